@@ -1,0 +1,1 @@
+"""Language model engines: plain Python, usable without the app."""

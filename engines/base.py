@@ -1,0 +1,50 @@
+"""The seam between Hearth and whatever runs a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from engines.cancel import CancelToken
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan
+
+Progress = Callable[[float], None]
+"""Called with the part done, 0.0 to 1.0, from the loading thread."""
+
+
+class Engine(Protocol):
+    """Loads one model at a time and answers with it.
+
+    An engine is used by one thread at a time; only `CancelToken.cancel` comes from others.
+
+    Example::
+
+        engine = LlamaCppEngine()
+        engine.load(plan, print, CancelToken())
+        for event in engine.chat(ChatRequest((Message("user", "Hello"),)), CancelToken()):
+            if isinstance(event, TextDelta):
+                print(event.text, end="")
+        engine.close()
+    """
+
+    name: str
+
+    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """Load the plan's model in place of the present one.
+
+        Raises EngineError (see `engines.errors`), or LoadCancelled; then nothing is loaded.
+        """
+        ...
+
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
+        """Answer: PromptReady, then deltas, then exactly one Done.
+
+        A cancel ends the answer within 100 ms or one decode step, whichever is longer, with
+        Done("cancelled"). Closing the iterator early is a cancel without a Done.
+        Raises EngineError; what was already yielded is valid and the engine stays usable.
+        """
+        ...
+
+    def close(self) -> None:
+        """Unload and give the memory back. The engine may load again afterwards."""
+        ...

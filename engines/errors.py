@@ -1,0 +1,93 @@
+"""What can go wrong for a user, in three parts: what happened, why, what to do now.
+
+::
+
+    UserError                    the world's fault, not a bug; `code` is part of the terminal's contract
+     +-- EngineError             raised by engines
+          +-- ModelNotFound      model_not_found       no file at that place
+          +-- ModelUnreadable    model_unreadable      the system does not let us read it
+          +-- NotAModel          model_not_gguf        the file is something else
+          +-- ModelDamaged       model_damaged         truncated, or its content contradicts itself
+          +-- UnknownArchitecture  model_architecture  a model this llama.cpp does not know
+          +-- NotAChatModel      model_not_chat        a drafter, projector or embedding model
+          +-- NotEnoughMemory    memory                the plan needs more than is free
+          +-- MessageTooLong     message_too_long      the last message alone exceeds the context
+          +-- TemplateFailed     template              the model's chat template refuses these messages
+          +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
+          +-- EngineFailed       engine_failed         the engine gave up in the middle
+
+`LoadCancelled` is not an error: it is how a load ends that the user stopped.
+"""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Something the user can understand and act on.
+
+    what: one short sentence, what happened.
+    why: one sentence in plain words.
+    do: one sentence, what to do now.
+    """
+
+    code = "error"
+
+    def __init__(self, what: str, why: str, do: str) -> None:
+        super().__init__(f"{what} {why} {do}")
+        self.what = what
+        self.why = why
+        self.do = do
+
+
+class EngineError(UserError):
+    """Raised by an engine; the conversation is untouched."""
+
+    code = "engine"
+
+
+class ModelNotFound(EngineError):
+    code = "model_not_found"
+
+
+class ModelUnreadable(EngineError):
+    code = "model_unreadable"
+
+
+class NotAModel(EngineError):
+    code = "model_not_gguf"
+
+
+class ModelDamaged(EngineError):
+    code = "model_damaged"
+
+
+class UnknownArchitecture(EngineError):
+    code = "model_architecture"
+
+
+class NotAChatModel(EngineError):
+    code = "model_not_chat"
+
+
+class NotEnoughMemory(EngineError):
+    code = "memory"
+
+
+class MessageTooLong(EngineError):
+    code = "message_too_long"
+
+
+class TemplateFailed(EngineError):
+    code = "template"
+
+
+class EngineUnavailable(EngineError):
+    code = "engine_unavailable"
+
+
+class EngineFailed(EngineError):
+    code = "engine_failed"
+
+
+class LoadCancelled(Exception):
+    """The user stopped the load; nothing is loaded."""
