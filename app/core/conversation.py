@@ -1,0 +1,113 @@
+"""A conversation is a tree of messages; a chat shows the path from its root to one leaf.
+
+Regenerating or editing adds a sibling, so nothing that was written is ever overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from engines.types import Message, Role
+
+MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
+"""streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
+
+UNTITLED = "New chat"
+_TITLE_LENGTH = 48
+
+
+@dataclass(frozen=True)
+class AnswerFacts:
+    """How an answer came about; times in seconds, speeds in tokens per second."""
+
+    model: str
+    engine: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    context: int = 0
+    left_out: int = 0
+    ttft_s: float = 0.0
+    decode_tok_s: float = 0.0
+    seed: int = 0
+    finish_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The three parts of the error that ended an answer, and its code."""
+
+    code: str
+    what: str
+    why: str
+    do: str
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """A message as it lies in the store. created is in seconds since 1970, UTC."""
+
+    id: str
+    chat_id: str
+    parent_id: str | None
+    role: Role
+    text: str
+    created: float
+    state: MessageState = "complete"
+    reasoning: str = ""
+    facts: AnswerFacts | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A chat without its messages. leaf_id: the newest message of the path that is shown."""
+
+    id: str
+    title: str
+    created: float
+    updated: float
+    leaf_id: str | None
+
+
+def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:
+    """The messages from the root to the leaf, oldest first; empty without a leaf."""
+    by_id = {message.id: message for message in messages}
+    path: list[StoredMessage] = []
+    step = leaf_id
+    while step is not None and step in by_id:
+        message = by_id.pop(step)
+        path.append(message)
+        step = message.parent_id
+    path.reverse()
+    return tuple(path)
+
+
+def as_prompt(path: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
+    """What the engine is asked: the path without failed and empty answers.
+
+    A question whose answer is missing keeps its place only if it is the last one: a chat
+    template wants user and assistant to take turns.
+    """
+    turns: list[Message] = []
+    for message in path:
+        if message.role == "assistant" and not message.text:
+            continue
+        if turns and message.role == "user" and turns[-1].role == "user":
+            turns.pop()
+        turns.append(Message(message.role, message.text))
+    system = system_prompt.strip()
+    return (Message("system", system), *turns) if system else tuple(turns)
+
+
+def title_from(text: str) -> str:
+    """A chat's first title: the first line of its first message, cut at a word."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    line = line.strip("#>*-` ")
+    if len(line) <= _TITLE_LENGTH:
+        return line or UNTITLED
+    cut = line[:_TITLE_LENGTH]
+    words = cut.rsplit(" ", 1)[0] if " " in cut else cut
+    return words.rstrip(",.;:") + "…"

@@ -1,0 +1,1 @@
+"""The only code that knows SQL and the files in the data folder."""

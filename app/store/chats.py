@@ -1,0 +1,222 @@
+"""Chats and messages in the database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import uuid
+from dataclasses import asdict, replace
+
+from app.core.conversation import (
+    AnswerFacts,
+    Chat,
+    Failure,
+    MessageState,
+    StoredMessage,
+    path_to,
+    title_from,
+)
+from app.core.errors import ChatNotFound
+from app.store.db import Database
+from app.store.writers import is_alive, this_writer
+from engines.types import Role
+
+
+class ChatStore:
+    """Every method is one transaction and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def chats(self) -> list[Chat]:
+        """All chats that are not deleted, the last used first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM chats WHERE deleted IS NULL ORDER BY updated DESC, rowid DESC"
+            ).fetchall()
+        return [_chat(row) for row in rows]
+
+    def chat(self, chat_id: str) -> Chat:
+        """Raises ChatNotFound. A unique beginning of the id will do."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM chats WHERE deleted IS NULL AND substr(id, 1, ?) = ? LIMIT 2",
+                (len(chat_id), chat_id),
+            ).fetchall()
+        if len(rows) != 1 or not chat_id:
+            raise ChatNotFound(
+                f"There is no chat “{chat_id}”.",
+                "Several chats begin like that." if rows else "It was deleted, or never existed.",
+                "`hearth chats list` shows all chats with their ids.",
+            )
+        return _chat(rows[0])
+
+    def messages(self, chat_id: str) -> list[StoredMessage]:
+        """All messages of a chat, on every branch, in the order in which they were written."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM messages WHERE chat_id = ? ORDER BY created, rowid", (chat_id,)
+            ).fetchall()
+        return [_message(row) for row in rows]
+
+    def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
+        """The messages that the chat shows, oldest first."""
+        return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
+
+    def search(self, words: str) -> list[Chat]:
+        """Chats that hold every word in their title or one of their messages."""
+        found = self.chats()
+        for word in words.split():
+            pattern = f"%{_like(word)}%"
+            with self._database.read() as db:
+                rows = db.execute(
+                    r"""SELECT id FROM chats WHERE title LIKE ? ESCAPE '\'
+                        UNION SELECT chat_id FROM messages WHERE text LIKE ? ESCAPE '\'""",
+                    (pattern, pattern),
+                ).fetchall()
+            matching = {row["id"] for row in rows}
+            found = [chat for chat in found if chat.id in matching]
+        return found
+
+    def ask(self, chat_id: str | None, text: str) -> tuple[StoredMessage, StoredMessage]:
+        """Save a question and the empty answer to it; a chat of None begins a new one."""
+        now = time.time()
+        with self._database.write() as db:
+            if chat_id is None:
+                chat_id = _new_id()
+                db.execute(
+                    "INSERT INTO chats (id, title, created, updated) VALUES (?, ?, ?, ?)",
+                    (chat_id, title_from(text), now, now),
+                )
+            question = _insert(db, chat_id, _leaf(db, chat_id), "user", text, "complete", now)
+            answer = _insert(db, chat_id, question.id, "assistant", "", "streaming", now)
+            _point(db, chat_id, answer.id, now)
+        return question, answer
+
+    def answer_again(self, chat_id: str, message_id: str) -> StoredMessage:
+        """Begin another answer beside the given one; the old one stays as a branch."""
+        now = time.time()
+        with self._database.write() as db:
+            row = db.execute(
+                "SELECT parent_id FROM messages WHERE id = ? AND chat_id = ?", (message_id, chat_id)
+            ).fetchone()
+            answer = _insert(db, chat_id, row["parent_id"], "assistant", "", "streaming", now)
+            _point(db, chat_id, answer.id, now)
+        return answer
+
+    def reopen(self, message: StoredMessage) -> StoredMessage:
+        """Go on writing an answer that had ended."""
+        with self._database.write() as db:
+            db.execute(
+                "UPDATE messages SET state = 'streaming', writer = ?, failure = NULL WHERE id = ?",
+                (this_writer(), message.id),
+            )
+        return replace(message, state="streaming", failure=None)
+
+    def save_answer(self, message: StoredMessage) -> None:
+        """Save an answer's text, state and facts as they are now."""
+        facts = json.dumps(asdict(message.facts)) if message.facts else None
+        failure = json.dumps(asdict(message.failure)) if message.failure else None
+        writer = this_writer() if message.state == "streaming" else None
+        with self._database.write() as db:
+            db.execute(
+                "UPDATE messages SET text = ?, reasoning = ?, state = ?, writer = ?, facts = ?,"
+                " failure = ? WHERE id = ?",
+                (
+                    message.text,
+                    message.reasoning,
+                    message.state,
+                    writer,
+                    facts,
+                    failure,
+                    message.id,
+                ),
+            )
+
+    def mark_interrupted(self) -> int:
+        """Mark answers whose writer is gone; returns how many there were."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT id, writer FROM messages WHERE state = 'streaming'")
+            lost = [(row["id"],) for row in rows if not is_alive(row["writer"])]
+        if lost:
+            with self._database.write() as db:
+                db.executemany(
+                    "UPDATE messages SET state = 'interrupted', writer = NULL WHERE id = ?", lost
+                )
+        return len(lost)
+
+    def rename(self, chat_id: str, title: str) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE chats SET title = ? WHERE id = ?", (title, chat_id))
+
+    def delete(self, chat_id: str) -> None:
+        """Hide a chat; `undelete` brings it back until `purge_deleted`."""
+        with self._database.write() as db:
+            db.execute("UPDATE chats SET deleted = ? WHERE id = ?", (time.time(), chat_id))
+
+    def undelete(self, chat_id: str) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE chats SET deleted = NULL WHERE id = ?", (chat_id,))
+
+    def purge_deleted(self, older_than_s: float) -> int:
+        """Remove chats for good that were deleted longer ago than that; returns how many."""
+        with self._database.write() as db:
+            limit = time.time() - older_than_s
+            return db.execute("DELETE FROM chats WHERE deleted < ?", (limit,)).rowcount
+
+
+def _insert(
+    db: sqlite3.Connection,
+    chat_id: str,
+    parent_id: str | None,
+    role: Role,
+    text: str,
+    state: MessageState,
+    now: float,
+) -> StoredMessage:
+    message = StoredMessage(_new_id(), chat_id, parent_id, role, text, now, state)
+    writer = this_writer() if state == "streaming" else None
+    db.execute(
+        "INSERT INTO messages (id, chat_id, parent_id, role, text, state, writer, created)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (message.id, chat_id, parent_id, role, text, state, writer, now),
+    )
+    return message
+
+
+def _leaf(db: sqlite3.Connection, chat_id: str) -> str | None:
+    row = db.execute("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,)).fetchone()
+    leaf: str | None = row["leaf_id"]
+    return leaf
+
+
+def _point(db: sqlite3.Connection, chat_id: str, leaf_id: str, now: float) -> None:
+    db.execute("UPDATE chats SET leaf_id = ?, updated = ? WHERE id = ?", (leaf_id, now, chat_id))
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+def _like(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _chat(row: sqlite3.Row) -> Chat:
+    return Chat(row["id"], row["title"], row["created"], row["updated"], row["leaf_id"])
+
+
+def _message(row: sqlite3.Row) -> StoredMessage:
+    return StoredMessage(
+        id=row["id"],
+        chat_id=row["chat_id"],
+        parent_id=row["parent_id"],
+        role=row["role"],
+        text=row["text"],
+        created=row["created"],
+        state=row["state"],
+        reasoning=row["reasoning"],
+        facts=AnswerFacts(**json.loads(row["facts"])) if row["facts"] else None,
+        failure=Failure(**json.loads(row["failure"])) if row["failure"] else None,
+    )

@@ -1,0 +1,88 @@
+"""The data folder: where everything of the user's lives, and what lies where in it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from app.core.errors import AppError, DataFolderReadOnly, DiskFull
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """The paths in one data folder; nothing is created before `prepare`."""
+
+    root: Path
+
+    @staticmethod
+    def default() -> DataFolder:
+        """The place that the system foresees, or HEARTH_DATA_DIR where that is set."""
+        chosen = os.environ.get("HEARTH_DATA_DIR")
+        if chosen:
+            return DataFolder(Path(chosen).expanduser().absolute())
+        return DataFolder(platformdirs.user_data_path("hearth", appauthor=False))
+
+    @property
+    def database(self) -> Path:
+        return self.root / "chats.db"
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "settings.json"
+
+    @property
+    def models(self) -> Path:
+        return self.root / "models"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    def prepare(self) -> None:
+        """Create what is missing and check that we may write.
+
+        Raises DataFolderReadOnly or DiskFull.
+        """
+        with explained(self.root):
+            for folder in (self.root, self.models, self.logs):
+                folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root) as probe:
+                probe.write(b"\0" * 4096)
+                probe.flush()
+
+
+@contextmanager
+def explained(place: Path) -> Iterator[None]:
+    """Turn the system's errors on writing at `place` into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+            raise DataFolderReadOnly(
+                f"Hearth cannot write to its data folder, {place}.",
+                "Chats and settings could not be kept: the system does not allow writing there.",
+                "Allow writing to that folder, or choose another with --data-dir.",
+            ) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_full(place) from error
+        raise AppError(
+            f"Hearth cannot use its data folder, {place}.",
+            f"The system says: {error.strerror or error}.",
+            "Check the disk, or choose another folder with --data-dir.",
+        ) from error
+
+
+def disk_full(place: Path) -> DiskFull:
+    """The error for a disk without room, wherever it was met."""
+    return DiskFull(
+        "The disk is full.",
+        f"There is no room left to save to {place}; what was saved before is safe.",
+        "Free some space, then try again.",
+    )

@@ -1,0 +1,58 @@
+"""The settings as a file a person can read and edit."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from app.core.errors import SettingsInvalid
+from app.core.settings import RENAMED, Settings
+from app.store.folder import explained
+
+
+class SettingsFile:
+    """Holds what differs from the defaults; written whole and renamed into place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Settings:
+        """The settings; the defaults where there is no file. Raises SettingsInvalid."""
+        try:
+            text = self._path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return Settings()
+        try:
+            values = {RENAMED.get(name, name): value for name, value in json.loads(text).items()}
+            return Settings.model_validate(values)
+        except (ValidationError, ValueError, AttributeError) as error:
+            raise SettingsInvalid(
+                "The settings file cannot be read.",
+                f"{self._path}: {_reason(error)}",
+                "Mend that line, or delete the file to go back to the defaults.",
+            ) from error
+
+    def write(self, settings: Settings) -> None:
+        """Raises DataFolderReadOnly or DiskFull; then the old file is still there."""
+        values = settings.model_dump(exclude_defaults=True)
+        partial = self._path.with_suffix(".json.part")
+        with explained(self._path.parent):
+            with partial.open("w", encoding="utf-8") as file:
+                json.dump(values, file, indent=2, ensure_ascii=False)
+                file.write("\n")
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(self._path)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        return f"{name}: {first['msg']}."
+    if isinstance(error, AttributeError):
+        return "it does not hold a list of names and values."
+    return f"{error}."

@@ -1,0 +1,147 @@
+"""Chats and messages: what is saved when, branches, deletion, search, crashes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.conversation import AnswerFacts, Failure
+from app.core.errors import ChatNotFound
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.writers import is_alive, this_writer
+
+
+def test_a_question_begins_a_chat_with_an_empty_answer(chats: ChatStore) -> None:
+    question, answer = chats.ask(None, "What is a token?\nSecond line")
+    (chat,) = chats.chats()
+    assert chat.title == "What is a token?"
+    assert chat.leaf_id == answer.id
+    assert [m.text for m in chats.path(chat.id)] == ["What is a token?\nSecond line", ""]
+    assert answer.state == "streaming"
+    assert answer.parent_id == question.id
+
+
+def test_an_answer_comes_back_as_it_was_saved(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    facts = AnswerFacts("m", "llamacpp", 3, 1, 7, 4096, 0, 0.1, 55.0, 42, "stop")
+    saved = replace(answer, text="Hi ☕ there", reasoning="hm", state="complete", facts=facts)
+    chats.save_answer(saved)
+    assert chats.path(answer.chat_id)[-1] == saved
+
+
+def test_a_failure_comes_back_as_it_was_saved(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    saved = replace(answer, state="failed", failure=Failure("memory", "what", "why", "do"))
+    chats.save_answer(saved)
+    assert chats.path(answer.chat_id)[-1] == saved
+
+
+def test_regenerating_keeps_the_old_answer_as_a_branch(chats: ChatStore) -> None:
+    question, first = chats.ask(None, "Hello")
+    chats.save_answer(replace(first, text="one", state="complete"))
+    second = chats.answer_again(first.chat_id, first.id)
+    assert second.parent_id == question.id
+    assert [m.id for m in chats.path(first.chat_id)] == [question.id, second.id]
+    assert {m.id for m in chats.messages(first.chat_id)} == {question.id, first.id, second.id}
+
+
+def test_a_follow_up_hangs_on_the_branch_that_is_shown(chats: ChatStore) -> None:
+    _, first = chats.ask(None, "Hello")
+    second = chats.answer_again(first.chat_id, first.id)
+    question, _ = chats.ask(first.chat_id, "And then?")
+    assert question.parent_id == second.id
+
+
+def test_an_answer_of_a_process_that_has_gone_is_interrupted(
+    chats: ChatStore, database: Database
+) -> None:
+    _, answer = chats.ask(None, "Hello")
+    chats.save_answer(replace(answer, text="half"))
+    assert chats.mark_interrupted() == 0, "its writer, this process, is alive"
+    with database.write() as db:
+        db.execute("UPDATE messages SET writer = '999999999:1.00' WHERE id = ?", (answer.id,))
+    assert chats.mark_interrupted() == 1
+    (_, lost) = chats.path(answer.chat_id)
+    assert (lost.state, lost.text) == ("interrupted", "half")
+    assert chats.mark_interrupted() == 0
+
+
+def test_reopening_goes_on_with_the_same_answer(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    chats.save_answer(replace(answer, text="half", state="interrupted"))
+    reopened = chats.reopen(chats.path(answer.chat_id)[-1])
+    assert (reopened.state, reopened.text) == ("streaming", "half")
+    assert chats.path(answer.chat_id)[-1] == reopened
+
+
+def test_writers_are_told_apart_by_when_they_started() -> None:
+    assert is_alive(this_writer())
+    pid = this_writer().split(":")[0]
+    assert not is_alive(f"{pid}:1.00")
+    assert not is_alive(None)
+    assert not is_alive("nonsense")
+
+
+def test_the_chat_used_last_is_first(chats: ChatStore) -> None:
+    _, first = chats.ask(None, "first")
+    chats.ask(None, "second")
+    chats.ask(first.chat_id, "again")
+    assert [chat.title for chat in chats.chats()] == ["first", "second"]
+
+
+def test_rename_delete_undelete(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    chats.rename(answer.chat_id, "Greetings")
+    assert chats.chat(answer.chat_id).title == "Greetings"
+    chats.delete(answer.chat_id)
+    assert chats.chats() == []
+    with pytest.raises(ChatNotFound):
+        chats.chat(answer.chat_id)
+    chats.undelete(answer.chat_id)
+    assert len(chats.path(answer.chat_id)) == 2
+
+
+def test_deleted_chats_are_removed_only_when_they_are_old(
+    chats: ChatStore, database: Database
+) -> None:
+    _, answer = chats.ask(None, "Hello")
+    chats.delete(answer.chat_id)
+    assert chats.purge_deleted(older_than_s=60) == 0
+    assert chats.purge_deleted(older_than_s=-1) == 1
+    with database.read() as db:
+        assert db.execute("SELECT count(*) FROM messages").fetchone()[0] == 0
+
+
+def test_the_beginning_of_an_id_is_enough_if_it_is_unique(
+    chats: ChatStore, database: Database
+) -> None:
+    with database.write() as db:
+        db.executemany(
+            "INSERT INTO chats (id, title, created, updated) VALUES (?, 't', 1.0, 1.0)",
+            [("abc1",), ("abc2",)],
+        )
+    assert chats.chat("abc1").id == "abc1"
+    for called in ("abc", "", "x", "%"):
+        with pytest.raises(ChatNotFound):
+            chats.chat(called)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("fox", ["The quick FOX", "100% of it"]),
+        ("quick fox", ["The quick FOX"]),
+        ("100%", ["100% of it"]),
+        ("0_", []),
+        ("wolf", []),
+    ],
+)
+def test_search_wants_every_word_and_takes_signs_as_they_are(
+    chats: ChatStore, words: str, found: list[str]
+) -> None:
+    _, answer = chats.ask(None, "100% of it")
+    chats.save_answer(replace(answer, text="a fox, too", state="complete"))
+    chats.ask(None, "The quick FOX")
+    assert [chat.title for chat in chats.search(words)] == found

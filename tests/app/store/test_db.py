@@ -1,0 +1,145 @@
+"""Opening a database: migrations, newer and damaged files, a full or read-only disk."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseNewer,
+    DataFolderReadOnly,
+    DiskFull,
+)
+from app.store import db as db_module
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.migrations import MIGRATIONS
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_a_new_database_is_in_wal_mode_and_durable(database: Database) -> None:
+    with database.read() as db:
+        assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert db.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+def test_every_older_version_comes_up_to_date(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "chats.db"
+    with closing(sqlite3.connect(path)) as db:
+        for step in MIGRATIONS[:version]:
+            step(db)
+        if version:
+            db.execute(
+                "INSERT INTO chats (id, title, created, updated) VALUES ('c', 'kept', 1.0, 1.0)"
+            )
+        db.execute(f"PRAGMA user_version={version}")
+        db.commit()
+    database = Database(path)
+    titles = [chat.title for chat in ChatStore(database).chats()]
+    database.close()
+    assert version_of(path) == len(MIGRATIONS)
+    assert titles == (["kept"] if version else [])
+    backups = list(tmp_path.glob("*.before-*"))
+    assert len(backups) == (1 if 0 < version < len(MIGRATIONS) else 0)
+
+
+def test_a_step_that_fails_leaves_the_old_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(db: sqlite3.Connection) -> None:
+        db.execute("CREATE TABLE half (id TEXT)")
+        db.execute("no such statement")
+
+    path = tmp_path / "chats.db"
+    Database(path).close()
+    before = version_of(path)
+    monkeypatch.setattr(db_module, "MIGRATIONS", (*MIGRATIONS, broken))
+    with pytest.raises(sqlite3.OperationalError):
+        Database(path)
+    assert version_of(path) == before
+    with closing(sqlite3.connect(path)) as db:
+        assert not db.execute("SELECT * FROM sqlite_master WHERE name = 'half'").fetchall()
+
+
+def test_a_newer_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE future (id TEXT)")
+        db.execute("PRAGMA user_version=999")
+        db.commit()
+    before = path.read_bytes()
+    with pytest.raises(DatabaseNewer) as caught:
+        Database(path)
+    assert "999" in caught.value.why
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 400, b"SQLite format 3\0garbage"])
+def test_a_damaged_database_is_refused_and_left_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "chats.db"
+    path.write_bytes(content)
+    with pytest.raises(DatabaseDamaged):
+        Database(path)
+    assert path.read_bytes() == content
+
+
+def test_a_full_disk_is_named_and_nothing_saved_is_lost(database: Database) -> None:
+    chats = ChatStore(database)
+    chats.ask(None, "kept")
+    with database.read() as db:
+        pages = db.execute("PRAGMA page_count").fetchone()[0]
+        db.execute(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(DiskFull):
+        chats.ask(None, "too much " * 10_000)
+    assert [chat.title for chat in chats.chats()] == ["kept"]
+
+
+def test_a_read_only_database_is_named(database: Database) -> None:
+    with database.read() as db:
+        db.execute("PRAGMA query_only=ON")
+    with pytest.raises(DataFolderReadOnly):
+        ChatStore(database).ask(None, "no")
+
+
+def test_a_lock_that_never_goes_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_module, "_BUSY_S", 0.05)
+    database = Database(tmp_path / "chats.db")
+    with closing(sqlite3.connect(tmp_path / "chats.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseBusy):
+            ChatStore(database).ask(None, "waits")
+        other.rollback()
+    database.close()
+
+
+def test_what_a_block_did_is_undone_when_it_raises(database: Database) -> None:
+    with pytest.raises(RuntimeError), database.write() as db:
+        db.execute("INSERT INTO chats (id, title, created, updated) VALUES ('c', 't', 1.0, 1.0)")
+        raise RuntimeError
+    assert ChatStore(database).chats() == []
+
+
+def test_reading_does_not_wait_for_a_writer(database: Database) -> None:
+    chats = ChatStore(database)
+    chats.ask(None, "there")
+    seen: list[str] = []
+    with database.write() as db:
+        db.execute("UPDATE chats SET title = 'changed'")
+        reader = threading.Thread(target=lambda: seen.extend(c.title for c in chats.chats()))
+        reader.start()
+        reader.join(timeout=10)
+    assert seen == ["there"]

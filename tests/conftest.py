@@ -1,0 +1,122 @@
+"""Every test has a folder of its own, runs offscreen and off line, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import ipaddress
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+GRACE_SECONDS = 3.0
+"""How long a thread or a process may take to end after its test."""
+
+
+def _refuse_outside_connections(event: str, args: tuple[Any, ...]) -> None:
+    """An audit hook: it sees every socket that Python opens, whatever library opens it."""
+    if event == "socket.getaddrinfo":
+        host = args[0]
+    elif event in {"socket.connect", "socket.sendto"}:
+        if not isinstance(args[1], tuple):
+            return  # a local socket: its address is a path
+        host = args[1][0]
+    else:
+        return
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in {None, "", "localhost"}:
+        return
+    try:
+        outside = not ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        outside = True
+    if outside:
+        raise AssertionError(f"a test tried to reach {name}: tests stay on this computer")
+
+
+sys.addaudithook(_refuse_outside_connections)
+
+
+@pytest.fixture(autouse=True)
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that Hearth takes for the user's in this test; it does not exist yet."""
+    folder = tmp_path / "hearth-data"
+    monkeypatch.setenv("HEARTH_DATA_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves a thread, a process, a window or a running timer."""
+    uses_qt = "qapp" in request.fixturenames
+    checks: dict[str, Callable[[], set[Any]]] = {
+        "threads": lambda: set(threading.enumerate()),
+        "processes": lambda: set(psutil.Process().children(recursive=True)),
+    }
+    if uses_qt:
+        checks |= {"windows": _windows, "timers": _running_timers}
+    before = {kind: find() for kind, find in checks.items()}
+    yield
+    left = {kind: _wait_until_gone(find, before[kind]) for kind, find in checks.items()}
+    complaint = "; ".join(f"{kind}: {things}" for kind, things in left.items() if things)
+    if complaint:
+        pytest.fail(f"the test left something behind: {complaint}")
+
+
+@pytest.fixture(scope="session")
+def x_display() -> Iterator[str]:
+    """The name of an X display of its own, for the few tests of a window on a real screen."""
+    if shutil.which("Xvfb") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("Xvfb is not installed")
+        pytest.skip("Xvfb is not installed")
+    read_end, write_end = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1280x900x24", "-nolisten", "tcp"],
+        pass_fds=[write_end],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(write_end)
+    try:
+        with os.fdopen(read_end) as answer:
+            number = answer.readline().strip()
+        assert number, "Xvfb did not start"
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait_until_gone(find: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
+    """What `find` sees that was not there before, once it had the time to go."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    while (left := find() - before) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+def _windows() -> set[Any]:
+    from PySide6.QtWidgets import QApplication
+
+    return set(QApplication.topLevelWidgets())
+
+
+def _running_timers() -> set[Any]:
+    from PySide6.QtCore import QTimer
+    from shiboken6 import isValid
+
+    return {
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is QTimer and isValid(thing) and thing.isActive()
+    }
