@@ -1,0 +1,1 @@
+"""Use cases: what window and terminal both do, on top of the stores and the engines."""

@@ -1,0 +1,180 @@
+"""Writing an answer: from the stored question to the last token, saved as it comes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from app.core.conversation import (
+    AnswerFacts,
+    Failure,
+    MessageState,
+    StoredMessage,
+    as_prompt,
+    path_to,
+)
+from app.core.models import ModelEntry
+from app.core.settings import Settings
+from app.services.library import Library
+from app.services.runtime import Runtime
+from app.store.chats import ChatStore
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled, UserError
+from engines.planner import Wishes
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    Message,
+    ReasoningDelta,
+    Sampling,
+    TextDelta,
+)
+
+T = TypeVar("T")
+
+_SAVE_EVERY_S = 0.25
+
+GREEDY = Sampling(temperature=0.0)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What differs from the settings for one answer; None means: as the settings say."""
+
+    model: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    context: int | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    system_prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The last event of a stored answer: the message as it was saved, or could not be."""
+
+    message: StoredMessage
+
+
+AnswerEvent = Event | Ended
+
+
+class Answers:
+    """Qt-free; window and terminal both answer through it, on the engine's thread."""
+
+    def __init__(self, chats: ChatStore, library: Library, runtime: Runtime) -> None:
+        self._chats = chats
+        self._library = library
+        self._runtime = runtime
+
+    def write(
+        self,
+        answer: StoredMessage,
+        settings: Settings,
+        options: AnswerOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[AnswerEvent]:
+        """Write the answer that the store holds in state "streaming"; ends with Ended.
+
+        An answer that already has text is continued. What can go wrong for a user is part of
+        the ended message; nothing is raised for it.
+        """
+        written = answer
+        saved_at = time.monotonic()
+        try:
+            path = path_to(self._chats.messages(answer.chat_id), answer.id)
+            system = _or(options.system_prompt, settings.system_prompt)
+            messages = as_prompt(path, system)
+            for event in self.once(messages, settings, options, progress, cancel):
+                if isinstance(event, TextDelta):
+                    written = replace(written, text=written.text + event.text)
+                elif isinstance(event, ReasoningDelta):
+                    written = replace(written, reasoning=written.reasoning + event.text)
+                elif isinstance(event, Done):
+                    state: MessageState = (
+                        "stopped" if event.finish_reason == "cancelled" else "complete"
+                    )
+                    written = replace(written, state=state, facts=self._facts(event))
+                yield event
+                if written.state == "streaming" and time.monotonic() - saved_at > _SAVE_EVERY_S:
+                    self._chats.save_answer(written)
+                    saved_at = time.monotonic()
+        except LoadCancelled:
+            written = replace(written, state="stopped")
+        except UserError as error:
+            failure = Failure(error.code, error.what, error.why, error.do)
+            written = replace(written, state="failed", failure=failure)
+        except BaseException:
+            self._chats.save_answer(replace(written, state="interrupted"))
+            raise
+        yield Ended(self._save_end(written))
+
+    def once(
+        self,
+        messages: tuple[Message, ...],
+        settings: Settings,
+        options: AnswerOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[Event]:
+        """Answer without the store. Raises EngineError, ModelUnknown or LoadCancelled."""
+        entry = self._library.find(_or(options.model, settings.model))
+        wishes = Wishes(
+            context=_or(options.context, settings.context) or None,
+            threads=settings.threads or None,
+            kv_type=settings.kv_type,
+        )
+        self._runtime.load(entry, wishes, progress, cancel)
+        request = ChatRequest(
+            messages=messages,
+            sampling=_sampling(entry, settings, options),
+            max_tokens=_or(options.max_tokens, settings.max_tokens) or None,
+            stop=options.stop,
+        )
+        yield from self._runtime.chat(request, cancel)
+
+    def _save_end(self, message: StoredMessage) -> StoredMessage:
+        try:
+            self._chats.save_answer(message)
+        except UserError as error:
+            failure = Failure(error.code, error.what, error.why, error.do)
+            return replace(message, state="failed", failure=failure)
+        return message
+
+    def _facts(self, done: Done) -> AnswerFacts:
+        entry = self._runtime.entry
+        return AnswerFacts(
+            model=entry.name if entry else "",
+            engine=self._runtime.engine_name,
+            prompt_tokens=done.usage.prompt_tokens,
+            cached_tokens=done.usage.cached_tokens,
+            completion_tokens=done.usage.completion_tokens,
+            context=done.usage.context,
+            left_out=done.usage.left_out,
+            ttft_s=done.timing.ttft_s,
+            decode_tok_s=done.timing.decode_tok_s,
+            seed=done.seed,
+            finish_reason=done.finish_reason,
+        )
+
+
+def _sampling(entry: ModelEntry, settings: Settings, options: AnswerOptions) -> Sampling:
+    """The guide was trained to give one answer to a question, so chance only harms it."""
+    base = GREEDY if entry.builtin else settings.sampling
+    return replace(
+        base,
+        temperature=_or(options.temperature, base.temperature),
+        top_p=_or(options.top_p, base.top_p),
+        seed=options.seed,
+    )
+
+
+def _or(chosen: T | None, otherwise: T) -> T:
+    return otherwise if chosen is None else chosen

@@ -1,0 +1,43 @@
+"""The list of chats, for the window: reading at once, writing on the store's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.conversation import Chat, StoredMessage
+from app.services.tasks import STORE, Tasks
+from app.store.chats import ChatStore
+
+
+class Chats(QObject):
+    """Reading takes milliseconds and never waits for a writer (see `store.db`)."""
+
+    changed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(self, store: ChatStore, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._tasks = tasks
+
+    def list(self, words: str = "") -> list[Chat]:
+        """Chats for the sidebar, the last used first; those that hold the words, if any."""
+        return self._store.search(words) if words.strip() else self._store.chats()
+
+    def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
+        """The messages that a chat shows. Raises ChatNotFound."""
+        return self._store.path(chat_id)
+
+    def rename(self, chat_id: str, title: str) -> None:
+        self._write(lambda: self._store.rename(chat_id, title))
+
+    def delete(self, chat_id: str) -> None:
+        self._write(lambda: self._store.delete(chat_id))
+
+    def undelete(self, chat_id: str) -> None:
+        self._write(lambda: self._store.undelete(chat_id))
+
+    def _write(self, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)

@@ -1,0 +1,32 @@
+"""The settings in use, and changing them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.settings import Settings
+from app.store.settings_file import SettingsFile
+
+
+class SettingsService(QObject):
+    """`changed` is emitted after the new settings are on disk."""
+
+    changed = Signal(object)
+
+    def __init__(self, file: SettingsFile, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = file
+        self._current = file.read()
+
+    @property
+    def current(self) -> Settings:
+        return self._current
+
+    def set(self, name: str, value: object) -> None:
+        """Raises NoSuchSetting, SettingsInvalid, DataFolderReadOnly or DiskFull."""
+        changed = self._current.changed(name, value)
+        if changed == self._current:
+            return
+        self._file.write(changed)
+        self._current = changed
+        self.changed.emit(changed)

@@ -1,0 +1,171 @@
+"""The one way off the window's thread, and the only place that starts threads.
+
+Blocking work is an ordinary function. It runs on a named queue: one thread each, one piece of
+work after the other, so that a queue takes the place of a lock on what it works with.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from engines.cancel import CancelToken
+
+STORE = "store"
+ENGINE = "engine"
+SYSTEM = "system"
+
+T = TypeVar("T")
+Failed = Callable[[Exception], None]
+
+_BATCH_MS = 33
+
+
+@dataclass(eq=False)
+class Task:
+    """A piece of work that was handed in; `cancel` asks it to end early."""
+
+    work: Callable[[Task], None]
+    token: CancelToken = field(default_factory=CancelToken)
+    waiting: deque[Any] = field(default_factory=deque)
+
+    def cancel(self) -> None:
+        self.token.cancel()
+
+
+class Tasks(QObject):
+    """Runs functions on other threads and brings what comes of them back to this one.
+
+    Example::
+
+        tasks.run(store.chats, done=self._show, failed=notify.error, on=STORE)
+
+    Callbacks are called on the thread that owns this object. After `close` none is called.
+    """
+
+    _back = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workers: dict[str, _Worker] = {}
+        self._live: set[Task] = set()
+        self._streams: dict[Task, Callable[[list[Any]], None]] = {}
+        self._timer = QTimer(self)
+        self._timer.setInterval(_BATCH_MS)
+        self._timer.timeout.connect(self._deliver)
+        self._closed = False
+        self._back.connect(self._call)
+
+    def run(
+        self, work: Callable[[], T], done: Callable[[T], None], failed: Failed, on: str
+    ) -> Task:
+        """Call `work` on a queue, then `done` with its result, or `failed`."""
+
+        def carry_out(task: Task) -> None:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001 - the owner's thread decides what it means
+                self._back.emit(lambda error=error: self._end(task, lambda: failed(error)))
+            else:
+                self._back.emit(lambda: self._end(task, lambda: done(result)))
+
+        return self._submit(Task(carry_out), on)
+
+    def stream(
+        self,
+        work: Callable[[CancelToken], Iterator[T]],
+        batch: Callable[[list[T]], None],
+        done: Callable[[], None],
+        failed: Failed,
+        on: str,
+    ) -> Task:
+        """Iterate over `work` on a queue; what it yields arrives in batches, on a timer.
+
+        However fast the items come, `batch` is called about 30 times a second at most, and a
+        slow receiver gets fewer, larger batches. A cancelled task still delivers what it yields.
+        """
+
+        def carry_out(task: Task) -> None:
+            try:
+                for item in work(task.token):
+                    task.waiting.append(item)
+            except Exception as error:  # noqa: BLE001 - the owner's thread decides what it means
+                self._back.emit(lambda error=error: self._end(task, lambda: failed(error)))
+            else:
+                self._back.emit(lambda: self._end(task, done))
+
+        task = Task(carry_out)
+        self._streams[task] = batch
+        self._timer.start()
+        return self._submit(task, on)
+
+    def close(self) -> None:
+        """Cancel everything, wait for the threads to end, deliver nothing more."""
+        self._closed = True
+        self._timer.stop()
+        for task in self._live:
+            task.cancel()
+        for worker in self._workers.values():
+            worker.close()
+        self._live.clear()
+        self._streams.clear()
+
+    def _submit(self, task: Task, on: str) -> Task:
+        if self._closed:
+            raise RuntimeError("this Tasks is closed")
+        if on not in self._workers:
+            self._workers[on] = _Worker(on)
+        self._live.add(task)
+        self._workers[on].put(task)
+        return task
+
+    @Slot(object)
+    def _call(self, callback: Callable[[], None]) -> None:
+        if not self._closed:
+            callback()
+
+    def _end(self, task: Task, callback: Callable[[], None]) -> None:
+        if task in self._streams:
+            self._flush(task)
+            del self._streams[task]
+            if not self._streams:
+                self._timer.stop()
+        self._live.discard(task)
+        callback()
+
+    def _deliver(self) -> None:
+        for task in list(self._streams):
+            self._flush(task)
+
+    def _flush(self, task: Task) -> None:
+        items = []
+        while task.waiting:
+            items.append(task.waiting.popleft())
+        if items:
+            self._streams[task](items)
+
+
+class _Worker:
+    """A thread that works off one queue."""
+
+    def __init__(self, name: str) -> None:
+        self._queue: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._loop, name=f"hearth-{name}", daemon=True)
+        self._thread.start()
+
+    def put(self, task: Task) -> None:
+        self._queue.put(task)
+
+    def close(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def _loop(self) -> None:
+        while (task := self._queue.get()) is not None:
+            task.work(task)

@@ -1,0 +1,144 @@
+"""Writing an answer: saved as it comes, and its every end."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.core.conversation import StoredMessage
+from app.core.errors import DiskFull
+from app.core.settings import Settings
+from app.services import answers as answers_module
+from app.services.answers import AnswerEvent, AnswerOptions, Ended
+from engines.cancel import CancelToken
+from engines.errors import EngineFailed
+from engines.types import Message
+from tests.app.services.conftest import Services
+
+
+def write(
+    services: Services,
+    answer: StoredMessage,
+    settings: Settings | None = None,
+    options: AnswerOptions | None = None,
+    cancel: CancelToken | None = None,
+) -> list[AnswerEvent]:
+    return list(
+        services.answers.write(
+            answer,
+            settings or Settings(),
+            options or AnswerOptions(),
+            lambda _: None,
+            cancel or CancelToken(),
+        )
+    )
+
+
+def ended(events: list[AnswerEvent]) -> StoredMessage:
+    last = events[-1]
+    assert isinstance(last, Ended)
+    return last.message
+
+
+def test_an_answer_is_saved_whole_with_its_facts(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    message = ended(write(services, answer))
+    assert (message.text, message.state) == ("Hello there", "complete")
+    assert message.facts is not None
+    assert (message.facts.model, message.facts.engine) == ("Starter guide", "scripted")
+    assert (message.facts.cached_tokens, message.facts.seed) == (2, 7)
+    assert services.chats.path(answer.chat_id)[-1] == message
+
+
+def test_the_question_and_what_came_so_far_are_on_disk_while_it_is_written(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers_module, "_SAVE_EVERY_S", 0.0)
+    _, answer = services.chats.ask(None, "Hi")
+    seen = []
+    for _ in services.answers.write(
+        answer, Settings(), AnswerOptions(), lambda _: None, CancelToken()
+    ):
+        question, stored = services.chats.path(answer.chat_id)
+        seen.append((question.text, stored.text, stored.state))
+    assert ("Hi", "Hello", "streaming") in seen
+
+
+def test_the_engine_is_asked_for_the_branch_that_is_shown(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    write(services, answer)
+    _, second = services.chats.ask(answer.chat_id, "More")
+    write(services, second, Settings(system_prompt="Be brief."))
+    assert services.engine.requests[-1].messages == (
+        Message("system", "Be brief."),
+        Message("user", "Hi"),
+        Message("assistant", "Hello there"),
+        Message("user", "More"),
+    )
+
+
+def test_continuing_appends_to_what_is_there(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    first = ended(write(services, answer))
+    again = ended(write(services, services.chats.reopen(first)))
+    assert again.id == first.id
+    assert again.text == "Hello thereHello there"
+    assert services.engine.requests[-1].messages[-1] == Message("assistant", "Hello there")
+
+
+def test_a_stopped_answer_keeps_what_was_there(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    cancel = CancelToken()
+    cancel.cancel()
+    message = ended(write(services, answer, cancel=cancel))
+    assert message.state == "stopped"
+
+
+def test_an_engine_that_gives_up_leaves_its_text_and_its_reason(services: Services) -> None:
+    services.engine.error = EngineFailed("It broke.", "Who knows.", "Try again.")
+    _, answer = services.chats.ask(None, "Hi")
+    message = ended(write(services, answer))
+    assert (message.state, message.text) == ("failed", "Hello there")
+    assert message.failure is not None
+    assert message.failure.code == "engine_failed"
+    assert services.chats.path(answer.chat_id)[-1] == message
+
+
+def test_a_bug_leaves_the_text_and_is_not_hidden(services: Services) -> None:
+    services.engine.error = ZeroDivisionError()
+    _, answer = services.chats.ask(None, "Hi")
+    with pytest.raises(ZeroDivisionError):
+        write(services, answer)
+    stored = services.chats.path(answer.chat_id)[-1]
+    assert (stored.state, stored.text) == ("interrupted", "Hello there")
+
+
+def test_a_full_disk_at_the_end_is_said_and_the_text_is_handed_on(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+
+    def full(_: StoredMessage) -> None:
+        raise DiskFull("The disk is full.", "No room.", "Free some.")
+
+    monkeypatch.setattr(services.chats, "save_answer", full)
+    message = ended(write(services, answer))
+    assert message.text == "Hello there"
+    assert message.failure is not None
+    assert message.failure.code == "disk_full"
+
+
+def test_an_unknown_model_ends_the_answer_with_a_reason(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    message = ended(write(services, answer, options=AnswerOptions(model="nobody")))
+    assert message.failure is not None
+    assert message.failure.code == "model_not_found"
+
+
+def test_the_guide_is_greedy_unless_told_otherwise(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    write(services, answer, Settings(temperature=0.9, max_tokens=50))
+    assert services.engine.requests[-1].sampling.temperature == 0.0
+    assert services.engine.requests[-1].max_tokens == 50
+    write(services, answer, options=AnswerOptions(temperature=0.4, seed=3, max_tokens=9))
+    request = services.engine.requests[-1]
+    assert (request.sampling.temperature, request.sampling.seed, request.max_tokens) == (0.4, 3, 9)

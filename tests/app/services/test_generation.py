@@ -1,0 +1,125 @@
+"""Asking and answering through signals."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.core.conversation import StoredMessage
+from app.core.errors import DiskFull
+from app.services.generation import Generation
+from app.services.settings import SettingsService
+from app.services.tasks import Tasks
+from app.store.settings_file import SettingsFile
+from tests.app.services.conftest import Services
+
+
+class Heard:
+    """Everything that a Generation said."""
+
+    def __init__(self, generation: Generation) -> None:
+        self.ended: list[StoredMessage] = []
+        self.begun: list[StoredMessage] = []
+        self.refused: list[Any] = []
+        self.crashed: list[Exception] = []
+        self.text: dict[str, str] = {}
+        generation.ended.connect(self.ended.append)
+        generation.begun.connect(self.begun.append)
+        generation.refused.connect(lambda text, error: self.refused.append((text, error)))
+        generation.crashed.connect(self.crashed.append)
+        generation.text.connect(self._add)
+
+    def _add(self, answer_id: str, piece: str) -> None:
+        self.text[answer_id] = self.text.get(answer_id, "") + piece
+
+
+@pytest.fixture
+def generation(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[Generation]:
+    tasks = Tasks()
+    settings = SettingsService(SettingsFile(tmp_path / "settings.json"))
+    yield Generation(services.chats, services.answers, settings, tasks)
+    tasks.close()
+
+
+def test_a_question_is_answered(generation: Generation, services: Services, qtbot: QtBot) -> None:
+    heard = Heard(generation)
+    generation.ask(None, "Hi")
+    qtbot.waitUntil(lambda: bool(heard.ended))
+    (answer,) = heard.ended
+    assert heard.text == {answer.id: "Hello there"}
+    assert services.chats.path(answer.chat_id)[-1] == answer
+    assert not generation.is_answering(answer.chat_id)
+
+
+def test_stop_keeps_what_was_there(
+    generation: Generation, services: Services, qtbot: QtBot
+) -> None:
+    services.engine.hold = threading.Event()
+    heard = Heard(generation)
+    generation.ask(None, "Hi")
+    qtbot.waitUntil(lambda: bool(heard.text))
+    (begun,) = heard.begun
+    assert generation.is_answering(begun.chat_id)
+    generation.stop(begun.chat_id)
+    qtbot.waitUntil(lambda: bool(heard.ended))
+    assert (heard.ended[0].state, heard.ended[0].text) == ("stopped", "Hello")
+
+
+def test_a_second_chat_waits_for_its_turn_but_its_question_is_saved_at_once(
+    generation: Generation, services: Services, qtbot: QtBot
+) -> None:
+    services.engine.hold = threading.Event()
+    heard = Heard(generation)
+    generation.ask(None, "one")
+    qtbot.waitUntil(lambda: bool(heard.text))
+    generation.ask(None, "two")
+    qtbot.waitUntil(lambda: len(heard.begun) == 2)
+    assert {chat.title for chat in services.chats.chats()} == {"one", "two"}
+    assert len(services.engine.requests) == 1
+    services.engine.hold.set()
+    qtbot.waitUntil(lambda: len(heard.ended) == 2)
+
+
+def test_regenerate_and_resume(generation: Generation, services: Services, qtbot: QtBot) -> None:
+    heard = Heard(generation)
+    generation.ask(None, "Hi")
+    qtbot.waitUntil(lambda: len(heard.ended) == 1)
+    first = heard.ended[0]
+    generation.regenerate(first)
+    qtbot.waitUntil(lambda: len(heard.ended) == 2)
+    assert heard.ended[1].id != first.id
+    assert heard.ended[1].parent_id == first.parent_id
+    generation.resume(heard.ended[1])
+    qtbot.waitUntil(lambda: len(heard.ended) == 3)
+    assert heard.ended[2].text == "Hello thereHello there"
+
+
+def test_a_question_that_cannot_be_saved_comes_back(
+    generation: Generation, services: Services, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("The disk is full.", "No room.", "Free some.")
+
+    monkeypatch.setattr(services.chats, "ask", full)
+    heard = Heard(generation)
+    generation.ask(None, "precious words")
+    qtbot.waitUntil(lambda: bool(heard.refused))
+    assert heard.refused[0][0] == "precious words"
+    assert services.engine.requests == []
+
+
+def test_a_bug_is_said_and_does_not_block_the_next_answer(
+    generation: Generation, services: Services, qtbot: QtBot
+) -> None:
+    services.engine.error = ZeroDivisionError()
+    heard = Heard(generation)
+    generation.ask(None, "Hi")
+    qtbot.waitUntil(lambda: bool(heard.crashed))
+    services.engine.error = None
+    generation.ask(heard.begun[0].chat_id, "Again")
+    qtbot.waitUntil(lambda: bool(heard.ended))
