@@ -1,0 +1,1 @@
+"""The terminal face of Hearth: the same services as the window."""

@@ -1,0 +1,159 @@
+"""`hearth chat`: a conversation in the terminal, kept like one of the window's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from app.cli.ask import answer_built_in, print_answer
+from app.cli.interrupt import interruptible
+from app.cli.output import Output
+from app.core.conversation import StoredMessage
+from app.core.models import STARTER
+from app.services.answers import AnswerEvent, AnswerOptions
+from app.wiring import Core
+from engines.cancel import CancelToken
+from engines.errors import UserError
+
+GUIDE_NOTE = (
+    "This is the tiny built-in guide: it knows Hearth and a little small talk. "
+    "For a real model: hearth models import FILE, then /model NAME."
+)
+
+
+class _Leave(Exception):
+    """/quit was typed."""
+
+
+@dataclass
+class Conversation:
+    """One chat in the terminal; the chat is stored with its first question."""
+
+    core: Core
+    out: Output
+    model: str | None = None
+    chat_id: str | None = None
+    commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.commands = {
+            "/help": ("show these commands", self._help),
+            "/new": ("begin a new chat", self._new),
+            "/again": ("answer the last question again", self._again),
+            "/continue": ("go on with an answer that was stopped or cut off", self._continue),
+            "/model": ("NAME: choose a model; without a name, show all", self._model),
+            "/chats": ("show the chats; /open ID goes on with one", self._chats),
+            "/open": ("ID: go on with a chat", self._open),
+            "/quit": ("leave; Ctrl-D does the same", self._quit),
+        }
+
+    def say(self, line: str) -> None:
+        """One line that was typed: a command, or a question. Raises _Leave and UserError."""
+        line = line.strip()
+        if not line:
+            return
+        word, _, rest = line.partition(" ")
+        if word in self.commands:
+            self.commands[word][1](rest.strip())
+        elif word.startswith("/") and "/" not in word[1:]:
+            self.out.note(f"There is no command {word}. /help shows all of them.")
+        else:
+            question, answer = self.core.chats.ask(self.chat_id, line)
+            self.chat_id = question.chat_id
+            self._write(answer)
+
+    def _write(self, answer: StoredMessage) -> None:
+        settings = self.core.settings.read()
+
+        def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
+            options = AnswerOptions(model=self.model)
+            return self.core.answers.write(answer, settings, options, self.out.progress, cancel)
+
+        print_answer(self.core, interruptible(work), self.out)
+
+    def _last_answer(self) -> StoredMessage | None:
+        path = self.core.chats.path(self.chat_id) if self.chat_id else ()
+        if path and path[-1].role == "assistant":
+            return path[-1]
+        self.out.note("There is no answer yet.")
+        return None
+
+    def _help(self, _: str) -> None:
+        for word, (text, _command) in self.commands.items():
+            print(f"  {word:<10} {text}")
+        print("  Ctrl-C     stop an answer; what is there is kept")
+
+    def _new(self, _: str) -> None:
+        self.chat_id = None
+
+    def _again(self, _: str) -> None:
+        if (last := self._last_answer()) is not None:
+            self._write(self.core.chats.answer_again(last.chat_id, last.id))
+
+    def _continue(self, _: str) -> None:
+        if (last := self._last_answer()) is not None:
+            self._write(self.core.chats.reopen(last))
+
+    def _model(self, name: str) -> None:
+        if name:
+            self.model = self.core.library.find(name).id
+            return
+        chosen = self.model or self.core.settings.read().model
+        for entry in self.core.library.entries():
+            print(f"{'*' if entry.id == chosen else ' '} {entry.id}  {entry.name}")
+
+    def _chats(self, _: str) -> None:
+        for chat in self.core.chats.chats():
+            print(f"{'*' if chat.id == self.chat_id else ' '} {chat.id[:8]}  {chat.title}")
+
+    def _open(self, chat_id: str) -> None:
+        self.chat_id = self.core.chats.chat(chat_id).id
+        for message in self.core.chats.path(self.chat_id):
+            print(f"> {message.text}" if message.role == "user" else f"{message.text}\n")
+
+    def _quit(self, _: str) -> None:
+        raise _Leave
+
+
+def chat(core: Core, model: str | None, out: Output) -> int:
+    """Read lines until the end; returns the exit status.
+
+    Where standard input is no terminal and has nothing on it, one built-in question is answered.
+    """
+    conversation = Conversation(core, out, model)
+    if model is not None:
+        core.library.find(model)
+    if sys.stdin.isatty():
+        return _by_hand(conversation)
+    lines = [line for line in sys.stdin if line.strip()]
+    if not lines:
+        return answer_built_in(core, out)
+    for line in lines:
+        out.note(f"> {line.strip()}")
+        try:
+            conversation.say(line)
+        except _Leave:
+            break
+    return 0
+
+
+def _by_hand(conversation: Conversation) -> int:
+    try:
+        # Line editing and a history of lines for input(), where Python was built with it.
+        import readline  # noqa: F401
+    except ImportError:
+        conversation.out.note("This Python has no line editing.")
+    if (conversation.model or conversation.core.settings.read().model) == STARTER:
+        conversation.out.note(GUIDE_NOTE)
+    conversation.out.note("/help lists the commands, Ctrl-D ends the chat.")
+    while True:
+        try:
+            conversation.say(input("> "))
+        except (EOFError, _Leave):
+            print()
+            return 0
+        except KeyboardInterrupt:
+            print()
+        except UserError as error:
+            conversation.out.error(error)

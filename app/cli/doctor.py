@@ -1,0 +1,162 @@
+"""`hearth doctor`: what commonly breaks, each finding with its fix."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from app import __version__
+from app.cli.output import Output, size
+from app.store.db import Database
+from app.store.folder import DataFolder
+from app.store.settings_file import SettingsFile
+from engines.errors import UserError
+from engines.gguf_header import read_header
+
+State = Literal["ok", "warning", "failed"]
+
+_LOW_DISK = 2_000_000_000
+_MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the result; `fix` is empty where all is well."""
+
+    check: str
+    state: State
+    finding: str
+    fix: str = ""
+
+
+def doctor(folder: DataFolder, out: Output) -> int:
+    """Run every check; exit status 1 if one failed."""
+    checks: tuple[Callable[[DataFolder], Finding], ...] = (
+        _python,
+        _data_folder,
+        _disk,
+        _database,
+        _settings,
+        _llama_cpp,
+        _starter,
+        _memory,
+        _window,
+    )
+    findings = [_safely(check, folder) for check in checks]
+
+    def human() -> str:
+        lines = [f"Hearth {__version__}"]
+        for found in findings:
+            lines.append(f"{_MARKS[found.state]}{found.check}: {found.finding}")
+            if found.fix:
+                lines.append(f"        {found.fix}")
+        return "\n".join(lines)
+
+    out.value([asdict(found) for found in findings], human)
+    return 1 if any(found.state == "failed" for found in findings) else 0
+
+
+def _safely(check: Callable[[DataFolder], Finding], folder: DataFolder) -> Finding:
+    name = check.__name__.strip("_").replace("_", " ")
+    try:
+        return check(folder)
+    except UserError as error:
+        return Finding(name, "failed", f"{error.what} {error.why}", error.do)
+
+
+def _python(_: DataFolder) -> Finding:
+    return Finding("Python", "ok", f"{sys.version.split()[0]}, {sys.platform}")
+
+
+def _data_folder(folder: DataFolder) -> Finding:
+    folder.prepare()
+    return Finding("data folder", "ok", f"{folder.root} can be written to")
+
+
+def _disk(folder: DataFolder) -> Finding:
+    free = shutil.disk_usage(folder.root).free
+    if free < _LOW_DISK:
+        return Finding(
+            "disk", "warning", f"{size(free)} free", "Free some space: models are large."
+        )
+    return Finding("disk", "ok", f"{size(free)} free")
+
+
+def _database(folder: DataFolder) -> Finding:
+    database = Database(folder.database)
+    try:
+        with database.read() as db:
+            verdict = str(db.execute("PRAGMA quick_check").fetchone()[0])
+            chats = db.execute("SELECT count(*) FROM chats WHERE deleted IS NULL").fetchone()[0]
+    finally:
+        database.close()
+    if verdict != "ok":
+        return Finding(
+            "chats", "failed", f"the database is damaged: {verdict}", "Put back a copy of it."
+        )
+    return Finding("chats", "ok", f"{chats} chats, the database is whole")
+
+
+def _settings(folder: DataFolder) -> Finding:
+    SettingsFile(folder.settings).read()
+    return Finding("settings", "ok", "can be read")
+
+
+def _llama_cpp(_: DataFolder) -> Finding:
+    from app.wiring import engines
+
+    state = next(state for state in engines() if state.name == "llamacpp")
+    if not state.available:
+        return Finding("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
+    from app.wiring import hardware
+
+    names = ", ".join(gpu.name for gpu in hardware().gpus if gpu.usable) or "the processor"
+    return Finding("llama.cpp", "ok", f"loads; models run on {names}")
+
+
+def _starter(_: DataFolder) -> Finding:
+    from app.wiring import STARTER
+
+    header = read_header(STARTER)
+    return Finding("starter model", "ok", f"{size(header.size_bytes)}, {header.architecture}")
+
+
+def _memory(_: DataFolder) -> Finding:
+    from app.wiring import hardware
+
+    memory = hardware().memory
+    free = memory.available_bytes
+    if free < _LOW_DISK:
+        return Finding(
+            "memory", "warning", f"{size(free)} free", "Close other programs before a large model."
+        )
+    return Finding("memory", "ok", f"{size(free)} free of {size(memory.total_bytes)}")
+
+
+def _window(_: DataFolder) -> Finding:
+    """In a child: a missing system library of Qt ends the process that loads it."""
+    trial = subprocess.run(
+        [sys.executable, "-c", "import PySide6.QtWidgets"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ},
+    )
+    if trial.returncode != 0:
+        reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]
+        return Finding(
+            "window",
+            "warning",
+            f"cannot open: {reason}",
+            "Run run.py again: it names the missing system packages.",
+        )
+    from app.cli.main import has_display
+
+    if not has_display():
+        return Finding("window", "warning", "no display", "`hearth chat` works in the terminal.")
+    return Finding("window", "ok", "can open")

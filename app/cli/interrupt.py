@@ -1,0 +1,67 @@
+"""Ctrl-C that ends an answer cleanly, also while the engine is deep in a native call."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from engines.cancel import CancelToken
+
+T = TypeVar("T")
+
+_POLL_S = 0.1
+
+
+class _End:
+    """Marks the end of the work; error is what it raised."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Iterator[T]:
+    """Iterate over `work` on another thread; Ctrl-C cancels it instead of raising at once.
+
+    What the work still yields after that comes through; at its end KeyboardInterrupt is raised.
+    Called on the main thread.
+    """
+    cancel = CancelToken()
+    items: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
+
+    def carry_out() -> None:
+        error: BaseException | None = None
+        try:
+            for item in work(cancel):
+                items.put(item)
+        except BaseException as raised:  # noqa: BLE001 - raised again on the waiting thread
+            error = raised
+        items.put(_End(error))
+
+    thread = threading.Thread(target=carry_out, name="hearth-answer")
+    before = signal.signal(signal.SIGINT, lambda *_: cancel.cancel())
+    interrupted = False
+    thread.start()
+    try:
+        while not isinstance(item := _wait(items), _End):
+            yield item
+        interrupted = cancel.cancelled
+    finally:
+        cancel.cancel()
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    if item.error is not None:
+        raise item.error
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _wait(items: queue.SimpleQueue[T]) -> T:
+    """The next item. Waits in short steps, because on Windows a long one cannot be interrupted."""
+    while True:
+        try:
+            return items.get(timeout=_POLL_S)
+        except queue.Empty:
+            continue

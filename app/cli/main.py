@@ -1,0 +1,130 @@
+"""From the command line to an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from app.cli.output import Output
+from app.cli.parser import Usage, build_parser
+from app.reports import keep_log, save_report
+from app.store.folder import DataFolder
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.wiring import Core
+
+_NO_DISPLAY = "No display found: chatting in the terminal."
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Returns 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
+    words = sys.argv[1:] if words is None else words
+    out = Output(as_json="--json" in words, quiet="--quiet" in words)
+    _speak_utf8()
+    folder = DataFolder.default()
+    try:
+        args = build_parser().parse_args(words)
+        if "data_dir" in args:
+            folder = DataFolder(args.data_dir.expanduser().absolute())
+        return _carry_out(args, folder, out)
+    except Usage as error:
+        out.error(error)
+        return 2
+    except UserError as error:
+        out.error(error)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001 - the last stop for a bug of ours: report it whole
+        report = save_report(error, folder)
+        out.error(_bug(report))
+        return 1
+
+
+def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int:
+    if args.command == "doctor":
+        from app.cli.doctor import doctor
+
+        return doctor(folder, out)
+    if args.command is None and has_display():
+        try:
+            from app import window
+        except ImportError as error:
+            out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
+        else:
+            return _with_window(window, folder)
+    from app.wiring import open_core
+
+    core = open_core(folder)
+    try:
+        with keep_log(folder):
+            return _with_core(args, core, out)
+    finally:
+        core.close()
+
+
+def _with_window(window: ModuleType, folder: DataFolder) -> int:
+    """An error at the start is shown in a window of its own, and printed by the caller."""
+    from app.wiring import open_core
+
+    try:
+        core = open_core(folder)
+    except UserError as error:
+        window.show_startup_error(error)
+        raise
+    try:
+        with keep_log(folder):
+            return int(window.run(core))
+    finally:
+        core.close()
+
+
+def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
+    from app.cli import ask, chat, manage
+
+    commands: dict[str | None, Callable[[], int]] = {
+        "ask": lambda: ask.ask(core, args, out),
+        "hardware": lambda: manage.show_hardware(out),
+        "engines": lambda: manage.list_engines(out),
+        "models": lambda: manage.manage_models(core, args, out),
+        "chats": lambda: manage.manage_chats(core, args, out),
+        "settings": lambda: manage.manage_settings(core, args, out),
+        "chat": lambda: chat.chat(core, args.model if "model" in args else None, out),
+        None: lambda: chat.chat(core, None, out),
+    }
+    if args.command is None and not has_display():
+        out.note(_NO_DISPLAY)
+    return commands[args.command]()
+
+
+def has_display() -> bool:
+    """Whether a window can be shown."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _speak_utf8() -> None:
+    """Answers hold any character, whatever the terminal's locale says."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _bug(report: Path) -> UserError:
+    return UserError(
+        "Hearth has made a mistake and stopped.",
+        "This is a bug of ours; your chats are safe.",
+        f"The report is in {report}; please send it to the project.",
+    )

@@ -1,0 +1,80 @@
+"""What the terminal prints: answers and JSON on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from engines.errors import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """How to print, from the global options."""
+
+    as_json: bool = False
+    quiet: bool = False
+
+    def value(self, value: Any, human: Callable[[], str]) -> None:
+        """One value: as JSON, or as text for people."""
+        text = json.dumps(value, default=_plain, ensure_ascii=False) if self.as_json else human()
+        print(text)
+
+    def piece(self, text: str) -> None:
+        """A piece of a streamed answer; nothing where one JSON value will hold it all."""
+        if not self.as_json:
+            print(text, end="", flush=True)
+
+    def note(self, line: str) -> None:
+        """Something worth knowing that is not the answer."""
+        if not self.quiet and not self.as_json:
+            print(line, file=sys.stderr, flush=True)
+
+    def error(self, error: UserError) -> None:
+        print(f"{error.what} {error.why} {error.do}", file=sys.stderr)
+        if self.as_json:
+            parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.do}
+            print(json.dumps({"error": parts}, ensure_ascii=False))
+
+    def progress(self, share: float) -> None:
+        """A line that is rewritten, on a terminal only."""
+        if self.quiet or self.as_json or not sys.stderr.isatty():
+            return
+        line = f"Loading the model: {share:4.0%}" if share < 1 else ""
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows with their columns aligned to the left."""
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def size(count: float | None) -> str:
+    """Bytes for people: 1.5 GB (decimal, as file managers and shops count)."""
+    if count is None:
+        return "unknown"
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, (tuple, set, frozenset)):
+        return list(value)
+    raise TypeError(f"no JSON for {type(value).__name__}")

@@ -1,0 +1,128 @@
+"""The command line: its words and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+from app import __version__
+from engines.errors import UserError
+
+
+class Usage(UserError):
+    """The words on the command line do not fit; exit status 2."""
+
+    code = "usage"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Usage(
+            "Hearth did not understand that command.",
+            f"{message[:1].upper()}{message[1:]}.",
+            f"`{self.prog} --help` shows how it is used.",
+        )
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Global options may stand before or after the command."""
+    anywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    anywhere.add_argument(
+        "--data-dir", type=Path, metavar="DIR", help="where settings, chats, models and logs live"
+    )
+    anywhere.add_argument(
+        "--offline", action="store_true", help="no connection leaves this computer"
+    )
+    anywhere.add_argument("--json", action="store_true", help="one JSON value on stdout")
+    anywhere.add_argument("--quiet", action="store_true", help="no progress, no notes")
+
+    parser = _Parser(
+        prog="hearth", description="Private AI chat on your own computer.", parents=[anywhere]
+    )
+    parser.add_argument("--version", action="version", version=f"hearth {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, text: str) -> _Parser:
+        return commands.add_parser(name, help=text, description=text, parents=[anywhere])
+
+    chat = command("chat", "chat in the terminal; /help lists the commands there")
+    chat.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
+
+    _add_ask(command("ask", "one answer; TEXT of - reads standard input"))
+    command("hardware", "what this computer has, and what Hearth makes of it")
+    command("doctor", "check everything that commonly breaks")
+    engines = command("engines", "the engines and why one cannot run here")
+    _verbs(engines, anywhere, {"list": ("all engines", None)})
+    _verbs(
+        command("models", "the models on this computer"),
+        anywhere,
+        {
+            "list": ("all models", None),
+            "show": ("what a model's file says of itself", "M"),
+            "fit": ("whether a model fits the memory, and the sum", "M"),
+            "import": ("add a GGUF file where it lies", "PATH"),
+            "rm": ("take a model off the list; its file stays", "M"),
+        },
+    )
+    chats = _verbs(
+        command("chats", "the chats on this computer"),
+        anywhere,
+        {
+            "list": ("all chats, the last used first", None),
+            "search": ("chats that hold all the words", "WORDS"),
+            "show": ("one chat", "ID"),
+            "export": ("one chat as a file's text, on stdout", "ID"),
+            "rm": ("delete a chat", "ID"),
+        },
+    )
+    chats["export"].add_argument("--format", choices=("md", "json"), default="md")
+    settings = _verbs(
+        command("settings", "every setting of the window"),
+        anywhere,
+        {
+            "list": ("all settings", None),
+            "get": ("one setting", "NAME"),
+            "set": ("change a setting", "NAME"),
+        },
+    )
+    settings["set"].add_argument("value", metavar="VALUE")
+    return parser
+
+
+def _verbs(
+    group: _Parser,
+    anywhere: _Parser,
+    verbs: dict[str, tuple[str, str | None]],
+) -> dict[str, _Parser]:
+    made: dict[str, _Parser] = {}
+    below = group.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+    for name, (text, what) in verbs.items():
+        made[name] = below.add_parser(name, help=text, description=text, parents=[anywhere])
+        if what is not None:
+            made[name].add_argument("what", metavar=what, nargs="+" if what == "WORDS" else None)
+    return made
+
+
+def _add_ask(ask: _Parser) -> None:
+    ask.add_argument("text", metavar="TEXT")
+    ask.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
+    ask.add_argument("--engine", choices=("llamacpp", "vllm", "remote"), default="llamacpp")
+    ask.add_argument("--mtp", choices=("auto", "on", "off"), default="auto")
+    ask.add_argument("--depth", type=_count, metavar="N", help="most tokens that MTP drafts ahead")
+    ask.add_argument("--system", metavar="S", help="the system prompt")
+    ask.add_argument("--max-tokens", type=_count, metavar="N")
+    ask.add_argument("--temperature", type=float, metavar="T")
+    ask.add_argument("--top-p", type=float, metavar="P")
+    ask.add_argument("--seed", type=_count, metavar="N")
+    ask.add_argument("--context", type=_count, metavar="N")
+    ask.add_argument("--stop", action="append", default=[], metavar="S")
+    ask.add_argument("--file", action="append", default=[], type=Path, metavar="PATH")
+    ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return number

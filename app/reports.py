@@ -1,0 +1,76 @@
+"""The log and the reports of crashes: on this computer only, never sent anywhere."""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import logging.handlers
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app import __version__
+from app.store.folder import DataFolder
+
+_LOG_BYTES = 1_000_000
+_KEPT_REPORTS = 5
+
+
+@contextmanager
+def keep_log(folder: DataFolder) -> Iterator[None]:
+    """Log to the data folder, and let a crash of native code leave its stack there."""
+    handler = logging.handlers.RotatingFileHandler(
+        log_file(folder), maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        with (folder.logs / "native-crash.txt").open("w", encoding="utf-8") as crash:
+            faulthandler.enable(crash)
+            try:
+                yield
+            finally:
+                faulthandler.disable()
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        handler.close()
+
+
+def log_file(folder: DataFolder) -> Path:
+    return folder.logs / "hearth.log"
+
+
+def describe(error: BaseException) -> str:
+    """A report a person can send: versions and the traceback, nothing of the user's chats."""
+    lines = [
+        f"Hearth {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"{time.strftime('%Y-%m-%d %H:%M:%S')}, {' '.join(sys.orig_argv[:1])}",
+        "",
+        *traceback.format_exception(error),
+    ]
+    return "\n".join(lines)
+
+
+def save_report(error: BaseException, folder: DataFolder) -> Path:
+    """Write a report to the logs, or to the system's temporary folder; the newest five are kept."""
+    name = f"report-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+    text = describe(error)
+    try:
+        folder.logs.mkdir(parents=True, exist_ok=True)
+        path = folder.logs / name
+        path.write_text(text, encoding="utf-8")
+        for old in sorted(folder.logs.glob("report-*.txt"))[:-_KEPT_REPORTS]:
+            old.unlink()
+    except OSError:
+        path = Path(tempfile.gettempdir()) / name
+        path.write_text(text, encoding="utf-8")
+    return path

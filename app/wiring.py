@@ -1,0 +1,105 @@
+"""The composition root: the only place that makes stores, services and engines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.services.answers import Answers
+from app.services.library import Library
+from app.services.runtime import Runtime
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folder import DataFolder
+from app.store.models import ModelStore
+from app.store.settings_file import SettingsFile
+from engines.hardware import Hardware, detect
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.native import devices
+from engines.registry import EngineStatus, statuses
+
+if TYPE_CHECKING:
+    from app.services.tasks import Tasks
+    from app.services.window import WindowServices
+
+RESOURCES = Path(__file__).resolve().parent.parent / "resources"
+STARTER = RESOURCES / "starter" / "starter.gguf"
+STARTER_DRAFTER = RESOURCES / "starter" / "starter-mtp.gguf"
+
+
+def hardware() -> Hardware:
+    """This computer, with the devices that llama.cpp sees."""
+    return detect(devices())
+
+
+def engines() -> tuple[EngineStatus, ...]:
+    return statuses()
+
+
+@dataclass(frozen=True)
+class Core:
+    """What window and terminal share. The owner calls `close`."""
+
+    folder: DataFolder
+    database: Database
+    chats: ChatStore
+    settings: SettingsFile
+    library: Library
+    runtime: Runtime
+    answers: Answers
+
+    def close(self) -> None:
+        self.runtime.unload()
+        self.database.close()
+
+
+def open_core(folder: DataFolder) -> Core:
+    """Open the data folder. Raises AppError; nothing stays open then."""
+    folder.prepare()
+    database = Database(folder.database)
+    chats = ChatStore(database)
+    chats.mark_interrupted()
+    library = Library(ModelStore(database), STARTER, STARTER_DRAFTER)
+    runtime = Runtime(LlamaCppEngine(), hardware)
+    return Core(
+        folder=folder,
+        database=database,
+        chats=chats,
+        settings=SettingsFile(folder.settings),
+        library=library,
+        runtime=runtime,
+        answers=Answers(chats, library, runtime),
+    )
+
+
+@dataclass(frozen=True)
+class WindowParts:
+    """The window's own objects on top of a Core. The owner closes `tasks` before the core."""
+
+    tasks: Tasks
+    services: WindowServices
+
+
+def open_services(core: Core) -> WindowParts:
+    """Qt comes in here, so that the terminal runs where Qt's system libraries are missing."""
+    from app.services.chats import Chats
+    from app.services.generation import Generation
+    from app.services.models import Models
+    from app.services.settings import SettingsService
+    from app.services.system import SystemService
+    from app.services.tasks import Tasks
+    from app.services.window import WindowServices
+
+    tasks = Tasks()
+    settings = SettingsService(core.settings)
+    services = WindowServices(
+        chats=Chats(core.chats, tasks),
+        generation=Generation(core.chats, core.answers, settings, tasks),
+        models=Models(core.library, tasks),
+        settings=settings,
+        system=SystemService(hardware, engines, tasks),
+        data_folder=core.folder.root,
+        log_file=core.folder.logs / "hearth.log",
+    )
+    return WindowParts(tasks, services)
