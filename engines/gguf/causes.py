@@ -1,0 +1,87 @@
+"""Says what a file is that should have been a GGUF model and is not, from its first bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engines.errors import NotAModel
+
+LOOK: Final = 4096
+"""How many bytes of the start of a file `explain` wants to see."""
+
+_CHOOSE: Final = "Choose a file whose name ends in .gguf."
+_AGAIN: Final = "Download the model again; it is a file of several hundred megabytes or more."
+_CONVERTED: Final = "Look for a GGUF version of the same model: most models have one."
+
+_SIGNATURES: Final = (
+    (
+        b"version https://git-lfs",
+        "It is a Git LFS pointer: a note of where the model lies, not the model itself.",
+        "Run 'git lfs pull' where the file came from, or download the model from its page.",
+    ),
+    (b"PK\x03\x04", "It is a ZIP archive or a PyTorch file.", _CONVERTED),
+    (b"\x80\x02", "It is a PyTorch or pickle file.", _CONVERTED),
+    (b"\x1f\x8b", "It is a compressed archive (gzip).", "Unpack it and choose what is inside."),
+    (b"7z\xbc\xaf", "It is a compressed archive (7z).", "Unpack it and choose what is inside."),
+    (b"Rar!", "It is a compressed archive (RAR).", "Unpack it and choose what is inside."),
+    (b"\x28\xb5\x2f\xfd", "It is a compressed file (zstd).", "Unpack it and choose the result."),
+    (b"tjgg", "It is in a format that llama.cpp gave up in 2023.", _CONVERTED),
+    (b"lmgg", "It is in a format that llama.cpp gave up in 2023.", _CONVERTED),
+    (b"fmgg", "It is in a format that llama.cpp gave up in 2023.", _CONVERTED),
+)
+
+
+def explain(name: str, size: int, start: bytes) -> NotAModel:
+    """The error for a file called `name`, `size` bytes long, that does not begin like a GGUF.
+
+    start: the first `LOOK` bytes of the file, or all of it when it is shorter.
+    """
+    text = _as_text(start)
+    why, do = _known(size, start) or (_binary(start) if text is None else _text(text))
+    return NotAModel(f"“{name}” is not a model.", why, do)
+
+
+def _known(size: int, start: bytes) -> tuple[str, str] | None:
+    if not size:
+        return "The file is empty.", _AGAIN
+    for signature, why, do in _SIGNATURES:
+        if start.startswith(signature):
+            return why, do
+    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < size:
+        return "It is a safetensors file, which llama.cpp does not read.", _CONVERTED
+    return None
+
+
+def _binary(start: bytes) -> tuple[str, str]:
+    if not start.strip(b"\0"):
+        return (
+            "It begins with zeros only: its space was reserved, but the download never filled it.",
+            _AGAIN,
+        )
+    return "It does not begin with the letters GGUF, as every model for Hearth does.", _CHOOSE
+
+
+def _text(text: str) -> tuple[str, str]:
+    if text.lower().startswith(("<!doctype html", "<html", "<head", "<?xml", "<body")):
+        return (
+            "It is a web page, most likely an error or sign-in page saved under a model's name.",
+            "Open the model's page in a browser, sign in if it asks you to, and download again.",
+        )
+    if text.startswith(("{", "[")):
+        return "It is a text in JSON, perhaps a server's error message.", _AGAIN
+    return "It is a text file.", _CHOOSE
+
+
+def _as_text(start: bytes) -> str | None:
+    """The bytes as text without leading blanks, or None if they are no text.
+
+    The last three may be the beginning of a character that is cut in two.
+    """
+    for cut in range(4):
+        try:
+            text = start[: len(start) - cut].decode("utf-8-sig")
+        except UnicodeDecodeError:
+            continue
+        readable = all(character.isprintable() or character in "\t\r\n\f" for character in text)
+        return text.lstrip() if readable else None
+    return None

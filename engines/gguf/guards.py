@@ -1,0 +1,88 @@
+"""Refuses header values on which llama.cpp would end the whole process instead of the load.
+
+Source: the GGML_ASSERT lines of `load_hparams` and `create_memory` in llama-model.cpp, and two
+thousand changed headers that were given to the library to see on which of them it ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from engines.gguf.layers import Keys, Layers
+from engines.gguf.reader import BadGguf, Tensor
+
+MAX_EXPERTS: Final = 1024
+_SHARING: Final = {"gemma3n", "gemma4"}
+_ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
+# These read the pattern of their sliding layers from the file, and trust it to name one.
+_SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
+
+
+def check(keys: Keys, layers: Layers, tensors: Iterable[Tensor]) -> None:
+    """Raises BadGguf, in plain words."""
+    _check_experts(keys, layers.count)
+    scaling = keys.text("rope.scaling.type", "linear")
+    if scaling not in _ROPE_SCALINGS:
+        raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
+    if keys.architecture in _SLIDING and not layers.window:
+        raise BadGguf("none of its layers has a sliding window, although its family needs one")
+    _check_sharing(keys, layers)
+    for heads, kv_heads in zip(layers.heads, layers.kv_heads, strict=True):
+        if kv_heads and heads % kv_heads:
+            raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
+    _check_positions(keys, layers)
+    _check_keys(layers, tensors)
+
+
+def _check_positions(keys: Keys, layers: Layers) -> None:
+    """The part of a head that carries the position cannot be longer than the head."""
+    rotated = keys.number("rope.dimension_count")
+    rotated_swa = keys.number("rope.dimension_count_swa")
+    if any(layers.heads) and (
+        rotated > layers.key_length > 0 or rotated_swa > layers.key_length_swa > 0
+    ):
+        raise BadGguf("it rotates more values of a head than a head has")
+
+
+def _check_keys(layers: Layers, tensors: Iterable[Tensor]) -> None:
+    """llama.cpp compares these tensors with the first layer's shape only, and trusts the rest."""
+    for tensor in tensors:
+        found = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
+        if not found or (layer := int(found[1])) >= layers.count or len(tensor.shape) != 2:
+            continue
+        length = layers.key_length_swa if layers.sliding[layer] else layers.key_length
+        if tensor.shape[1] != layers.kv_heads[layer] * length:
+            raise BadGguf(f"the keys of layer {layer} are not as wide as it says")
+
+
+def _check_sharing(keys: Keys, layers: Layers) -> None:
+    """Layers without a cache read that of the last layer of their own kind that has one.
+
+    For llama.cpp that is the last owner for a layer with the whole context, and the one before
+    for a layer with a window, whether they are of that kind or not.
+    """
+    if keys.architecture not in _SHARING:
+        return
+    owners = layers.count - layers.shared_kv
+    kinds = tuple(zip(layers.sliding, layers.kv_heads, strict=True))
+    for kind in kinds[owners:]:
+        if kinds[owners - (2 if kind[0] else 1)] != kind:
+            raise BadGguf("its layers without a KV cache find none of their own kind to share")
+
+
+def _check_experts(keys: Keys, layers: int) -> None:
+    """A mixture of experts must name how many there are, how many work, and in what groups."""
+    if keys.architecture in {"hunyuan-dense", "hunyuan_vl"}:
+        return
+    experts = keys.number("expert_count")
+    used = max(keys.per_layer("expert_used_count", layers, (0,) * layers))
+    groups, groups_used = keys.number("expert_group_count"), keys.number("expert_group_used_count")
+    fits = experts <= MAX_EXPERTS and (
+        0 < used <= experts and groups < experts if experts else not used and not groups
+    )
+    if groups > 1:
+        fits = fits and experts % groups == 0 and 0 < groups_used < groups
+    if not fits:
+        raise BadGguf(f"its {experts} experts in {groups} groups, {used} at work, do not add up")

@@ -1,0 +1,316 @@
+"""What a GGUF model file says of itself, read without loading it.
+
+header = read_header(Path("model.gguf"))
+print(header.name, header.quantisation, header.context_max)
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+from engines.errors import (
+    EngineError,
+    ModelDamaged,
+    ModelNotFound,
+    ModelUnreadable,
+    NotAModel,
+    UnknownArchitecture,
+)
+from engines.gguf import guards
+from engines.gguf.causes import LOOK, explain
+from engines.gguf.layers import Keys, Layers, read_layers
+from engines.gguf.reader import MAGIC, BadGguf, Counted, CutOff, Gguf, Tensor, Value, read_gguf
+from engines.gguf.types import FILE_TYPES
+
+Kind = Literal["chat", "drafter", "projector", "embedding", "other"]
+Mtp = Literal["embedded", "drafter", "none"]
+
+_PROJECTORS: Final = {"clip", "mmproj"}
+_DRAFTERS: Final = {"gemma4-assistant", "eagle3", "dflash"}
+_EMBEDDINGS: Final = {
+    "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
+    "jina-bert-v3", "eurobert", "gemma-embedding", "llama-embed", "t5encoder",
+}  # fmt: skip
+# Speech, diffusion and encoder-decoder models: llama.cpp loads them, but not to chat with.
+_OTHERS: Final = {
+    "wavtokenizer-dec", "qwen3tts", "pockettts", "t5", "dream", "llada", "llada-moe", "rnd1",
+}  # fmt: skip
+# Architectures for which llama.cpp can run the prediction layers that are in the file.
+_MTP: Final = {
+    "qwen35", "qwen35moe", "qwen3next", "deepseek2", "deepseek32", "deepseek4", "glm4moe",
+    "glm-dsa", "bailingmoe3", "cohere2moe", "nemotron_h_moe", "step35", "hy_v3", "mimo2",
+}  # fmt: skip
+_PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
+_AGAIN: Final = "Delete the file and download the model again."
+
+
+@dataclass(frozen=True)
+class GgufHeader:
+    """The facts of a model, its parts taken together if it is split over several files.
+
+    parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
+    chat_template: Jinja text, None if the file has none.
+    mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
+    for another model, else "none".
+    """
+
+    version: int
+    architecture: str
+    name: str
+    kind: Kind
+    mtp: Mtp
+    parameters: int
+    size_bytes: int
+    weight_bytes: int
+    quantisation: str
+    context_max: int
+    embedding_length: int
+    embedding_per_layer: int
+    vocab_size: int
+    tokenizer: str
+    chat_template: str | None
+    nextn_predict_layers: int
+    layers: Layers | None
+    parts: int = 1
+    tensors: tuple[Tensor, ...] = field(default=(), repr=False)
+
+    @property
+    def block_count(self) -> int:
+        return self.layers.count if self.layers else 0
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Read the header of a model file; of all its parts, if `path` is the first of several.
+
+    Raises ModelNotFound, ModelUnreadable, NotAModel, ModelDamaged, UnknownArchitecture.
+    """
+    gguf, size = _read_file(path)
+    number, count = _split(path.name, gguf)
+    if number:
+        raise NotAModel(
+            f"“{path.name}” is only a part of a model.",
+            f"It is part {number + 1} of {count}.",
+            "Choose the first part; the others are found beside it.",
+        )
+    tensors = list(gguf.tensors)
+    for part in range(2, count + 1):
+        beside = path.with_name(_PART.sub(f"-{part:05}-of-{count:05}.gguf", path.name))
+        if not beside.exists():
+            raise ModelDamaged(
+                f"“{path.name}” is not complete.",
+                f"It is the first of {count} files, and {beside.name} is not beside it.",
+                "Download all parts into one folder.",
+            )
+        more, more_size = _read_file(beside)
+        tensors += more.tensors
+        size += more_size
+    return _header(path.name, gguf, tuple(tensors), size, count)
+
+
+def parse_header(file: BinaryIO, name: str, size: int) -> GgufHeader:
+    """The header of an open file of `size` bytes that holds a whole model in one part.
+
+    The file may be cut off after its header, as the start of a download is.
+    name: how to call the file in an error. Raises NotAModel, ModelDamaged, UnknownArchitecture.
+    """
+    gguf = _read(file, name, size)
+    return _header(name, gguf, gguf.tensors, size, 1)
+
+
+def _read_file(path: Path) -> tuple[Gguf, int]:
+    try:
+        facts = path.stat()
+        if stat.S_ISDIR(facts.st_mode):
+            raise _folder(path)
+        if not stat.S_ISREG(facts.st_mode):
+            raise NotAModel(
+                f"“{path.name}” is not a model.",
+                "It is a device or a pipe, not an ordinary file.",
+                "Choose a file whose name ends in .gguf.",
+            )
+        with path.open("rb") as file:
+            gguf = _read(file, path.name, facts.st_size)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise ModelNotFound(
+            f"“{path.name}” was not found.",
+            f"There is no file {path}.",
+            "Check the name, or choose the model again.",
+        ) from None
+    except OSError as error:
+        raise ModelUnreadable(
+            f"“{path.name}” cannot be read.",
+            f"The system says: {error.strerror or error}.",
+            "Check that you may read the file and that its disk is connected.",
+        ) from error
+    if gguf.end > facts.st_size:
+        raise _truncated(path.name, gguf.end, facts.st_size)
+    return gguf, facts.st_size
+
+
+def _folder(path: Path) -> EngineError:
+    inside = sorted(file.name for file in path.glob("*.gguf"))
+    return NotAModel(
+        f"“{path.name}” is not a model.",
+        "It is a folder.",
+        f"Choose a model inside it, such as {inside[0]}."
+        if inside
+        else "Choose a file whose name ends in .gguf.",
+    )
+
+
+def _truncated(name: str, expected: int, size: int) -> ModelDamaged:
+    return ModelDamaged(
+        f"“{name}” is not complete.",
+        f"It should be at least {expected:,} bytes long and has {size:,}: most likely its "
+        "download was interrupted.",
+        _AGAIN,
+    )
+
+
+def _read(file: BinaryIO, name: str, size: int) -> Gguf:
+    start = file.read(LOOK)
+    if not start.startswith(MAGIC):
+        raise explain(name, size, start)
+    file.seek(0)
+    try:
+        return read_gguf(file, size)
+    except CutOff:
+        raise ModelDamaged(
+            f"“{name}” is not complete.",
+            f"Its {size:,} bytes end in the middle of its header: most likely its download was "
+            "interrupted.",
+            _AGAIN,
+        ) from None
+    except BadGguf as error:
+        raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: BadGguf) -> ModelDamaged:
+    return ModelDamaged(f"“{name}” is damaged.", f"Its header makes no sense: {error}.", _AGAIN)
+
+
+def _split(name: str, gguf: Gguf) -> tuple[int, int]:
+    """This part's number, from 0, and how many parts there are."""
+    number, count = gguf.values.get("split.no", 0), gguf.values.get("split.count", 1)
+    named = _PART.search(name)
+    if not isinstance(number, int) or not isinstance(count, int) or count <= 1:
+        return 0, 1
+    if not 0 <= number < count or not named or int(named[2]) != count:
+        raise ModelDamaged(
+            f"“{name}” is a part of a model and has lost its name.",
+            f"It says that it is part {number + 1} of {count}, and its name does not.",
+            f"Give all parts one name that ends in -{number + 1:05}-of-{count:05}.gguf.",
+        )
+    return number, count
+
+
+def _header(
+    name: str, gguf: Gguf, tensors: tuple[Tensor, ...], size: int, parts: int
+) -> GgufHeader:
+    values = gguf.values
+    try:
+        architecture = _text(values, "general.architecture") or ""
+        if not architecture:
+            raise BadGguf("it does not say of which architecture it is")
+        keys = Keys(architecture, values)
+        kind = _kind(keys, _text(values, "general.type") or "model")
+        layers = _layers(name, keys, kind, tensors)
+        nextn = keys.number("nextn_predict_layers")
+        return GgufHeader(
+            version=gguf.version,
+            architecture=architecture,
+            name=_text(values, "general.name") or name.removesuffix(".gguf"),
+            kind=kind,
+            mtp=_mtp(architecture, kind, nextn, layers, tensors),
+            parameters=sum(tensor.elements for tensor in tensors),
+            size_bytes=size,
+            weight_bytes=sum(tensor.size_bytes for tensor in tensors),
+            quantisation=_quantisation(values, tensors),
+            context_max=keys.number("context_length"),
+            embedding_length=keys.number("embedding_length"),
+            embedding_per_layer=keys.number("embedding_length_per_layer_input"),
+            vocab_size=_vocabulary(keys, values),
+            tokenizer=_text(values, "tokenizer.ggml.model") or "",
+            chat_template=_text(values, "tokenizer.chat_template"),
+            nextn_predict_layers=nextn,
+            layers=layers,
+            parts=parts,
+            tensors=tensors,
+        )
+    except BadGguf as error:
+        raise _damaged(name, error) from None
+
+
+def _text(values: Mapping[str, Value], key: str) -> str | None:
+    value = values.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadGguf(f"its value {key} is not a text")
+    return value
+
+
+def _kind(keys: Keys, general_type: str) -> Kind:
+    architecture = keys.architecture
+    if architecture in _PROJECTORS or general_type == "mmproj":
+        return "projector"
+    if architecture in _DRAFTERS:
+        return "drafter"
+    if architecture in _OTHERS or general_type != "model":
+        return "other"
+    # A chat model whose file names a pooling was converted to embed or rank: 0 is "none".
+    if architecture in _EMBEDDINGS or keys.number("pooling_type"):
+        return "embedding"
+    return "chat"
+
+
+def _layers(name: str, keys: Keys, kind: Kind, tensors: tuple[Tensor, ...]) -> Layers | None:
+    """The layers, or None for files that are no language models and may have none."""
+    if kind in {"projector", "other"} and "block_count" not in keys:
+        return None
+    if not keys.known:
+        raise UnknownArchitecture(
+            f"“{name}” is a kind of model that Hearth does not know.",
+            f"It calls itself {keys.architecture!r} and says nothing of what it is made of.",
+            "Choose another model, or look whether a newer version of Hearth knows this one.",
+        )
+    for key in ("block_count", "context_length", "embedding_length"):
+        if not keys.number(key):
+            raise BadGguf(f"its value {keys.architecture}.{key} is missing or zero")
+    layers = read_layers(keys)
+    if kind == "chat":
+        guards.check(keys, layers, tensors)
+    return layers
+
+
+def _mtp(
+    architecture: str, kind: Kind, nextn: int, layers: Layers | None, tensors: tuple[Tensor, ...]
+) -> Mtp:
+    """The number of prediction layers alone can lie: some files were saved without them."""
+    if kind == "drafter":
+        return "drafter"
+    if kind != "chat" or not nextn or layers is None or architecture not in _MTP:
+        return "none"
+    head = f"blk.{layers.count - 1}.nextn.eh_proj.weight"
+    return "embedded" if any(tensor.name == head for tensor in tensors) else "none"
+
+
+def _quantisation(values: Mapping[str, Value], tensors: tuple[Tensor, ...]) -> str:
+    """The file's own label, or the type that most bytes of its matrices have."""
+    file_type = values.get("general.file_type")
+    if isinstance(file_type, int) and file_type in FILE_TYPES:
+        return FILE_TYPES[file_type]
+    sizes: dict[str, int] = {}
+    for tensor in tensors:
+        sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
+    return max(sizes, key=sizes.__getitem__, default="")
+
+
+def _vocabulary(keys: Keys, values: Mapping[str, Value]) -> int:
+    tokens = values.get("tokenizer.ggml.tokens")
+    if isinstance(tokens, Counted):
+        return tokens.count
+    return len(tokens) if isinstance(tokens, tuple) else keys.number("vocab_size")

@@ -1,0 +1,26 @@
+"""What this computer has: processor, memory, graphics, and the limits of a container.
+
+    hardware = detect()
+    print(hardware.cpu.name, hardware.memory.available_bytes)
+
+A driver or file that is not there is an empty result. The package never loads llama.cpp.
+"""
+
+from __future__ import annotations
+
+from engines.hardware.detect import Edge, cpu_features, detect
+from engines.hardware.threads import Threads, thread_rule
+from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
+
+__all__ = [
+    "Cpu",
+    "Edge",
+    "Gpu",
+    "Hardware",
+    "Memory",
+    "NativeDevice",
+    "Threads",
+    "cpu_features",
+    "detect",
+    "thread_rule",
+]

@@ -1,0 +1,106 @@
+"""Limits that a Linux container or service puts on processor time and memory; cgroup v1 and v2.
+
+Source: the kernel's cgroup-v1 and cgroup-v2 documentation, proc(5) for mountinfo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from engines.hardware.files import read_number, read_text
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """limit: what the group may use, free: what is left of that, both in bytes."""
+
+    limit: int
+    free: int
+
+
+def cpu_quota(root: Path) -> float | None:
+    """How many cores' worth of time this process gets, None if there is no limit."""
+    quotas = []
+    for group in _groups(root, "cpu"):
+        words = (read_text(group / "cpu.max") or "").split()
+        if len(words) == 2 and words[0].isdigit():
+            quotas.append(int(words[0]) / int(words[1]))
+        quota = read_number(group / "cpu.cfs_quota_us")
+        period = read_number(group / "cpu.cfs_period_us")
+        if quota and period and quota > 0:
+            quotas.append(quota / period)
+    return min(quotas, default=None)
+
+
+def memory_limit(root: Path, total: int) -> MemoryLimit | None:
+    """The tightest limit among this process's groups that is below `total`, else None.
+
+    free may stem from another group than limit: the outer one can be fuller.
+    """
+    limits = []
+    for group in _groups(root, "memory"):
+        # A group over memory.high is slowed down until it is as good as stopped.
+        names = ("memory.max", "memory.high", "memory.limit_in_bytes")
+        bounds = [value for name in names if (value := read_number(group / name)) is not None]
+        limit = min(bounds, default=total)
+        if limit < total:
+            limits.append(MemoryLimit(limit, max(0, limit - _used(group))))
+    if not limits:
+        return None
+    return MemoryLimit(min(it.limit for it in limits), min(it.free for it in limits))
+
+
+def _used(group: Path) -> int:
+    """Memory in use, without the file cache that the kernel drops as soon as space is needed."""
+    used = read_number(group / "memory.current")
+    if used is None:
+        used = read_number(group / "memory.usage_in_bytes") or 0
+    cache = {}
+    for line in (read_text(group / "memory.stat") or "").splitlines():
+        name, _, value = line.partition(" ")
+        cache[name] = int(value) if value.isdigit() else 0
+    return used - cache.get("total_inactive_file", cache.get("inactive_file", 0))
+
+
+def _groups(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of this process's groups, innermost first, in both hierarchies."""
+    for kinds, path in _memberships(root, controller):
+        mount = _mount(root, kinds)
+        if mount is None:
+            continue
+        mounted, folder = mount
+        # Inside a container the mount can begin at a group that the path still names.
+        inner = PurePosixPath(path)
+        inner = inner.relative_to(mounted) if inner.is_relative_to(mounted) else PurePosixPath()
+        top = root / folder.relative_to("/")
+        group = top / str(inner).lstrip("/")
+        for level in (group, *group.parents):
+            if level.is_dir():
+                yield level
+            if level == top:
+                break
+
+
+def _memberships(root: Path, controller: str) -> Iterator[tuple[str, str]]:
+    """Lines of /proc/self/cgroup that concern the controller: ("", path) for version 2."""
+    for line in (read_text(root / "proc/self/cgroup") or "").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if not controllers or controller in controllers.split(","):
+            yield controller if controllers else "", path
+
+
+def _mount(root: Path, controller: str) -> tuple[PurePosixPath, PurePosixPath] | None:
+    """Where a hierarchy is mounted: the group at the mount's root, and the folder."""
+    for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kind = before.split(), after.split()
+        if len(fields) < 5 or len(kind) < 3:
+            continue
+        is_v2 = kind[0] == "cgroup2" and not controller
+        is_v1 = kind[0] == "cgroup" and bool(controller) and controller in kind[2].split(",")
+        if is_v1 or is_v2:
+            return PurePosixPath(fields[3]), PurePosixPath(fields[4])
+    return None

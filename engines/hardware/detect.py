@@ -1,0 +1,152 @@
+"""Asks every source what this computer has, and never fails for want of one."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engines.hardware import macos, windows
+from engines.hardware.cores import Cores, Logical, count_cores, linux_cores
+from engines.hardware.cpu import linux_cpu
+from engines.hardware.drm import drm_gpus
+from engines.hardware.graphics import merge, native_gpus
+from engines.hardware.memory import measure_memory, within_limits
+from engines.hardware.nvidia import load_nvml, nvidia_gpus
+from engines.hardware.system import system_name
+from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
+
+log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+def allowed_cores() -> Collection[int]:
+    """Numbers of the logical cores this process may run on; empty where systems do not say."""
+    return os.sched_getaffinity(0) if sys.platform == "linux" else frozenset()
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Where the facts come from: this computer, or what a test describes in its place.
+
+    root: the folder that holds /proc, /sys and /etc.
+    """
+
+    platform: str = sys.platform
+    root: Path = Path("/")
+    memory: Callable[[], Memory] = measure_memory
+    allowed: Callable[[], Collection[int]] = allowed_cores
+    nvml: Callable[[], Any] = load_nvml
+
+
+@dataclass
+class _Survey:
+    """Runs probes. One that fails leaves a line in the log and a note for the user."""
+
+    edge: Edge
+    notes: list[str] = field(default_factory=list)
+
+    def ask(self, what: str, probe: Callable[[], _T], otherwise: _T) -> _T:
+        try:
+            return probe()
+        except Exception as error:
+            log.exception("Looking for %s failed", what)
+            self.notes.append(f"Looking for {what} failed ({error}); Hearth goes on without.")
+            return otherwise
+
+
+def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Hardware:
+    """What this computer has; takes some milliseconds, more where a GPU driver has to wake up.
+
+    devices: llama.cpp's own list, from whoever has loaded it; without it no GPU is usable.
+    """
+    survey = _Survey(edge or Edge())
+    system = survey.ask("the system's name", lambda: system_name(survey.edge.root), sys.platform)
+    memory = _memory(survey)
+    cpu = _cpu(survey)
+    native = native_gpus(devices, memory)
+    gpus = merge(native, *_system_gpus(survey, memory))
+    return Hardware(system, cpu, memory, gpus, tuple(survey.notes))
+
+
+def cpu_features(edge: Edge | None = None) -> tuple[str, ...]:
+    """The processor's features alone, empty if they cannot be found out; see `values.Cpu`."""
+    survey = _Survey(edge or Edge())
+    return _cpu_name(survey)[1]
+
+
+def _cpu_name(survey: _Survey) -> tuple[str, tuple[str, ...]]:
+    unknown: tuple[str, tuple[str, ...]] = ("", ())
+    return survey.ask("the processor", lambda: _name(survey.edge), unknown)
+
+
+def _memory(survey: _Survey) -> Memory:
+    memory = survey.edge.memory()
+    if survey.edge.platform != "linux":
+        return memory
+    return survey.ask(
+        "memory limits", lambda: within_limits(memory, survey.edge.root), otherwise=memory
+    )
+
+
+def _cpu(survey: _Survey) -> Cpu:
+    name, features = _cpu_name(survey)
+    cores = survey.ask("the processor's cores", lambda: _cores(survey.edge), None) or _counted()
+    return Cpu(
+        name=name or platform.machine(),
+        physical_cores=cores.physical,
+        logical_cores=cores.logical,
+        usable_threads=cores.usable_threads,
+        usable_cores=cores.usable,
+        performance_cores=cores.performance,
+        features=features,
+    )
+
+
+def _name(edge: Edge) -> tuple[str, tuple[str, ...]]:
+    if edge.platform == "linux":
+        return linux_cpu(edge.root)
+    if edge.platform == "darwin":
+        return macos.cpu(macos.read_sysctl())
+    if sys.platform == "win32":
+        return windows.read_cpu()
+    return platform.processor(), ()
+
+
+def _cores(edge: Edge) -> Cores | None:
+    if edge.platform == "linux":
+        return linux_cores(edge.root, edge.allowed())
+    if edge.platform == "darwin":
+        return macos.cores(macos.read_sysctl())
+    if sys.platform == "win32":
+        return count_cores(windows.cores(windows.read_cores()), (), None)
+    return None
+
+
+def _counted() -> Cores:
+    """The mere number of cores, for systems that say no more."""
+    import psutil
+
+    logical = psutil.cpu_count() or 1
+    physical = psutil.cpu_count(logical=False) or logical
+    return count_cores(
+        (Logical(number, str(number % physical)) for number in range(logical)), (), None
+    )
+
+
+def _system_gpus(survey: _Survey, memory: Memory) -> tuple[tuple[Gpu, ...], ...]:
+    """Without devices of llama.cpp; the most exact source first."""
+    edge = survey.edge
+    none: tuple[Gpu, ...] = ()
+    nvidia = survey.ask("NVIDIA cards", lambda: nvidia_gpus(edge.nvml(), memory), none)
+    others = none
+    if edge.platform == "linux":
+        others = survey.ask("graphics cards", lambda: drm_gpus(edge.root, memory), none)
+    elif sys.platform == "win32":
+        others = survey.ask("graphics cards", lambda: windows.cards(windows.read_cards()), none)
+    return nvidia, others

@@ -1,0 +1,75 @@
+"""AMD, Intel and NVIDIA graphics on Linux, from the kernel's list of cards under /sys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from engines.hardware.files import read_number, read_text
+from engines.hardware.values import Gpu, Memory
+
+# Others, such as the cards of virtual machines and servers' consoles, cannot compute.
+_VENDORS: Final = {"0x1002": "amd", "0x8086": "intel", "0x10de": "nvidia"}
+_NAMES: Final = {"amd": "AMD", "intel": "Intel", "nvidia": "NVIDIA"}
+_INTEL_INTEGRATED: Final = "0000:00:02.0"
+# Firmware gives an integrated AMD unit at most this much as its "own" memory, save on computers
+# that are built for it; there llama.cpp's device list says that it is integrated.
+_LARGEST_CARVE_OUT: Final = 4 << 30
+
+
+def drm_gpus(root: Path, memory: Memory) -> tuple[Gpu, ...]:
+    """The cards in the kernel's order. memory: the computer's, which integrated units share."""
+    cards = [
+        card
+        for card in (root / "sys/class/drm").glob("card*")
+        if re.fullmatch(r"card\d+", card.name)
+    ]
+    cards.sort(key=lambda card: int(card.name.removeprefix("card")))
+    found = (_gpu(card / "device", memory) for card in cards)
+    return tuple(gpu for gpu in found if gpu is not None)
+
+
+def _gpu(device: Path, memory: Memory) -> Gpu | None:
+    vendor = _VENDORS.get(read_text(device / "vendor") or "")
+    if vendor is None:
+        return None
+    facts = dict(
+        line.split("=", 1)
+        for line in (read_text(device / "uevent") or "").splitlines()
+        if "=" in line
+    )
+    pci_id = facts.get("PCI_SLOT_NAME")
+    total, free, integrated = _memory(device, vendor, pci_id, memory)
+    model = read_text(device / "product_name")
+    number = (read_text(device / "device") or "").removeprefix("0x")
+    return Gpu(
+        name=model or f"{_NAMES[vendor]} graphics ({number})",
+        vendor=vendor,
+        backend="",
+        total_bytes=total,
+        free_bytes=free,
+        integrated=integrated,
+        driver=facts.get("DRIVER", ""),
+        usable=False,
+        pci_id=pci_id,
+    )
+
+
+def _memory(
+    device: Path, vendor: str, pci_id: str | None, memory: Memory
+) -> tuple[int | None, int | None, bool]:
+    """Total, free, and whether it is the computer's; only AMD's driver tells the first two."""
+    own = read_number(device / "mem_info_vram_total")
+    own_used = read_number(device / "mem_info_vram_used") or 0
+    if own is None and vendor == "intel" and pci_id == _INTEL_INTEGRATED:
+        return memory.total_bytes, memory.available_bytes, True
+    if own is None:
+        return None, None, False
+    shared = read_number(device / "mem_info_gtt_total") or 0
+    shared_used = read_number(device / "mem_info_gtt_used") or 0
+    if vendor == "amd" and own <= _LARGEST_CARVE_OUT and shared > own:
+        # What the firmware set aside is no limit here: the driver lends it the computer's too.
+        free = own - own_used + min(shared - shared_used, memory.available_bytes)
+        return own + shared, free, True
+    return own, own - own_used, False

@@ -1,0 +1,117 @@
+"""Puts what several sources say of the same graphics card together: pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from engines.hardware.values import Gpu, Memory, NativeDevice
+
+# Where two back ends reach one card, the one written for it is faster.
+_PREFERENCE: Final = ("CUDA", "ROCm", "HIP", "Metal", "MTL", "SYCL", "Vulkan")
+_WORDS: Final = {
+    "nvidia": ("nvidia", "geforce", "quadro", "tesla"),
+    "amd": ("amd", "radeon"),
+    "intel": ("intel",),
+    "apple": ("apple",),
+}
+_SLOT: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)\.([0-9a-f]+)", re.IGNORECASE)
+_PARTS: Final = {
+    "nvidia": "NVIDIA cards (CUDA or Vulkan)",
+    "amd": "AMD graphics (Vulkan or ROCm)",
+    "intel": "Intel graphics (Vulkan)",
+}
+
+
+def native_gpus(devices: Iterable[NativeDevice], memory: Memory) -> tuple[Gpu, ...]:
+    """The devices of llama.cpp's own list that are graphics: those it can really use.
+
+    One card that several back ends reach is there once. memory: the computer's.
+    """
+    graphics = [device for device in devices if device.kind in {"gpu", "igpu"}]
+    graphics.sort(key=lambda device: _rank(device.backend))
+    found: list[Gpu] = []
+    for device in graphics:
+        gpu = _native(device, memory)
+        if not any(_same(gpu, other) and gpu.backend != other.backend for other in found):
+            found.append(gpu)
+    return tuple(found)
+
+
+def _rank(backend: str) -> int:
+    return _PREFERENCE.index(backend) if backend in _PREFERENCE else len(_PREFERENCE)
+
+
+def _native(device: NativeDevice, memory: Memory) -> Gpu:
+    name = device.description or device.name
+    integrated = device.kind == "igpu" or device.backend in {"Metal", "MTL"}
+    # Some drivers report more free memory than there is, and shared memory can be in use.
+    free = min(device.free_bytes, device.total_bytes)
+    return Gpu(
+        name=name,
+        vendor=_vendor(name),
+        backend=device.backend,
+        total_bytes=device.total_bytes,
+        free_bytes=min(free, memory.available_bytes) if integrated else free,
+        integrated=integrated,
+        driver="",
+        usable=True,
+        pci_id=device.pci_id,
+    )
+
+
+def _vendor(name: str) -> str:
+    for vendor, words in _WORDS.items():
+        if any(word in name.lower() for word in words):
+            return vendor
+    return "other"
+
+
+def merge(native: Sequence[Gpu], *sources: Iterable[Gpu]) -> tuple[Gpu, ...]:
+    """llama.cpp's cards with what the system's sources add, then those only they know.
+
+    The second kind cannot be used, and says why. Earlier sources win.
+    """
+    cards = list(native)
+    for source in sources:
+        known = len(cards)  # within one source, cards of the same name are different cards
+        for gpu in source:
+            same = next((at for at in range(known) if _same(cards[at], gpu)), None)
+            if same is None:
+                cards.append(_unusable(gpu))
+            else:
+                cards[same] = _combined(cards[same], gpu)
+    return tuple(cards)
+
+
+def _unusable(gpu: Gpu) -> Gpu:
+    part = _PARTS.get(gpu.vendor, "it")
+    return replace(gpu, why_not=f"This build of llama.cpp has no part for {part}.")
+
+
+def _combined(card: Gpu, more: Gpu) -> Gpu:
+    """The driver's own count of free memory is the newer one, so the smaller number holds."""
+    free = [bytes_ for bytes_ in (card.free_bytes, more.free_bytes) if bytes_ is not None]
+    return replace(
+        card,
+        total_bytes=more.total_bytes if card.total_bytes is None else card.total_bytes,
+        free_bytes=min(free, default=None),
+        driver=card.driver or more.driver,
+        pci_id=card.pci_id or more.pci_id,
+    )
+
+
+def _same(one: Gpu, other: Gpu) -> bool:
+    """The same card by its place on the PCI bus or, where one source knows none, by its name."""
+    first, second = _slot(one.pci_id), _slot(other.pci_id)
+    if first is not None and second is not None:
+        return first == second
+    return one.name.casefold() == other.name.casefold()
+
+
+def _slot(pci_id: str | None) -> tuple[int, ...] | None:
+    """0000:01:00.0, as numbers, because NVML writes the first with eight digits."""
+    fields = _SLOT.fullmatch(pci_id or "")
+    return tuple(int(field, 16) for field in fields.groups()) if fields else None

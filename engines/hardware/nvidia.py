@@ -1,0 +1,76 @@
+"""NVIDIA cards, from the driver's management library NVML."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+from engines.hardware.values import Gpu, Memory
+
+
+def load_nvml() -> ModuleType | None:
+    """The binding of NVML, or None where it is not installed."""
+    try:
+        return importlib.import_module("pynvml")
+    except ModuleNotFoundError:
+        return None
+
+
+def nvidia_gpus(nvml: Any, memory: Memory) -> tuple[Gpu, ...]:
+    """The cards the driver knows; none where there is no driver.
+
+    nvml: the module, see `load_nvml`. memory: the computer's, which some cards share.
+    Raises NVMLError when there is a driver that does not answer.
+    """
+    if nvml is None:
+        return ()
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        if error.value in {nvml.NVML_ERROR_LIBRARY_NOT_FOUND, nvml.NVML_ERROR_DRIVER_NOT_LOADED}:
+            return ()
+        raise
+    try:
+        driver = _text(nvml.nvmlSystemGetDriverVersion())
+        handles = [
+            nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())
+        ]
+        return tuple(_gpu(nvml, handle, driver, memory) for handle in handles)
+    finally:
+        nvml.nvmlShutdown()
+
+
+def _gpu(nvml: Any, handle: Any, driver: str, memory: Memory) -> Gpu:
+    try:
+        own = nvml.nvmlDeviceGetMemoryInfo(handle)
+        total, free, shared = int(own.total), int(own.free), False
+    except nvml.NVMLError as error:
+        if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
+            raise
+        # Chips such as GB10 and Jetson have no memory of their own: they use the computer's.
+        total, free, shared = memory.total_bytes, memory.available_bytes, True
+    return Gpu(
+        name=_text(nvml.nvmlDeviceGetName(handle)),
+        vendor="nvidia",
+        backend="",
+        total_bytes=total,
+        free_bytes=free,
+        integrated=shared,
+        driver=f"NVIDIA {driver}",
+        usable=False,
+        pci_id=_pci_id(nvml, handle),
+    )
+
+
+def _pci_id(nvml: Any, handle: Any) -> str | None:
+    try:
+        return _text(nvml.nvmlDeviceGetPciInfo(handle).busId)
+    except nvml.NVMLError as error:
+        if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
+            raise
+        return None
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

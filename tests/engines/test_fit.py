@@ -1,0 +1,165 @@
+"""The memory sums against what llama.cpp itself allocates for the same model."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gguf import GGMLQuantizationType as Type
+
+from engines.fit import amount, compute_bytes, judge, kv_bytes, split_needed
+from engines.gguf_header import GgufHeader, read_header
+from engines.llamacpp.native import Native, load_native
+from engines.types import KvType
+from tests.engines.gguf_files import Values, write_gemma3, write_gemma4, write_llama, write_qwen35
+
+MIB = 1 << 20
+CACHE_SIZE = r"(?:kv_cache|memory_recurrent): size = +([\d.]+) MiB"
+KV_TYPES: dict[KvType, int] = {"f16": 1, "q8_0": 8, "q4_0": 2}
+
+# Shapes of real models: Llama 3 8B, Llama 3.2 1B, and what Gemma 4 E2B and 31B look like.
+LLAMA_8B: Values = {
+    "block_count": 32, "embedding_length": 4096, "feed_forward_length": 14336,
+    "attention.head_count": 32, "attention.head_count_kv": 8, "rope.dimension_count": 128,
+    "vocab_size": 128256, "context_length": 131072,
+}  # fmt: skip
+LLAMA_1B: Values = {
+    **LLAMA_8B, "block_count": 16, "embedding_length": 2048, "feed_forward_length": 8192,
+    "rope.dimension_count": 64,
+}  # fmt: skip
+GEMMA_E2B: Values = {
+    "block_count": 35, "embedding_length": 1536, "embedding_length_per_layer_input": 256,
+    "feed_forward_length": [6144] * 15 + [12288] * 20, "attention.head_count": 8,
+    "attention.key_length": 512, "attention.value_length": 512, "attention.key_length_swa": 256,
+    "attention.value_length_swa": 256, "attention.shared_kv_layers": 20,
+    "attention.sliding_window_pattern": [(layer + 1) % 5 != 0 for layer in range(35)],
+    "rope.dimension_count": 512, "rope.dimension_count_swa": 256, "vocab_size": 262144,
+    "context_length": 131072,
+}  # fmt: skip
+GEMMA_31B: Values = {
+    **GEMMA_E2B, "block_count": 60, "embedding_length": 5376, "feed_forward_length": 21504,
+    "embedding_length_per_layer_input": 0, "attention.head_count": 32,
+    "attention.head_count_kv": [16 if (layer + 1) % 6 else 4 for layer in range(60)],
+    "attention.sliding_window": 1024, "attention.shared_kv_layers": 0,
+    "attention.sliding_window_pattern": [(layer + 1) % 6 != 0 for layer in range(60)],
+}  # fmt: skip
+MODELS: dict[str, tuple[Callable[..., Path], Type, Values]] = {
+    "llama small": (write_llama, Type.F16, {}),
+    "llama 8b": (write_llama, Type.Q4_0, LLAMA_8B),
+    "llama 1b": (write_llama, Type.Q8_0, LLAMA_1B),
+    "gemma 3": (write_gemma3, Type.F16, {}),
+    "qwen 3.5": (write_qwen35, Type.F32, {}),
+    "gemma 4 small": (write_gemma4, Type.F16, {}),
+    "gemma 4 e2b": (write_gemma4, Type.Q8_0, GEMMA_E2B),
+    "gemma 4 31b": (write_gemma4, Type.Q4_0, GEMMA_31B),
+}
+SETUPS: tuple[tuple[int, int, KvType], ...] = (
+    (512, 512, "f16"),
+    (700, 512, "f16"),
+    (4096, 512, "q8_0"),
+    (4096, 128, "q4_0"),
+    (32768, 512, "f16"),
+)
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    write, matrix, values = MODELS[request.param]
+    return write(
+        tmp_path / "m.gguf", matrix, **{key.replace(".", "__"): it for key, it in values.items()}
+    )
+
+
+@pytest.fixture
+def native() -> Native:
+    return load_native()
+
+
+def open_and_close(native: Native, model: Path, context: int, batch: int, kv: KvType) -> None:
+    """Open the model as the engine does, save that nothing is allocated: only the log tells."""
+    api: Any = native.api
+    model_params = api.llama_model_default_params()
+    model_params.no_alloc, model_params.load_mode, model_params.n_gpu_layers = True, 0, 0
+    loaded = api.llama_model_load_from_file(str(model).encode(), model_params)
+    params = api.llama_context_default_params()
+    params.n_ctx, params.n_batch, params.n_ubatch = context, batch, batch
+    params.n_seq_max = params.n_outputs_max = 1
+    params.type_k = params.type_v = KV_TYPES[kv]
+    params.swa_full = False
+    opened = api.llama_init_from_model(loaded, params)
+    assert opened
+    api.llama_free(opened)
+    api.llama_model_free(loaded)
+
+
+def mebibytes(log: list[str], pattern: str) -> float:
+    return sum(float(found[1]) for line in log if (found := re.search(pattern, line)))
+
+
+@pytest.mark.parametrize(("context", "batch", "kv"), SETUPS)
+def test_kv_is_exact_and_compute_an_upper_estimate(
+    native: Native,
+    model: Path,
+    context: int,
+    batch: int,
+    kv: KvType,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    header = read_header(model)
+    with caplog.at_level(logging.DEBUG, "engines.llamacpp"):
+        open_and_close(native, model, context, batch, kv)
+    log = caplog.messages
+    assert header.layers is not None
+    mine = kv_bytes(header.layers, context, kv, batch) / MIB
+    # llama.cpp prints two decimals of each of its two caches.
+    assert mine == pytest.approx(mebibytes(log, CACHE_SIZE), abs=0.011)
+    theirs = mebibytes(log, r"compute buffer size = +([\d.]+) MiB")
+    assert 0.99 * theirs <= compute_bytes(header, context, batch) / MIB <= 1.3 * theirs
+
+
+def test_weights_are_what_llama_cpp_counts(native: Native, model: Path) -> None:
+    loaded_size = native.api.llama_model_size
+    params = native.api.llama_model_default_params()
+    params.no_alloc, params.load_mode = True, 0
+    loaded = native.api.llama_model_load_from_file(str(model).encode(), params)
+    assert read_header(model).weight_bytes == loaded_size(loaded)
+    native.api.llama_model_free(loaded)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> GgufHeader:
+    return read_header(write_llama(tmp_path / "m.gguf"))
+
+
+def test_nothing_on_the_card_without_layers(small: GgufHeader) -> None:
+    assert split_needed(small, 2048, "f16", 512, 0).gpu.total == 0
+
+
+def test_a_card_takes_the_last_layers_first(small: GgufHeader) -> None:
+    splits = [split_needed(small, 2048, "f16", 512, layers) for layers in range(6)]
+    token_table = next(t.size_bytes for t in small.tensors if t.name == "token_embd.weight")
+    # The first "layer" is the output: here the token table, once more.
+    assert splits[1].gpu.kv == 0
+    assert splits[1].gpu.weights == pytest.approx(token_table, rel=0.01)
+    assert splits[3].gpu.kv == splits[5].gpu.kv / 2
+    assert splits[5].ram.weights == token_table
+    assert splits[5].ram.kv == 0
+    assert split_needed(small, 2048, "f16", 512, -1) == splits[5]
+    for split in splits:
+        assert split.parts.kv == splits[0].parts.kv
+
+
+def test_verdicts() -> None:
+    assert judge(90, 100) == "fits"
+    assert judge(91, 100) == "tight"
+    assert judge(100, 100) == "tight"
+    assert judge(101, 100) == "no"
+
+
+def test_amounts() -> None:
+    assert amount(5_240_000_000) == "5.2 GB"
+    assert amount(18_400_000) == "18 MB"

@@ -1,0 +1,174 @@
+"""Plans for described computers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
+from engines.fit import split_needed
+from engines.gguf_header import GgufHeader, read_header
+from engines.hardware import Cpu, Gpu, Hardware, Memory
+from engines.planner import Wishes, check, make_plan, require_fit
+from tests.engines.gguf_files import LLAMA, write_gguf, write_llama
+
+GB = 10**9
+RESERVE = 512 << 20
+MODEL = Path("model.gguf")
+CPU = Cpu("Test CPU", 8, 16, 16, 8, 8)
+CARD = Gpu("Test card", "nvidia", "CUDA", 24 * GB, 24 * GB, False, "1", True)
+
+
+def computer(available: int, *gpus: Gpu, limit: int | None = None) -> Hardware:
+    return Hardware("Test", CPU, Memory(64 * GB, available, limit), gpus)
+
+
+@pytest.fixture
+def header(tmp_path: Path) -> GgufHeader:
+    """About 8 B parameters in 15 GB, trained for 32,768 tokens."""
+    path = write_llama(
+        tmp_path / "m.gguf", block_count=32, embedding_length=4096, feed_forward_length=14336,
+        attention__head_count=32, attention__head_count_kv=8, rope__dimension_count=128,
+        vocab_size=128256, context_length=32768,
+    )  # fmt: skip
+    return read_header(path)
+
+
+def needed(header: GgufHeader, context: int) -> int:
+    return split_needed(header, context, "f16", 512, 0).ram.total
+
+
+def test_roomy_computer(header: GgufHeader) -> None:
+    hardware = computer(40 * GB)
+    plan = make_plan(MODEL, header, hardware, Wishes())
+    assert (plan.context, plan.threads, plan.batch_threads) == (8192, 7, 8)
+    assert (plan.gpu_layers, plan.kv_type) == (0, "f16")
+    fit = check(header, hardware, plan)
+    assert (fit.verdict, fit.device) == ("fits", "Test CPU")
+    assert fit.need_bytes == fit.parts.total == needed(header, 8192)
+    assert "16." in fit.reason
+
+
+def test_a_short_training_is_not_exceeded(tmp_path: Path) -> None:
+    short = read_header(write_llama(tmp_path / "m.gguf", context_length=1000))
+    assert make_plan(MODEL, short, computer(GB), Wishes()).context == 1000
+    tiny = read_header(write_llama(tmp_path / "t.gguf", context_length=128))
+    assert make_plan(MODEL, tiny, computer(1), Wishes()).context == 128
+
+
+def test_context_shrinks_to_the_longest_that_fits(header: GgufHeader) -> None:
+    hardware = computer(needed(header, 4096))
+    plan = make_plan(MODEL, header, hardware, Wishes())
+    assert plan.context == 4096
+    assert check(header, hardware, plan).verdict == "tight"
+    almost = computer(needed(header, 4096) - 1)
+    assert make_plan(MODEL, header, almost, Wishes()).context == 3840
+
+
+def test_too_little_memory_is_said_with_numbers(header: GgufHeader) -> None:
+    hardware = computer(3_100_000_000)
+    plan = make_plan(MODEL, header, hardware, Wishes())
+    assert plan.context == 512
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_fit(header, hardware, plan)
+    assert "it needs 15.3 GB, and 3.1 GB are free" in caught.value.what
+    assert "weights take 15.0 GB" in caught.value.why
+    assert "context" not in caught.value.do
+
+
+def test_a_containers_limit_is_named(header: GgufHeader) -> None:
+    hardware = computer(2 * GB, limit=4 * GB)
+    plan = make_plan(MODEL, header, hardware, Wishes(context=2048))
+    with pytest.raises(NotEnoughMemory, match=r"container may use 4\.0 GB"):
+        require_fit(header, hardware, plan)
+
+
+def test_a_wished_context_is_kept_even_if_it_does_not_fit(header: GgufHeader) -> None:
+    hardware = computer(needed(header, 4096))
+    plan = make_plan(MODEL, header, hardware, Wishes(context=32768))
+    assert plan.context == 32768
+    with pytest.raises(NotEnoughMemory, match="set a context below 32,768"):
+        require_fit(header, hardware, plan)
+
+
+@pytest.mark.parametrize("context", [0, -1, 32769])
+def test_an_impossible_context_is_refused(header: GgufHeader, context: int) -> None:
+    with pytest.raises(EngineError, match="trained for at most 32,768"):
+        make_plan(MODEL, header, computer(64 * GB), Wishes(context=context))
+
+
+def test_other_wishes(header: GgufHeader) -> None:
+    wishes = Wishes(threads=3, kv_type="q8_0")
+    plan = make_plan(MODEL, header, computer(64 * GB), wishes)
+    assert (plan.threads, plan.kv_type) == (3, "q8_0")
+
+
+class TestGraphics:
+    def test_all_on_the_card(self, header: GgufHeader) -> None:
+        hardware = computer(8 * GB, CARD)
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        fit = check(header, hardware, plan)
+        assert plan.gpu_layers == -1
+        assert (fit.verdict, fit.device) == ("fits", "Test card")
+        assert fit.have_bytes == 24 * GB - RESERVE
+
+    def test_as_many_layers_as_fit(self, header: GgufHeader) -> None:
+        ten = split_needed(header, 8192, "f16", 512, 10).gpu.total
+        hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        fit = check(header, hardware, plan)
+        assert plan.gpu_layers == 10
+        assert (fit.verdict, fit.device) == ("partial", "Test card and Test CPU")
+        assert "10 of its 32 layers" in fit.reason
+        less = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE - 1))
+        assert make_plan(MODEL, header, less, Wishes()).gpu_layers == 9
+
+    def test_a_full_card_is_left_alone(self, header: GgufHeader) -> None:
+        hardware = computer(40 * GB, replace(CARD, free_bytes=RESERVE))
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        assert plan.gpu_layers == 0
+        assert check(header, hardware, plan).device == "Test CPU"
+
+    def test_a_card_that_cannot_be_used_counts_for_nothing(self, header: GgufHeader) -> None:
+        hardware = computer(40 * GB, replace(CARD, usable=False, why_not="No part for it."))
+        assert make_plan(MODEL, header, hardware, Wishes(gpu_layers=5)).gpu_layers == 0
+
+    def test_wished_layers_are_kept(self, header: GgufHeader) -> None:
+        hardware = computer(40 * GB, CARD)
+        assert make_plan(MODEL, header, hardware, Wishes(gpu_layers=5)).gpu_layers == 5
+
+    def test_too_many_wished_layers_do_not_fit(self, header: GgufHeader) -> None:
+        hardware = computer(40 * GB, replace(CARD, free_bytes=4 * GB))
+        plan = make_plan(MODEL, header, hardware, Wishes(context=512, gpu_layers=32))
+        with pytest.raises(NotEnoughMemory):
+            require_fit(header, hardware, plan)
+
+    def test_two_cards_are_one_room(self, header: GgufHeader) -> None:
+        half = replace(CARD, free_bytes=10 * GB)
+        plan = make_plan(MODEL, header, computer(40 * GB, half, half), Wishes())
+        assert plan.gpu_layers == -1
+
+    def test_an_integrated_unit_does_not_double_the_memory(self, header: GgufHeader) -> None:
+        unit = replace(CARD, integrated=True, free_bytes=12 * GB)
+        hardware = computer(12 * GB, unit)
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        fit = check(header, hardware, plan)
+        assert (fit.verdict, fit.have_bytes) == ("no", 12 * GB)
+
+    def test_a_card_is_preferred_to_an_integrated_unit(self, header: GgufHeader) -> None:
+        unit = replace(CARD, name="Unit", integrated=True)
+        hardware = computer(40 * GB, unit, CARD)
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        assert check(header, hardware, plan).device == "Test card"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "expected"),
+    [("gemma4-assistant", "drafter"), ("clip", "projector"), ("bert", "embedding")],
+)
+def test_only_chat_models(tmp_path: Path, architecture: str, expected: str) -> None:
+    header = read_header(write_gguf(tmp_path / "m.gguf", architecture, LLAMA, {}))
+    with pytest.raises(NotAChatModel, match=expected):
+        make_plan(MODEL, header, computer(GB), Wishes())
