@@ -1,0 +1,104 @@
+"""Why llama.cpp refused, read from its log lines: pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from engines.errors import (
+    EngineError,
+    EngineFailed,
+    ModelDamaged,
+    NotEnoughMemory,
+    UnknownArchitecture,
+)
+
+_ARCHITECTURE = re.compile(r"unknown model architecture: '([^']*)'")
+_TOKENIZER = re.compile(r"unknown pre-tokenizer type: '([^']*)'|(?:unknown tokenizer): '([^']*)'")
+_MEMORY = re.compile(
+    r"(?:failed|unable) to allocate|out of memory|std::bad_alloc|bad allocation|cudaMalloc failed"
+    r"|failed to reserve|ErrorOutOfDeviceMemory"
+)
+_DAMAGED = re.compile(
+    r"not within the file bounds|missing tensor|wrong number of tensors|wrong shape|key not found"
+    r"|invalid magic|failed to read|unexpectedly reached end|corrupted|tensor '[^']*' not found"
+    r"|error loading model (?:hyperparameters|vocabulary)|failed to load model from"
+    r"|tensor '[^']*' has invalid data|data validation"
+)
+_KV_TYPE = re.compile(r"[KV] cache type (\w+) with block size")
+
+
+def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
+    """The error for a model that llama.cpp would not load."""
+    log = "\n".join(lines)
+    if found := _ARCHITECTURE.search(log):
+        return unknown_architecture(model, found[1])
+    if found := _TOKENIZER.search(log):
+        return UnknownArchitecture(
+            f"Hearth cannot run “{model.name}” yet.",
+            f"The llama.cpp in this version does not know its tokenizer, “{found[1] or found[2]}”.",
+            "Update Hearth, or choose another model.",
+        )
+    if _MEMORY.search(log):
+        return NotEnoughMemory(
+            f"There is not enough memory to load “{model.name}”.",
+            "Its weights need more than is free at the moment.",
+            "Close other programs, or choose a smaller model or quantisation.",
+        )
+    if _DAMAGED.search(log):
+        return ModelDamaged(
+            f"The model file “{model.name}” is damaged.",
+            f"llama.cpp says: {_last_word(log)}.",
+            "Download the file again, or get it from another place.",
+        )
+    return EngineFailed(
+        f"“{model.name}” could not be loaded.",
+        f"llama.cpp says: {_last_word(log)}.",
+        "Try another model; if it happens again, send us the report.",
+    )
+
+
+def unknown_architecture(model: Path, architecture: str) -> UnknownArchitecture:
+    return UnknownArchitecture(
+        f"Hearth cannot run “{model.name}” yet.",
+        f"The llama.cpp in this version does not know its architecture, “{architecture}”.",
+        "Update Hearth, or choose another model.",
+    )
+
+
+def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineError:
+    """The error for a loaded model whose context llama.cpp would not make."""
+    log = "\n".join(lines)
+    if found := _KV_TYPE.search(log):
+        return EngineFailed(
+            f"“{model.name}” cannot run with a {found[1]} KV cache.",
+            "The size of its attention heads does not divide into blocks of that type.",
+            "Set the KV cache type to f16.",
+        )
+    if _MEMORY.search(log):
+        return no_room_for_context(model, context)
+    return EngineFailed(
+        f"“{model.name}” was loaded, but cannot be started.",
+        f"llama.cpp says: {_last_word(log)}.",
+        "Try another model; if it happens again, send us the report.",
+    )
+
+
+def no_room_for_context(model: Path, context: int) -> NotEnoughMemory:
+    return NotEnoughMemory(
+        f"There is not enough memory for a context of {context} tokens with “{model.name}”.",
+        "The KV cache grows with the context, and needs more than is free.",
+        "Choose a smaller context, or a smaller model.",
+    )
+
+
+def _last_word(log: str) -> str:
+    """The most telling line: the last that is more than a repetition of the failure."""
+    telling = [
+        line
+        for line in log.splitlines()
+        if not line.endswith(("failed to load model", "exiting due to model loading error"))
+    ]
+    line = telling[-1] if telling else "nothing about the reason"
+    return re.sub(r"^[\w:]+: (?:error loading model: )?", "", line).rstrip(".")

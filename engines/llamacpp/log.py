@@ -1,0 +1,60 @@
+"""What llama.cpp logs: kept for error messages and passed on to `logging`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+logger = logging.getLogger("engines.llamacpp")
+
+DEBUG, INFO, WARN, ERROR, CONTINUED = 1, 2, 3, 4, 5
+"""Levels of `enum ggml_log_level` in ggml.h."""
+
+# llama.cpp's INFO is hundreds of lines for each load: for Hearth that is detail.
+_LEVELS: Final = {DEBUG: 5, INFO: logging.DEBUG, WARN: logging.INFO, ERROR: logging.WARNING}
+
+
+class NativeLog:
+    """The newest lines that are not for debugging, and what a thread's own calls complain about."""
+
+    def __init__(self, size: int = 500) -> None:
+        self._lines: deque[str] = deque(maxlen=size)
+        self._open: dict[int, tuple[int, str]] = {}
+        self._watched: dict[int, list[str]] = {}
+
+    def write(self, level: int, text: str) -> None:
+        """Take a piece of log from llama.cpp; a line is complete at its line break."""
+        thread = threading.get_ident()
+        open_level, begun = self._open.pop(thread, (INFO, ""))
+        if level == CONTINUED:
+            level = open_level
+        begun += text
+        if not begun.endswith("\n"):
+            self._open[thread] = (level, begun)
+            return
+        line = begun.strip()
+        if not line:
+            return
+        if level >= INFO:
+            self._lines.append(line)
+        if level >= WARN and (complaints := self._watched.get(thread)) is not None:
+            complaints.append(line)
+        logger.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
+
+    @contextmanager
+    def watch(self) -> Iterator[list[str]]:
+        """Collect the warnings and errors that this thread's calls cause meanwhile."""
+        complaints: list[str] = []
+        self._watched[threading.get_ident()] = complaints
+        try:
+            yield complaints
+        finally:
+            del self._watched[threading.get_ident()]
+
+    def tail(self) -> tuple[str, ...]:
+        """The newest lines, oldest first, for a report."""
+        return tuple(self._lines)

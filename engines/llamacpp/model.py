@@ -1,0 +1,85 @@
+"""A loaded model: the one owner of a native llama_model."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled, NotAChatModel
+from engines.llamacpp.failures import load_failure
+from engines.llamacpp.native import Native
+from engines.llamacpp.vocabulary import Vocabulary
+from engines.types import LoadPlan
+
+_NO_VOCABULARY = 0
+"""LLAMA_VOCAB_TYPE_NONE: every question about its tokens would end the process."""
+
+
+class Model:
+    """Close it after every context that was made from it."""
+
+    def __init__(self, native: Native, pointer: Any) -> None:
+        api = native.api
+        self._api = api
+        self.pointer = pointer
+        self.vocabulary = Vocabulary(native, pointer)
+        self.parameters = int(api.llama_model_n_params(pointer))
+        self.size_bytes = int(api.llama_model_size(pointer))
+        self.context_trained = int(api.llama_model_n_ctx_train(pointer))
+        self.sliding_window = int(api.llama_model_n_swa(pointer))
+        self.recurrent = bool(
+            api.llama_model_is_recurrent(pointer) or api.llama_model_is_hybrid(pointer)
+        )
+        template = api.llama_model_chat_template(pointer, None)
+        self.chat_template: str | None = template.decode(errors="replace") if template else None
+
+    def close(self) -> None:
+        if self.pointer:
+            self._api.llama_model_free(self.pointer)
+            self.pointer = None
+
+
+def open_model(native: Native, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> Model:
+    """Load the plan's weights. Raises EngineError or LoadCancelled; then nothing stays behind."""
+    api = native.api
+    failed: list[BaseException] = []
+
+    @api.llama_progress_callback  # type: ignore[untyped-decorator]
+    def on_progress(part: float, _user_data: object) -> bool:
+        try:
+            progress(part)
+        except BaseException as error:  # noqa: BLE001  C cannot pass it on: raised again below
+            failed.append(error)
+            return False
+        return not cancel.cancelled
+
+    params = api.llama_model_default_params()
+    params.n_gpu_layers = plan.gpu_layers
+    no_devices = (ctypes.c_void_p * 1)()
+    if plan.gpu_layers == 0:
+        params.devices = ctypes.cast(no_devices, ctypes.c_void_p)
+    params.load_mode = 1 if plan.mmap else 0
+    params.progress_callback = on_progress
+    with native.log.watch() as complaints:
+        pointer = api.llama_model_load_from_file(_path_bytes(plan), params)
+    if not pointer:
+        if failed:
+            raise failed[0]
+        if cancel.cancelled:
+            raise LoadCancelled
+        raise load_failure(plan.model, complaints)
+    if api.llama_vocab_type(api.llama_model_get_vocab(pointer)) == _NO_VOCABULARY:
+        api.llama_model_free(pointer)
+        raise NotAChatModel(
+            f"“{plan.model.name}” is not a chat model.",
+            "It brings no tokenizer, so it cannot read text.",
+            "Choose a chat model instead.",
+        )
+    return Model(native, pointer)
+
+
+def _path_bytes(plan: LoadPlan) -> bytes:
+    """llama.cpp takes UTF-8 on every system, Windows included."""
+    return str(plan.model).encode("utf-8", "surrogateescape")

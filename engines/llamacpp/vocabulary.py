@@ -1,0 +1,82 @@
+"""A model's tokens: text to tokens, tokens to bytes, and which of them carry structure."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from engines.llamacpp.native import Native
+
+_UNKNOWN, _CONTROL, _USER_DEFINED = 1, 8, 16
+"""Bits of `enum llama_token_attr` in llama.h."""
+
+
+class Vocabulary:
+    """Reads the vocabulary of a loaded model; valid as long as that is."""
+
+    def __init__(self, native: Native, model: Any) -> None:
+        self._api = native.api
+        self._pointer = self._api.llama_model_get_vocab(model)
+        self.size = int(self._api.llama_vocab_n_tokens(self._pointer))
+        self._pieces: dict[int, bytes] = {}
+        self._buffer = ctypes.create_string_buffer(256)
+        self.bos = int(self._api.llama_vocab_bos(self._pointer))
+        self.adds_bos = self.bos >= 0 and bool(self._api.llama_vocab_get_add_bos(self._pointer))
+        self.control_texts, self.user_defined_texts = self._special_texts()
+
+    def _special_texts(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Texts of the control tokens, and of those the vocabulary adds as ordinary text."""
+        attr, pointer = self._api.llama_vocab_get_attr, self._pointer
+        control, user_defined = set(), set()
+        for token in range(self.size):
+            bits = attr(pointer, token)
+            if bits & (_CONTROL | _UNKNOWN):
+                control.add(self.text(token))
+            elif bits & _USER_DEFINED:
+                user_defined.add(self.text(token))
+        return frozenset(control), frozenset(user_defined)
+
+    def text(self, token: int) -> str:
+        """The token's text as the vocabulary spells it; empty if there is no such token."""
+        if token < 0:
+            return ""
+        text: bytes = self._api.llama_vocab_get_text(self._pointer, token)
+        return text.decode(errors="replace")
+
+    @property
+    def eos_text(self) -> str:
+        return self.text(int(self._api.llama_vocab_eos(self._pointer)))
+
+    def ends_generation(self, token: int) -> bool:
+        """Whether the token ends a turn or the text (llama_vocab_is_eog)."""
+        return bool(self._api.llama_vocab_is_eog(self._pointer, token))
+
+    def tokenise(self, text: str) -> list[int]:
+        """Tokens of `text`; whatever spells a special token in it becomes that token."""
+        data = text.encode(errors="replace")
+        # A token stands for at least one byte, except that some vocabularies put a space in front.
+        room = len(data) + 8
+        tokens = (ctypes.c_int32 * room)()
+        count = self._api.llama_tokenize(self._pointer, data, len(data), tokens, room, False, True)
+        if count < 0:
+            raise ValueError(f"llama_tokenize needs room for {-count} tokens, and got {room}")
+        return tokens[:count]
+
+    def piece(self, token: int) -> bytes:
+        """The bytes a token adds to a text, perhaps half a character; none for a control token."""
+        if (known := self._pieces.get(token)) is not None:
+            return known
+        length = self._into_buffer(token)
+        if length < 0:
+            self._buffer = ctypes.create_string_buffer(-length)
+            length = self._into_buffer(token)
+        piece = self._buffer.raw[:length]
+        self._pieces[token] = piece
+        return piece
+
+    def _into_buffer(self, token: int) -> int:
+        return int(
+            self._api.llama_token_to_piece(
+                self._pointer, token, self._buffer, len(self._buffer), 0, False
+            )
+        )

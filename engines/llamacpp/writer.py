@@ -1,0 +1,56 @@
+"""From the bytes of an answer's tokens to what is shown of it: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engines.dialect import Reasoning, ReasoningSplitter
+from engines.text import StopStrings, Utf8Decoder
+from engines.types import ReasoningDelta, TextDelta
+
+Delta = TextDelta | ReasoningDelta
+
+
+class Writer:
+    """Whole characters, the reasoning apart, the answer ended before a stop string.
+
+    raw: all text so far, markers and stop string with it.
+    stopped: a stop string was met; nothing more is shown.
+    """
+
+    def __init__(
+        self, reasoning: Reasoning | None, stops: Sequence[str], *, inside_reasoning: bool
+    ) -> None:
+        self._characters = Utf8Decoder()
+        self._splitter = ReasoningSplitter(reasoning, inside=inside_reasoning)
+        self._stops = StopStrings(stops)
+        self._parts: list[str] = []
+
+    @property
+    def raw(self) -> str:
+        return "".join(self._parts)
+
+    @property
+    def stopped(self) -> bool:
+        return self._stops.hit
+
+    def feed(self, piece: bytes) -> Iterator[Delta]:
+        text = self._characters.feed(piece)
+        self._parts.append(text)
+        return self._shown(self._splitter.feed(text))
+
+    def finish(self) -> Iterator[Delta]:
+        """What was held back, now that nothing follows."""
+        text = self._characters.finish()
+        self._parts.append(text)
+        yield from self._shown(self._splitter.feed(text))
+        yield from self._shown(self._splitter.finish())
+        if rest := self._stops.finish():
+            yield TextDelta(rest)
+
+    def _shown(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+        for delta in deltas:
+            if isinstance(delta, ReasoningDelta):
+                yield delta
+            elif text := self._stops.feed(delta.text):
+                yield TextDelta(text)

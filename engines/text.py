@@ -1,0 +1,61 @@
+"""From the bytes and pieces of an answer to text that can be shown: pure."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+
+
+class Utf8Decoder:
+    """Bytes in, whole characters out. Bytes that are no UTF-8 become U+FFFD."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> str:
+        return self._decoder.decode(data)
+
+    def finish(self) -> str:
+        """What is left: U+FFFD, if the last character never became whole."""
+        return self._decoder.decode(b"", True)
+
+
+def held_back(text: str, markers: Sequence[str]) -> int:
+    """Length of the longest end of `text` with which one of `markers` may be beginning."""
+    longest = min(len(text), max((len(marker) for marker in markers), default=1) - 1)
+    for length in range(longest, 0, -1):
+        if any(len(marker) > length and marker.startswith(text[-length:]) for marker in markers):
+            return length
+    return 0
+
+
+class StopStrings:
+    """Ends a text before the first of some strings, however it is cut into pieces.
+
+    Holds back no more than may be the beginning of one of them.
+    """
+
+    def __init__(self, stops: Sequence[str]) -> None:
+        self._stops = tuple(stop for stop in stops if stop)
+        self._held = ""
+        self.hit = False
+
+    def feed(self, piece: str) -> str:
+        """The text that can be shown now; nothing more after a hit."""
+        if self.hit:
+            return ""
+        text = self._held + piece
+        found = [(at + len(stop), at) for stop in self._stops if (at := text.find(stop)) >= 0]
+        if found:
+            self.hit = True
+            self._held = ""
+            # The one that was complete first, as if the text had come letter by letter.
+            return text[: min(found)[1]]
+        shown = len(text) - held_back(text, self._stops)
+        self._held = text[shown:]
+        return text[:shown]
+
+    def finish(self) -> str:
+        """What was held back, when the text ends without a hit."""
+        rest, self._held = self._held, ""
+        return rest

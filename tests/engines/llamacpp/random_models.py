@@ -1,0 +1,144 @@
+"""Makes models with random weights and the starter's real tokenizer: they write nonsense, at speed.
+
+The attention is that of Llama; "mamba" has a recurrent state instead of a KV cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import gguf
+import numpy as np
+from gguf import GGMLQuantizationType as Type
+
+STARTER = Path(__file__).parents[3] / "resources" / "starter" / "starter.gguf"
+
+
+@dataclass(frozen=True)
+class Size:
+    """Shape of a Llama: 0.32 billion parameters as given here."""
+
+    layers: int = 26
+    width: int = 1024
+    heads: int = 16
+    kv_heads: int = 8
+    inner: int = 2816
+
+
+TINY = Size(layers=2, width=128, heads=4, kv_heads=2, inner=256)
+
+
+def write_random_llama(
+    path: Path, size: Size = TINY, *, quantised: bool = False, template: bool = True
+) -> Path:
+    """Matrices are Q8_0 if `quantised`, else F16."""
+    writer, vocabulary = _begin("llama", template=template)
+    _add_shape(writer, "llama", size.layers, size.width, size.inner)
+    writer.add_head_count(size.heads)
+    writer.add_head_count_kv(size.kv_heads)
+    head = size.width // size.heads
+    writer.add_rope_dimension_count(head)
+    matrices = {"token_embd": (vocabulary, size.width), "output": (vocabulary, size.width)}
+    vectors: dict[str, tuple[int, ...]] = {"output_norm": (size.width,)}
+    for layer in range(size.layers):
+        block = f"blk.{layer}."
+        vectors |= {block + "attn_norm": (size.width,), block + "ffn_norm": (size.width,)}
+        matrices |= {
+            block + "attn_q": (size.width, size.width),
+            block + "attn_k": (size.kv_heads * head, size.width),
+            block + "attn_v": (size.kv_heads * head, size.width),
+            block + "attn_output": (size.width, size.width),
+            block + "ffn_gate": (size.inner, size.width),
+            block + "ffn_up": (size.inner, size.width),
+            block + "ffn_down": (size.width, size.inner),
+        }
+    return _finish(writer, path, matrices, vectors, quantised=quantised)
+
+
+def write_random_mamba(path: Path) -> Path:
+    """A tiny model with a recurrent state and no KV cache."""
+    width, inner, state, rank, kernel, layers = 64, 128, 16, 8, 4, 2
+    writer, vocabulary = _begin("mamba", template=True)
+    _add_shape(writer, "mamba", layers, width, 0)
+    writer.add_head_count(0)
+    writer.add_ssm_conv_kernel(kernel)
+    writer.add_ssm_inner_size(inner)
+    writer.add_ssm_state_size(state)
+    writer.add_ssm_time_step_rank(rank)
+    matrices = {"token_embd": (vocabulary, width)}
+    vectors: dict[str, tuple[int, ...]] = {"output_norm": (width,)}
+    for layer in range(layers):
+        block = f"blk.{layer}."
+        matrices |= {
+            block + "ssm_in": (2 * inner, width),
+            block + "ssm_x": (rank + 2 * state, inner),
+            block + "ssm_dt": (inner, rank),
+            block + "ssm_out": (width, inner),
+        }
+        vectors |= {
+            block + "attn_norm": (width,),
+            block + "ssm_conv1d": (inner, kernel),
+            block + "ssm_conv1d.bias": (inner,),
+            block + "ssm_dt.bias": (inner,),
+            block + "ssm_a.": (inner, state),
+            block + "ssm_d.": (inner,),
+        }
+    return _finish(writer, path, matrices, vectors, quantised=False)
+
+
+def _begin(architecture: str, *, template: bool) -> tuple[gguf.GGUFWriter, int]:
+    """A writer with the starter's tokenizer in it, and the size of that."""
+    writer = gguf.GGUFWriter(None, architecture)
+    writer.add_name("Random weights")
+    reader = gguf.GGUFReader(STARTER)
+    for name, field in reader.fields.items():
+        if not name.startswith("tokenizer.") or (name.endswith("template") and not template):
+            continue
+        if field.types[0] == gguf.GGUFValueType.ARRAY:
+            writer.add_array(name, field.contents())
+        else:
+            writer.add_key_value(name, field.contents(), field.types[0])
+    return writer, len(reader.fields["tokenizer.ggml.tokens"].data)
+
+
+def _add_shape(
+    writer: gguf.GGUFWriter, architecture: str, layers: int, width: int, inner: int
+) -> None:
+    writer.add_block_count(layers)
+    writer.add_context_length(4096)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(inner)
+    writer.add_layer_norm_rms_eps(1e-5)
+
+
+def _finish(
+    writer: gguf.GGUFWriter,
+    path: Path,
+    matrices: dict[str, tuple[int, int]],
+    vectors: dict[str, tuple[int, ...]],
+    *,
+    quantised: bool,
+) -> Path:
+    random = np.random.default_rng(1)
+    for name, shape in vectors.items():
+        # State decay is negative; norms and the rest are near one.
+        values = np.full(shape, -1.0 if "ssm_a" in name else 1.0, np.float32)
+        ending = name.rstrip(".") if name.endswith(".") else f"{name}.weight"
+        writer.add_tensor(name if name.endswith(".bias") else ending, values)
+    for name, (rows, columns) in matrices.items():
+        if quantised:
+            blocks = np.empty((rows, columns // 32, 34), np.uint8)
+            scale = np.full(blocks.shape[:2], 0.02 / 64, np.float16)
+            blocks[:, :, :2] = scale.view(np.uint8).reshape(*scale.shape, 2)
+            blocks[:, :, 2:] = random.integers(0, 256, (*blocks.shape[:2], 32), np.uint8)
+            writer.add_tensor(f"{name}.weight", blocks.reshape(rows, -1), raw_dtype=Type.Q8_0)
+        else:
+            values = random.standard_normal((rows, columns), np.float32)
+            writer.add_tensor(f"{name}.weight", (values / columns**0.5).astype(np.float16))
+    writer.open_output_file(path)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

@@ -1,0 +1,184 @@
+"""Chat templates as models bring them, and text that must stay text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.dialect import REASONING, SEAM, Dialect, Reasoning, ReasoningSplitter
+from engines.errors import TemplateFailed
+from engines.types import Message, ReasoningDelta, TextDelta
+
+TURNS = (
+    "{{ bos_token }}{% for m in messages %}<|turn>{{ m['role'] }}\n"
+    "{{ m['content'] | trim }}<turn|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|turn>assistant\n{% endif %}"
+)
+NO_SYSTEM = (
+    "{% for m in messages %}{% if m['role'] == 'system' %}{{ raise_exception('No system role') }}"
+    "{% endif %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}"
+)
+IGNORES_SYSTEM = (
+    "{% for m in messages if m['role'] != 'system' %}{{ m['role'] }}: {{ m['content'] }}\n"
+    "{% endfor %}"
+)
+TYPED = (
+    "{% for m in messages %}{% for part in m['content'] if part['type'] == 'text' %}"
+    "{{ m['role'] }}: {{ part['text'] }}\n{% endfor %}{% endfor %}"
+)
+CONVERSATION = (
+    Message("system", "Be kind."),
+    Message("user", "Hello"),
+    Message("assistant", "Hi"),
+    Message("user", "Bye"),
+)
+
+
+def render(template: str | None, *messages: Message, **special: object) -> str:
+    return Dialect(template, **special).render(messages or CONVERSATION).text  # type: ignore[arg-type]
+
+
+def test_a_template_writes_the_whole_conversation() -> None:
+    assert render(TURNS, bos="<bos>") == (
+        "<bos><|turn>system\nBe kind.<turn|>\n<|turn>user\nHello<turn|>\n"
+        "<|turn>assistant\nHi<turn|>\n<|turn>user\nBye<turn|>\n<|turn>assistant\n"
+    )
+
+
+def test_without_a_template_it_is_chatml() -> None:
+    assert render(None, Message("user", "Hello")) == (
+        "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n"
+    )
+    assert Dialect(None).stops == ("<|im_end|>", "<|im_start|>")
+    assert Dialect(TURNS).stops == ()
+
+
+@pytest.mark.parametrize("template", [NO_SYSTEM, IGNORES_SYSTEM])
+def test_where_there_is_no_system_role_the_first_message_says_it(template: str) -> None:
+    assert render(template) == "user: Be kind.\n\nHello\nassistant: Hi\nuser: Bye\n"
+
+
+def test_content_in_typed_parts() -> None:
+    assert render(TYPED, Message("user", "Hello")) == "user: Hello\n"
+
+
+def test_neighbours_of_one_role_become_one_message() -> None:
+    both = (Message("user", "One"), Message("user", "Two"))
+    assert render(IGNORES_SYSTEM, *both) == "user: One\n\nTwo\n"
+
+
+def test_a_begun_answer_opens_no_new_turn() -> None:
+    prompt = render(TURNS, Message("user", "Hello"), Message("assistant", "Dear "))
+    assert prompt.endswith("<|turn>assistant\nDear ")
+
+
+def test_what_templates_of_hugging_face_expect() -> None:
+    template = (
+        "{% generation %}{{ messages[0]['content'] }}{% endgeneration %}\n"
+        "{%- for i in range(9) %}{% if i == 2 %}{% break %}{% endif %}{{ i }}{% endfor %}\n"
+        "    {% if true %}\n{{ {'a': '<é>'} | tojson }}{% endif %}"
+        "{{ strftime_now('%Y') | length }}{{ tools is none }}"
+    )
+    assert (
+        render(template, Message("user", "x"))
+        == "x01" + json.dumps({"a": "<é>"}, ensure_ascii=False) + "4True"
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{ raise_exception('Roles must alternate') }}", "Roles must alternate"),
+        ("{% for %}", "not written correctly"),
+        ("{{ messages[7].content.x }}", "no element 7"),
+        ("{{ 1 + 'a' }}", "unsupported operand"),
+        ("nothing of it", "leaves out"),
+        ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
+        ("{{ messages.append(1) }}{{ messages[0].content }}", "unsafe"),
+    ],
+)
+def test_a_template_that_fails_is_a_plain_error(template: str, words: str) -> None:
+    with pytest.raises(TemplateFailed) as caught:
+        render(template, Message("user", "Hello"))
+    assert words in caught.value.why
+
+
+CONTROL = ("<|turn>", "<turn|>", "<bos>")
+ADDED = ("<|channel>", "<channel|>", "</think>", "\n\n", "<table>")
+
+
+def protected(text: str, template: str = TURNS) -> str:
+    dialect = Dialect(template, control=CONTROL, added=ADDED)
+    prompt = dialect.render([Message("user", text)]).text
+    return prompt.removeprefix("<|turn>user\n").removesuffix("<turn|>\n<|turn>assistant\n")
+
+
+def test_text_that_spells_a_marker_is_cut() -> None:
+    assert protected("a <|turn>b") == f"a <{SEAM}|turn>b"
+    assert protected("<channel|>") == f"<{SEAM}channel|>"
+    assert protected("x</think>", TURNS + "{# </think> #}") == f"x<{SEAM}/think>"
+
+
+def test_ordinary_tokens_are_left_whole() -> None:
+    assert protected("a\n\nb <table>") == "a\n\nb <table>"
+
+
+@given(st.lists(st.sampled_from([*CONTROL, *ADDED, "<", "|", "turn", ">", SEAM, "x"])))
+def test_no_text_spells_a_marker_between_the_cuts(words: list[str]) -> None:
+    text = "".join(words)
+    prompt = protected(f"x{text}x")
+    parts = prompt.split(SEAM)
+    assert "".join(parts) == f"x{text}x".replace(SEAM, "\N{REPLACEMENT CHARACTER}")
+    markers = (*CONTROL, "<|channel>", "<channel|>")
+    assert not any(marker in part for part in parts for marker in markers)
+
+
+GEMMA, THINK = REASONING
+
+
+def split(pieces: list[str], pair: Reasoning | None, *, inside: bool = False) -> tuple[str, str]:
+    """Reasoning and answer of a text that comes in these pieces."""
+    splitter = ReasoningSplitter(pair, inside=inside)
+    events = [event for piece in pieces for event in splitter.feed(piece)] + splitter.finish()
+    reasoning = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+    return reasoning, "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+@pytest.mark.parametrize(
+    ("text", "pair", "inside", "expected"),
+    [
+        ("Just so.", None, False, ("", "Just so.")),
+        ("<think>no", None, False, ("", "<think>no")),
+        ("Just so.", THINK, False, ("", "Just so.")),
+        ("<think>\nHm.\n</think>\n\nYes.", THINK, False, ("Hm.\n", "Yes.")),
+        ("\n<think>Hm", THINK, False, ("Hm", "")),
+        ("\nHm.</think>Yes.", THINK, True, ("Hm.", "Yes.")),
+        ("<|channel>thought\nHm.<channel|>Yes.", GEMMA, False, ("Hm.", "Yes.")),
+        ("<|channel>thought\n<channel|>Yes.", GEMMA, False, ("", "Yes.")),
+        ("One writes <think>x</think>.", THINK, False, ("", "One writes <think>x</think>.")),
+        ("<thin", THINK, False, ("", "<thin")),
+        ("<thinly> so", THINK, False, ("", "<thinly> so")),
+    ],
+)
+def test_reasoning_is_told_from_the_answer(
+    text: str, pair: Reasoning | None, inside: bool, expected: tuple[str, str]
+) -> None:
+    assert split([text], pair, inside=inside) == expected
+    assert split(list(text), pair, inside=inside) == expected
+
+
+def test_the_pair_is_the_one_that_the_model_knows() -> None:
+    assert Dialect(TURNS).reasoning is None
+    assert Dialect(TURNS, added=("<channel|>",)).reasoning is GEMMA
+    assert Dialect(TURNS + "{# </think> #}").reasoning is THINK
+
+
+def test_a_prompt_may_end_inside_the_reasoning() -> None:
+    dialect = Dialect(TURNS + "<think>\n{# </think> #}")
+    assert dialect.render([Message("user", "Why?")]).reasoning
+    begun = dialect.render([Message("user", "Why?"), Message("assistant", "Because")])
+    assert not begun.reasoning
+    assert begun.text.endswith("<think>\n</think>\n\nBecause")
