@@ -1,0 +1,399 @@
+"""Set Hearth up in this folder, if that is not done yet, and start it.
+
+    python3 run.py [arguments of hearth]
+    python3 run.py test [arguments of pytest]
+
+Standard library only, in one file, and in words that an old Python can still read and refuse.
+All that it makes is in two folders that may be deleted at any time: `.venv`, the Python
+environment, and `.cache`, the compiled llama.cpp and the output of the last step.
+"""
+
+import sys
+
+if not (3, 11) <= sys.version_info[:2] <= (3, 14):
+    sys.exit(
+        "Hearth needs Python 3.11 to 3.14 and this is {}.{}. Run this file with such a Python, "
+        "for example: python3.12 run.py".format(*sys.version_info)
+    )
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "hearth-setup"
+"""Says what the environment holds, one digest a line; empty while it is being changed."""
+CACHE = ROOT / ".cache"
+LOG = CACHE / "setup.log"
+LOCKS = ROOT / "installers" / "lock"
+HOOK = ROOT / "installers" / "native" / "light.cmake"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+EXE = ".exe" if os.name == "nt" else ""
+PYTHON = BIN / f"python{EXE}"
+OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
+MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
+COMPILERS = ["c++", "g++", "clang++", os.environ.get("CXX", "")]
+LOCKED = ["install", "--only-binary=:all:", "--require-hashes", "-r"]
+
+QT_PACKAGES = """
+    fonts-dejavu-core libbrotli1 libdbus-1-3 libegl1 libfontconfig1 libfreetype6 libgl1 libglib2.0-0
+    libwayland-client0 libwayland-cursor0 libwayland-egl1 libx11-6 libxcb-cursor0 libxcb-icccm4
+    libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0
+    libxkbcommon0
+"""
+QT_CHECK = """
+import ctypes, pathlib, PySide6
+from PySide6 import QtGui, QtWidgets
+ctypes.CDLL(str(pathlib.Path(PySide6.__file__).parent / "Qt/plugins/platforms/libqxcb.so"))
+app = QtGui.QGuiApplication([])
+raise SystemExit(not QtGui.QFontDatabase.families())
+"""
+REMEDIES = {
+    "No space left on device": "The disk is full: free 2 GB.",
+    "do not match the hashes": "A download is not the file that Hearth was made with. If it stays "
+    "so, ask whoever runs this network's proxy or package mirror.",
+    "CERTIFICATE_VERIFY_FAILED|TLS CA": "The package server's certificate is not trusted here: "
+    "install ca-certificates, check the clock, or set PIP_CERT to your proxy's certificate.",
+    "name resolution|NewConnection|Failed to establish|Max retries|timed out|Failed to fetch"
+    "|Could not resolve": "The package server cannot be reached: check the network (behind a "
+    "proxy, set HTTPS_PROXY).",
+    "No matching distribution": "A package has no build for this system: Hearth needs 64-bit "
+    "Windows 10, macOS 14, or Linux with glibc 2.34 (2.39 on ARM), or newer.",
+    "xcode-select|xcrun": "A C++ compiler is missing. To get it: xcode-select --install",
+    "Visual Studio|nmake": "A C++ compiler is missing: install Visual Studio Build Tools with the "
+    "workload 'Desktop development with C++'.",
+    "[Kk]illed|memory exhausted|bad_alloc": "There was not enough memory: close other programs, "
+    "or set CMAKE_BUILD_PARALLEL_LEVEL=1.",
+    "[Dd]enied|Read-only file system": "A file or folder here is read-only or in use: put Hearth "
+    "where you may write, and close it if it is open.",
+}
+"""What to do about a failure, by a pattern in its output; the first that is found counts."""
+
+
+class SetupError(Exception):
+    """Set-up cannot go on; the text says what is missing and how to get it."""
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    testing = arguments[:1] == ["test"]
+    try:
+        prepare(testing)
+    except (SetupError, OSError) as error:
+        advice = "" if isinstance(error, SetupError) else f"\n{remedy(str(error))}"
+        say(f"\nHearth is not set up.\n{error}{advice}")
+        return 1
+    except KeyboardInterrupt:
+        say("\nStopped. The next run goes on from here.")
+        return 130
+    if testing:
+        return run_tests(arguments[1:])
+    hearth = [str(BIN / f"hearth{EXE}"), *arguments]
+    if os.name != "nt":
+        os.execv(hearth[0], hearth)  # noqa: S606
+    return subprocess.run(hearth, check=False).returncode
+
+
+def run_tests(arguments: Sequence[str]) -> int:
+    """Run every check even when one fails, and say at the end which did."""
+    coverage = [] if arguments else ["--cov", "--cov-report=term"]
+    checks = [
+        ("ruff check", ["ruff", "check", "."]),
+        ("ruff format", ["ruff", "format", "--check", "."]),
+        ("mypy", ["mypy"]),
+        ("import rules", ["lint-imports"]),
+        ("pytest", ["pytest", *coverage, *arguments]),
+    ]
+    failed = []
+    for name, (tool, *options) in checks:
+        print(f"\n== {name}", flush=True)
+        command = [str(BIN / f"{tool}{EXE}"), *options]
+        if subprocess.run(command, cwd=ROOT, env=os.environ | OFFSCREEN, check=False).returncode:
+            failed.append(name)
+    print(f"\nFailed: {', '.join(failed)}." if failed else "\nAll checks passed.", flush=True)
+    return 1 if failed else 0
+
+
+def prepare(testing: bool) -> None:
+    """Bring the environment up to date; at once when it already is.
+
+    The stamp is emptied before the environment is changed and written last. A run that was killed
+    leaves an empty one, and the next makes the environment anew: seconds, from pip's own cache.
+    """
+    app = digest("app.txt", "build.txt", "native.txt")
+    tests = digest("test.txt")
+    wanted = {app, tests} if testing else {app}
+    if wanted <= present() and not testing:
+        return
+    with alone_in_this_folder():
+        if app not in present():
+            make_environment()
+            stamp(app)
+        if not wanted <= present():
+            stamp()
+            try:
+                pip("Getting the test tools", *LOCKED, str(LOCKS / "test.txt"))
+            except SetupError:
+                stamp(app)
+                raise
+            stamp(app, tests)
+        if testing and sys.platform == "linux":
+            if not qt_works():
+                install_system_packages(QT_PACKAGES, "The window's tests need system libraries.")
+            if MAY_USE_APT and not shutil.which("Xvfb"):
+                install_system_packages("xvfb", "One test opens the window on a screen of its own.")
+
+
+def digest(*locks: str) -> str:
+    """All that decides what the environment holds, as one word."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    facts = [str(ROOT), sys.version_info[:2], native_flags(), project]
+    content = repr(facts).encode() + b"".join((LOCKS / lock).read_bytes() for lock in locks)
+    return hashlib.sha256(content).hexdigest()
+
+
+def present() -> set[str]:
+    """The digests of what the environment holds completely."""
+    return set(STAMP.read_text().split()) if STAMP.exists() and PYTHON.exists() else set()
+
+
+def stamp(*digests: str) -> None:
+    new = STAMP.with_suffix(".new")
+    new.write_text("\n".join(digests))
+    new.replace(STAMP)
+
+
+def make_environment() -> None:
+    if VENV.exists() and not STAMP.exists() and any(VENV.iterdir()):
+        raise SetupError(f"{VENV} was not made by run.py: move it away and run this again.")
+    say(f"Setting Hearth up in {ROOT}; this is done once.")
+    built = native_folder()
+    lack = {}
+    if not importlib.util.find_spec("ensurepip"):  # Debian keeps it in a package of its own
+        lack["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
+    if sys.platform == "linux" and not (built.exists() or any(map(shutil.which, COMPILERS))):
+        lack["a C++ compiler"] = "g++"
+    if lack:
+        install_system_packages(" ".join(lack.values()), f"Missing here: {', '.join(lack)}.")
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    VENV.mkdir()
+    stamp()
+    run("Making a Python environment", [sys.executable, "-m", "venv", str(VENV)])
+    locks = [str(LOCKS / "app.txt"), "-r", str(LOCKS / "build.txt")]
+    pip("Getting packages", *LOCKED, *locks)
+    if not built.exists():
+        build_native(built)
+    local = ["install", "--no-index", "--no-deps", "--no-build-isolation", "-e", str(ROOT)]
+    pip("Installing Hearth", *local, str(next(built.glob("*.whl"))))
+    if sys.platform == "linux" and not qt_works():
+        try:
+            install_system_packages(QT_PACKAGES, "The window needs system libraries.")
+        except SetupError as error:
+            say(f"{error}\nUntil then Hearth chats in the terminal.")
+    say("Hearth is set up.")
+
+
+def qt_works() -> bool:
+    check = [str(PYTHON), "-c", QT_CHECK]
+    result = subprocess.run(check, env=os.environ | OFFSCREEN, capture_output=True, check=False)
+    return result.returncode == 0
+
+
+@contextlib.contextmanager
+def alone_in_this_folder() -> Iterator[None]:
+    """Hold a lock that the system takes back when its last holder ends.
+
+    On POSIX child processes inherit it: after a `kill -9` of this one, the next run waits until
+    a pip or compiler that was left behind has ended too.
+    """
+    CACHE.mkdir(exist_ok=True)
+    with (CACHE / "lock").open("a") as file:
+        if not lock_file(file.fileno()):
+            say("Another run.py is at work in this folder; waiting for it.")
+            while not lock_file(file.fileno()):
+                time.sleep(0.5)
+        os.set_inheritable(file.fileno(), True)
+        yield
+
+
+def lock_file(descriptor: int) -> bool:
+    """Try to lock; False when another process holds it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def native_flags() -> list[str]:
+    """How CMake builds llama.cpp; a change here, and only here, makes another build.
+
+    A processor with AVX2 gets a build that runs on any such processor; any other one gets a build
+    for exactly itself.
+    """
+    return [
+        f"-DGGML_NATIVE={'OFF' if processor() == 'avx2' else 'ON'}",
+        "-DLLAVA_BUILD=OFF",
+        "-DLLAMA_OPENSSL=OFF",
+        "-DLLAMA_BUILD_COMMIT=unknown",
+        "-DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON",
+        "-DCMAKE_INSTALL_LIBDIR=llama_cpp/lib",
+        "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
+        "-DCMAKE_INSTALL_INCLUDEDIR=llama_cpp/include",
+    ]
+
+
+def processor() -> str:
+    """`avx2`, or else all that a build for exactly this processor depends on."""
+    facts = platform.processor()
+    has_avx2 = platform.machine() == "x86_64"  # llama-cpp-python builds for every Intel Mac
+    if sys.platform == "linux":
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        facts = " ".join(sorted({line for line in lines if re.match("flags|Features|model", line)}))
+        has_avx2 = {"avx2", "bmi2", "f16c", "fma"} <= set(facts.split())
+    elif sys.platform == "win32":
+        import ctypes
+
+        has_avx2 = bool(ctypes.windll.kernel32.IsProcessorFeaturePresent(40))
+    return "avx2" if has_avx2 else facts
+
+
+def native_folder() -> Path:
+    """Where the compiled llama-cpp-python of this lock, these flags and this processor lies."""
+    recipe = "\n".join([sys.platform, platform.machine(), processor(), *native_flags()])
+    content = (LOCKS / "native.txt").read_bytes() + HOOK.read_bytes() + recipe.encode()
+    return CACHE / f"llama-{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def build_native(built: Path) -> None:
+    """Compile beside `built`, where a later run goes on if this one is killed; then move it."""
+    work = built.with_suffix(".part")
+    source, wheel = work / "source", work / "wheel"
+    if not source.exists():
+        shutil.rmtree(work, ignore_errors=True)
+        fetch = "download --no-deps --no-binary=:all: --no-build-isolation --require-hashes -r"
+        lock = str(LOCKS / "native.txt")
+        pip("Fetching llama.cpp's source", *fetch.split(), lock, "-d", str(work))
+        shutil.unpack_archive(next(work.glob("*.tar.gz")), work / "unpacked")
+        next((work / "unpacked").iterdir()).replace(source)
+    settings = {
+        "CMAKE_ARGS": shlex.join([*native_flags(), f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"]),
+        "CMAKE_BUILD_PARALLEL_LEVEL": parallel_jobs(),
+        "SKBUILD_BUILD_DIR": str(work / "objects"),
+    }
+    build = ["wheel", "-v", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(wheel)]
+    pip("Compiling llama.cpp", *build, str(source), **settings)
+    wheel.replace(built)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def parallel_jobs() -> str:
+    """Compilers at once: what the user says, else a core each while there is 1.5 GiB for each."""
+    jobs = os.cpu_count() or 1
+    if sys.platform == "linux":
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        jobs = max(1, min(len(os.sched_getaffinity(0)), int(memory / 1.5 / 2**30)))
+    return os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(jobs)
+
+
+def pip(title: str, *words: str, **settings: str) -> None:
+    run(title, [str(PYTHON), "-I", "-m", "pip", *words], PIP_USER="0", **settings)
+
+
+def install_system_packages(packages: str, lack: str) -> None:
+    """Install them by apt if this process may; else raise SetupError with the command."""
+    names = packages.split()
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *names]
+    if not shutil.which("apt-get"):
+        raise SetupError(f"{lack} What to install, by its names in Debian: {' '.join(names)}")
+    if not MAY_USE_APT:
+        raise SetupError(f"{lack} To get it: sudo {' '.join(install)}")
+    say(lack)
+    run("Reading the system's package lists", ["apt-get", "update"])
+    run("Installing system packages", install, DEBIAN_FRONTEND="noninteractive")
+
+
+def run(title: str, command: list[str], **settings: str) -> None:
+    """Run a command to its end, its output in the log; raises SetupError that explains a failure.
+
+    On a terminal one line is rewritten in place; elsewhere a new one follows every 15 seconds.
+    """
+    live = sys.stderr.isatty()
+    pause, end = (0.2, "") if live else (15, "\n")
+    started = shown = time.monotonic()
+    say(f"{title} ...", end)
+    with LOG.open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=os.environ | settings,
+            close_fds=False,
+        )
+        while process.poll() is None:
+            time.sleep(0.1)
+            if time.monotonic() - shown >= pause:
+                shown = time.monotonic()
+                say(report(title, step_of(LOG.read_text("utf-8", "replace")), started, live), end)
+    say(report(title, "failed" if process.returncode else "done", started, live))
+    if process.returncode:
+        raise SetupError(explain(LOG.read_text("utf-8", "replace")))
+
+
+def step_of(output: str) -> str:
+    """How far a build is, by ninja's count, or else which package pip is busy with."""
+    steps = re.findall(r"^\s*\[(\d+)/(\d+)\]", output, re.MULTILINE)
+    if steps:
+        done, total = map(int, steps[-1])
+        return f"{100 * done // total} % ({done} of {total})"
+    work = re.findall(r"^\s*(?:Collecting ([\w.-]+)|(Installing))", output, re.MULTILINE)
+    return "".join(work[-1]).lower() if work else ""
+
+
+def report(title: str, status: str, started: float, live: bool) -> str:
+    minutes, seconds = divmod(int(time.monotonic() - started), 60)
+    elapsed = f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+    line = f"{title}: {status}, {elapsed}" if status else f"{title}: {elapsed}"
+    return f"\r{line:<78}" if live else line
+
+
+def explain(output: str) -> str:
+    """The lines that matter of a failed command, what to do about it, and where the rest is."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    wrong = [line for line in lines if re.search("error|fail|fatal|killed", line, re.IGNORECASE)]
+    shown = [f"  {line[:160]}" for line in (wrong or lines)[-15:]]
+    return "\n".join([*shown, remedy(output), f"The whole output is in {LOG}."])
+
+
+def remedy(output: str) -> str:
+    found = (advice for pattern, advice in REMEDIES.items() if re.search(pattern, output))
+    return f"{next(found, '')} Run this again; what is done is kept.".strip()
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Tell the user, on standard error: standard output is Hearth's own."""
+    print(text, end=end, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,281 @@
+"""The start command: what it says, and that it recovers from whatever happens half way."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import run
+
+SCRIPT = Path(run.__file__)
+
+BACKEND = '''
+"""Installs a folder as `hearth`, as the real one does, without a package from anywhere."""
+import zipfile
+
+NAME = "hearth-0.1.dist-info"
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    with zipfile.ZipFile(f"{folder}/hearth-0.1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{NAME}/METADATA", "Metadata-Version: 2.1\\nName: hearth\\nVersion: 0.1\\n")
+        wheel.writestr(f"{NAME}/WHEEL", "Wheel-Version: 1.0\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{NAME}/entry_points.txt", "[console_scripts]\\nhearth = llama_cpp:main\\n")
+        wheel.writestr(f"{NAME}/RECORD", "")
+    return "hearth-0.1-py3-none-any.whl"
+'''
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "hearth"
+version = "0.1"
+"""
+STAND_IN = "import sys\ndef main():\n    print('started', *sys.argv[1:])\n    return 7\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder that run.py can set up without a network: empty locks, llama.cpp already built."""
+    root = tmp_path / "a folder"
+    (root / "installers" / "lock").mkdir(parents=True)
+    (root / "installers" / "native").mkdir()
+    for name in ("app.txt", "build.txt", "test.txt", "native.txt"):
+        (root / "installers" / "lock" / name).write_text("")
+    (root / "installers" / "native" / "light.cmake").write_text("")
+    (root / "pyproject.toml").write_text(PROJECT)
+    (root / "backend.py").write_text(BACKEND)
+    shutil.copy(SCRIPT, root)
+    built = loaded(root).native_folder()
+    built.mkdir(parents=True)
+    with zipfile.ZipFile(built / "llama_cpp_python-0.1-py3-none-any.whl", "w") as wheel:
+        about = "llama_cpp_python-0.1.dist-info"
+        wheel.writestr("llama_cpp.py", STAND_IN)
+        wheel.writestr(
+            f"{about}/METADATA", "Metadata-Version: 2.1\nName: llama_cpp_python\nVersion: 0.1\n"
+        )
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
+    return root
+
+
+def loaded(root: Path) -> ModuleType:
+    """The run.py of a folder, as a module."""
+    spec = importlib.util.spec_from_file_location("run_there", root / "run.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def launch(root: Path, *words: str) -> subprocess.Popen[str]:
+    """Start run.py where no system package can be installed by mistake."""
+    environment = os.environ | {"PATH": "/nowhere"}
+    return subprocess.Popen(
+        [sys.executable, str(root / "run.py"), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=100)
+    return process.returncode, out, err
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.005)
+
+
+def test_an_old_python_can_read_it() -> None:
+    ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+@pytest.mark.parametrize("version", [(3, 6, 9), (3, 10, 0), (3, 15, 0)])
+def test_another_python_is_refused_with_a_sentence(version: tuple[int, int, int]) -> None:
+    pretend = f"import sys; sys.version_info = {version}\n"
+    script = f"import runpy; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
+    result = subprocess.run(
+        [sys.executable, "-c", pretend + script], capture_output=True, text=True
+    )
+    assert result.returncode == 1
+    assert result.stderr.startswith("Hearth needs Python 3.11 to 3.14 and this is 3.")
+    assert "Traceback" not in result.stderr
+
+
+def test_it_needs_the_standard_library_only() -> None:
+    for node in ast.walk(ast.parse(SCRIPT.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_the_locks_name_no_address() -> None:
+    for lock in run.LOCKS.glob("*.txt"):
+        text = lock.read_text(encoding="utf-8")
+        assert "--hash=sha256:" in text
+        assert "://" not in text
+        assert "index" not in text
+
+
+def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
+    killed = launch(checkout)
+    wait_for(checkout / ".venv" / "hearth-setup")
+    killed.kill()
+    finish(killed)
+
+    status, out, err = finish(launch(checkout, "ask", "two words"))
+    assert (status, out) == (7, "started ask two words\n"), err
+    assert "Installing Hearth: done" in err
+
+    log = (checkout / ".cache" / "setup.log").stat().st_mtime_ns
+    assert finish(launch(checkout, "again")) == (7, "started again\n", "")
+    assert (checkout / ".cache" / "setup.log").stat().st_mtime_ns == log
+
+    (checkout / "installers" / "lock" / "app.txt").write_text("# a change\n")
+    status, _, err = finish(launch(checkout))
+    assert status == 7
+    assert "Setting Hearth up" in err
+
+
+def test_two_at_once_wait_for_each_other(checkout: Path) -> None:
+    first = launch(checkout, "first")
+    wait_for(checkout / ".venv")
+    second = launch(checkout, "second")
+    _, out, err = finish(second)
+    assert out == "started second\n", err
+    assert "waiting for it" in err
+    assert "Installing" not in err
+    assert finish(first)[1] == "started first\n"
+
+
+def test_an_environment_of_someone_else_is_left_alone(checkout: Path) -> None:
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "mine").write_text("precious")
+    status, _, err = finish(launch(checkout))
+    assert status == 1
+    assert "was not made by run.py: move it away" in err
+    assert (checkout / ".venv" / "mine").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX lock")
+def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
+    lock, ready = tmp_path / ".cache" / "lock", tmp_path / "ready"
+    sleeper = f"import time, pathlib; pathlib.Path({str(ready)!r}).touch(); time.sleep(1.5)"
+    script = (
+        f"import run, sys, pathlib; run.CACHE = pathlib.Path({str(lock.parent)!r})\n"
+        f"run.LOG = run.CACHE / 'log'\n"
+        f"with run.alone_in_this_folder(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], cwd=SCRIPT.parent)
+    wait_for(ready)
+    parent.kill()
+    parent.wait()
+    with lock.open("a") as file:
+        assert not run.lock_file(file.fileno())
+        deadline = time.monotonic() + 30
+        while not run.lock_file(file.fileno()):
+            assert time.monotonic() < deadline, "the lock was never given back"
+            time.sleep(0.05)
+
+
+def test_a_failed_step_shows_its_last_lines_and_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "LOG", tmp_path / "setup.log")
+    code = "print('fine'); print('x.c:3: error: No space left on device'); raise SystemExit(2)"
+    with pytest.raises(run.SetupError) as caught:
+        run.run("Compiling", [sys.executable, "-c", code])
+    text = str(caught.value)
+    assert "x.c:3: error: No space left on device" in text
+    assert "fine" not in text
+    assert "The disk is full" in text
+    assert str(tmp_path / "setup.log") in text
+    assert "Compiling: failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("output", "advice"),
+    [
+        ("OSError: [Errno 28] No space left on device", "disk is full"),
+        ("THESE PACKAGES DO NOT MATCH; they do not match the hashes", "proxy or package mirror"),
+        ("SSLError: CERTIFICATE_VERIFY_FAILED", "certificate is not trusted"),
+        ("[Errno -3] Temporary failure in name resolution", "cannot be reached"),
+        ("ERROR: No matching distribution found for x", "no build for this system"),
+        ("c++: fatal error: Killed signal terminated program cc1plus", "not enough memory"),
+        ("xcrun: error: invalid active developer path", "xcode-select --install"),
+        ("Could not find any instance of Visual Studio.", "Build Tools"),
+        ("[Errno 13] Permission denied: '/srv/x'", "read-only or in use"),
+        ("something else", "Run this again"),
+    ],
+)
+def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
+    assert advice in run.remedy(output)
+
+
+@pytest.mark.parametrize(
+    ("output", "step"),
+    [
+        ("", ""),
+        ("Collecting numpy==2.4.6\n  Downloading numpy-2.4.6.whl\n", "numpy"),
+        ("Collecting a\nCollecting b\nInstalling collected packages: b, a\n", "installing"),
+        ("  [1/79] cc a.c\n  [33/79] c++ -o b\n   warning: [9/9]\n", "41 % (33 of 79)"),
+    ],
+)
+def test_progress_is_read_from_the_tools_own_output(output: str, step: str) -> None:
+    assert run.step_of(output) == step
+
+
+def test_without_apt_the_names_are_printed_and_without_root_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "MAY_USE_APT", False)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    with pytest.raises(run.SetupError, match=r"sudo apt-get install -y .* g\+\+ python3.11-venv$"):
+        run.install_system_packages("g++ python3.11-venv", "Missing here: two things.")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(run.SetupError, match=r"by its names in Debian: g\+\+$"):
+        run.install_system_packages("g++", "Missing here: a C++ compiler.")
+
+
+def test_a_change_of_flags_is_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    light = run.native_folder()
+    assert light == run.native_folder()
+    monkeypatch.setattr(run, "native_flags", lambda: ["-DGGML_VULKAN=ON"])
+    assert run.native_folder() != light
+
+
+def test_every_check_runs_and_the_failed_ones_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[str] = []
+
+    def fake(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        ran.append(Path(command[0]).stem)
+        return subprocess.CompletedProcess(command, int("mypy" in command[0]))
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    assert run.run_tests([]) == 1
+    assert ran == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
+    assert capsys.readouterr().out.endswith("Failed: mypy.\n")
