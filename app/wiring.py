@@ -14,9 +14,10 @@ from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.models import ModelStore
 from app.store.settings_file import SettingsFile
+from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.native import devices
+from engines.llamacpp.native import load_native
 from engines.registry import EngineStatus, statuses
 
 if TYPE_CHECKING:
@@ -29,8 +30,15 @@ STARTER_DRAFTER = RESOURCES / "starter" / "starter-mtp.gguf"
 
 
 def hardware() -> Hardware:
-    """This computer, with the devices that llama.cpp sees."""
-    return detect(devices())
+    """This computer, with the devices that llama.cpp sees; without them where it cannot load.
+
+    Why it cannot load is told by the engines' statuses.
+    """
+    try:
+        devices = load_native().devices()
+    except EngineUnavailable:
+        devices = ()
+    return detect(devices)
 
 
 def engines() -> tuple[EngineStatus, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Protocol
 
 from engines.cancel import CancelToken
@@ -36,11 +36,11 @@ class Engine(Protocol):
         """
         ...
 
-    def chat(self, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer: PromptReady, then deltas, then exactly one Done.
 
         A cancel ends the answer within 100 ms or one decode step, whichever is longer, with
-        Done("cancelled"). Closing the iterator early is a cancel without a Done.
+        Done("cancelled"). Closing the generator early is a cancel without a Done.
         Raises EngineError; what was already yielded is valid and the engine stays usable.
         """
         ...

@@ -2,7 +2,7 @@
 
 ::
 
-    UserError                    the world's fault, not a bug; `code` is part of the terminal's contract
+    UserError                    the world's fault, not a bug; `code` is the terminal's contract
      +-- EngineError             raised by engines
           +-- ModelNotFound      model_not_found       no file at that place
           +-- ModelUnreadable    model_unreadable      the system does not let us read it
@@ -11,8 +11,9 @@
           +-- UnknownArchitecture  model_architecture  a model this llama.cpp does not know
           +-- NotAChatModel      model_not_chat        a drafter, projector or embedding model
           +-- NotEnoughMemory    memory                the plan needs more than is free
+          +-- ContextTooLarge    context               more tokens than the model was trained for
           +-- MessageTooLong     message_too_long      the last message alone exceeds the context
-          +-- TemplateFailed     template              the model's chat template refuses these messages
+          +-- TemplateFailed     template              the chat template refuses these messages
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
           +-- EngineFailed       engine_failed         the engine gave up in the middle
 
@@ -71,6 +72,10 @@ class NotAChatModel(EngineError):
 
 class NotEnoughMemory(EngineError):
     code = "memory"
+
+
+class ContextTooLarge(EngineError):
+    code = "context"
 
 
 class MessageTooLong(EngineError):

@@ -18,6 +18,7 @@ from engines.errors import (
     ModelDamaged,
     ModelNotFound,
     ModelUnreadable,
+    NotAChatModel,
     NotAModel,
     UnknownArchitecture,
 )
@@ -45,6 +46,12 @@ _MTP: Final = {
     "qwen35", "qwen35moe", "qwen3next", "deepseek2", "deepseek32", "deepseek4", "glm4moe",
     "glm-dsa", "bailingmoe3", "cohere2moe", "nemotron_h_moe", "step35", "hy_v3", "mimo2",
 }  # fmt: skip
+_NOT_CHAT: Final[dict[Kind, str]] = {
+    "drafter": "It is a drafter: it helps another model to answer faster.",
+    "projector": "It is a projector: it lets another model see pictures.",
+    "embedding": "It is an embedding model: it turns text into numbers, and writes none.",
+    "other": "It is made for something else than written answers.",
+}
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _AGAIN: Final = "Delete the file and download the model again."
 
@@ -110,6 +117,16 @@ def read_header(path: Path) -> GgufHeader:
         tensors += more.tensors
         size += more_size
     return _header(path.name, gguf, tuple(tensors), size, count)
+
+
+def require_chat(path: Path, header: GgufHeader) -> None:
+    """Raises NotAChatModel for files that only serve other models or other ends."""
+    if header.kind != "chat":
+        raise NotAChatModel(
+            f"“{path.name}” is not a chat model.",
+            _NOT_CHAT[header.kind],
+            "Choose a chat model instead.",
+        )
 
 
 def parse_header(file: BinaryIO, name: str, size: int) -> GgufHeader:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
+from engines.errors import ContextTooLarge, NotEnoughMemory
 from engines.fit import Fit, Split, amount, judge, split_needed
-from engines.gguf_header import GgufHeader, Kind
+from engines.gguf_header import GgufHeader, require_chat
 from engines.hardware import Gpu, Hardware, thread_rule
 from engines.types import KvType, LoadPlan
 
@@ -22,13 +22,6 @@ LEAST_CONTEXT: Final = 512
 _STEP: Final = 256
 # What a driver and its back end take on a card before any model does (CUDA: 200 to 500 MB).
 _GPU_RESERVE: Final = 512 << 20
-
-_NOT_CHAT: Final[dict[Kind, str]] = {
-    "drafter": "It is a drafter: it helps another model to answer faster.",
-    "projector": "It is a projector: it lets another model see pictures.",
-    "embedding": "It is an embedding model: it turns text into numbers, and writes none.",
-    "other": "It is made for something else than written answers.",
-}
 
 
 @dataclass(frozen=True)
@@ -41,25 +34,15 @@ class Wishes:
     kv_type: KvType = "f16"
 
 
-def require_chat(path: Path, header: GgufHeader) -> None:
-    """Raises NotAChatModel for files that only serve other models or other ends."""
-    if header.kind != "chat":
-        raise NotAChatModel(
-            f"“{path.name}” is not a chat model.",
-            _NOT_CHAT[header.kind],
-            "Choose a chat model instead.",
-        )
-
-
 def make_plan(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) -> LoadPlan:
     """How to load the model. Whether that fits is for `check` and `require_fit` to say.
 
     A context the user asks for is taken as it is. Otherwise it is as long as the model was
     trained for, at most DEFAULT_CONTEXT, or less if memory is short.
-    Raises NotAChatModel, or EngineError for a wish that the model cannot fulfil.
+    Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
     """
     require_chat(path, header)
-    threads = thread_rule(hardware.cpu)
+    threads = thread_rule(hardware.cpu, header.size_bytes)
     plan = LoadPlan(
         model=path,
         context=min(header.context_max, DEFAULT_CONTEXT),
@@ -85,7 +68,7 @@ def make_plan(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes
 
 def _check_context(path: Path, header: GgufHeader, context: int) -> None:
     if not 1 <= context <= header.context_max:
-        raise EngineError(
+        raise ContextTooLarge(
             f"“{path.name}” cannot have a context of {context:,} tokens.",
             f"It was trained for at most {header.context_max:,}.",
             f"Set a context between 1 and {header.context_max:,}, or 0 to let Hearth choose.",

@@ -52,6 +52,7 @@ class ChatRequest:
     sampling: Sampling = field(default_factory=Sampling)
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    mtp: MtpMode = "auto"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from app.cli.interrupt import interruptible
@@ -15,7 +15,7 @@ from app.services.answers import AnswerEvent, AnswerOptions, Ended
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
-from engines.types import Done, Message, MtpReport, ReasoningDelta, TextDelta
+from engines.types import Done, Message, ReasoningDelta, TextDelta
 
 BUILT_IN_QUESTION = "What is Hearth?"
 
@@ -43,6 +43,7 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         context=args.context,
         max_tokens=args.max_tokens,
         stop=tuple(args.stop),
+        mtp=args.mtp,
         system_prompt=args.system,
     )
 
@@ -55,7 +56,7 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         _, answer = core.chats.ask(core.chats.chat(args.chat).id, text)
         return core.answers.write(answer, settings, options, out.progress, cancel)
 
-    return print_answer(core, interruptible(work), out, mtp=args.mtp)
+    return print_answer(core, interruptible(work), out)
 
 
 def answer_built_in(core: Core, out: Output) -> int:
@@ -70,7 +71,7 @@ def answer_built_in(core: Core, out: Output) -> int:
     return print_answer(core, interruptible(work), out)
 
 
-def print_answer(core: Core, events: Iterator[AnswerEvent], out: Output, mtp: str = "auto") -> int:
+def print_answer(core: Core, events: Iterator[AnswerEvent], out: Output) -> int:
     """Print an answer as it comes, or as one JSON value at its end.
 
     Raises the answer's error after what was answered has been printed.
@@ -86,7 +87,7 @@ def print_answer(core: Core, events: Iterator[AnswerEvent], out: Output, mtp: st
             elif isinstance(event, ReasoningDelta):
                 reasoning.append(event.text)
             elif isinstance(event, Done):
-                done = replace(event, mtp=_requested(event.mtp, mtp))
+                done = event
             elif isinstance(event, Ended) and event.message.failure is not None:
                 raise _AnswerFailed(**asdict(event.message.failure))
     finally:
@@ -148,7 +149,3 @@ def refuse_engine(name: str) -> None:
         reason or "This Hearth does not have it.",
         "Leave out --engine to use llama.cpp.",
     )
-
-
-def _requested(report: MtpReport, mtp: str) -> MtpReport:
-    return replace(report, mode=mtp)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from app.cli.output import Output, size, table
@@ -79,7 +80,7 @@ def manage_models(core: Core, args: argparse.Namespace, out: Output) -> int:
         fit = check(header, computer, make_plan(entry.path, header, computer, wishes))
         out.value(asdict(fit), lambda: f"{fit.verdict}: {fit.reason}")
     elif args.verb == "import":
-        entry = library.add(args.what)
+        entry = library.add(Path(args.what))
         out.value(_described(core, entry), lambda: f"Added {entry.name} as {entry.id}.")
     else:
         entry = library.remove(args.what)

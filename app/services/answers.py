@@ -29,6 +29,7 @@ from engines.types import (
     Done,
     Event,
     Message,
+    MtpMode,
     ReasoningDelta,
     Sampling,
     TextDelta,
@@ -52,6 +53,7 @@ class AnswerOptions:
     context: int | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    mtp: MtpMode = "auto"
     system_prompt: str | None = None
 
 
@@ -137,6 +139,7 @@ class Answers:
             sampling=_sampling(entry, settings, options),
             max_tokens=_or(options.max_tokens, settings.max_tokens) or None,
             stop=options.stop,
+            mtp=options.mtp,
         )
         yield from self._runtime.chat(request, cancel)
 

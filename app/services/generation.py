@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -21,7 +22,7 @@ class Generation(QObject):
 
     asked(question): it is saved; it may have begun a new chat.
     begun(answer): an answer is waited for; it is empty, or has text when it is continued.
-    loading(share): the model is being loaded, 0.0 to 1.0.
+    loading(answer_id, share): the model is being loaded for it, 0.0 to 1.0.
     prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): as it comes,
     in batches about 30 times a second.
     ended(answer): complete, stopped or failed, as it was saved.
@@ -31,7 +32,7 @@ class Generation(QObject):
 
     asked = Signal(object)
     begun = Signal(object)
-    loading = Signal(float)
+    loading = Signal(str, float)
     prompt = Signal(str, object)
     text = Signal(str, str)
     reasoning = Signal(str, str)
@@ -53,6 +54,7 @@ class Generation(QObject):
         self._settings = settings
         self._tasks = tasks
         self._running: dict[str, Task] = {}
+        self._pieces: dict[str, list[str]] = {}
 
     def ask(self, chat_id: str | None, text: str) -> None:
         """Save a question, then answer it. A chat of None begins a new one."""
@@ -85,6 +87,12 @@ class Generation(QObject):
     def is_answering(self, chat_id: str) -> bool:
         return chat_id in self._running
 
+    def so_far(self, answer: StoredMessage) -> StoredMessage:
+        """An answer from the store, with the text that has come since it was last saved."""
+        if answer.id not in self._pieces:
+            return answer
+        return replace(answer, text="".join(self._pieces[answer.id]))
+
     def _reopen(self, change: Callable[[], StoredMessage]) -> None:
         self._tasks.run(change, self._answer, self.crashed.emit, on=STORE)
 
@@ -92,13 +100,17 @@ class Generation(QObject):
         settings = self._settings.current
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
-            progress = self.loading.emit
+            def progress(share: float) -> None:
+                self.loading.emit(answer.id, share)
+
             return self._answers.write(answer, settings, AnswerOptions(), progress, cancel)
 
         def failed(error: Exception) -> None:
             self._running.pop(answer.chat_id, None)
+            self._pieces.pop(answer.id, None)
             self.crashed.emit(error)
 
+        self._pieces[answer.id] = [answer.text]
         self._running[answer.chat_id] = self._tasks.stream(
             work,
             lambda events: self._pass_on(answer.id, events),
@@ -118,6 +130,7 @@ class Generation(QObject):
                 self.reasoning.emit(answer_id, "".join(reasoning))
                 reasoning.clear()
             if text:
+                self._pieces[answer_id] += text
                 self.text.emit(answer_id, "".join(text))
                 text.clear()
 
@@ -131,5 +144,6 @@ class Generation(QObject):
             elif isinstance(event, Ended):
                 flush()
                 self._running.pop(event.message.chat_id, None)
+                self._pieces.pop(answer_id, None)
                 self.ended.emit(event.message)
         flush()

@@ -8,8 +8,7 @@ from pathlib import Path
 from app.core.errors import ModelUnknown
 from app.core.models import STARTER, ModelEntry
 from app.store.models import ModelStore
-from engines.errors import NotAChatModel
-from engines.gguf_header import GgufHeader, read_header
+from engines.gguf_header import GgufHeader, read_header, require_chat
 
 
 class Library:
@@ -49,14 +48,7 @@ class Library:
         for known in self.entries():
             if known.path == path:
                 return known
-        header = read_header(path)
-        if header.kind != "chat":
-            raise NotAChatModel(
-                f"{path.name} is not a model to chat with.",
-                f"The file holds a {header.kind} (architecture {header.architecture}), "
-                "which only helps another model.",
-                "Add the chat model that it belongs to.",
-            )
+        require_chat(path, read_header(path))
         entry = ModelEntry(self._free_id(path.stem), path.stem, path)
         self._store.add(entry)
         return entry

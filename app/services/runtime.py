@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from app.core.models import ModelEntry
 from engines.base import Engine, Progress
@@ -52,7 +52,7 @@ class Runtime:
         self._wanted = (entry, wishes)
         return self._loaded
 
-    def chat(self, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         return self._engine.chat(request, cancel)
 
     def unload(self) -> None:

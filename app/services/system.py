@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,10 +12,18 @@ from engines.hardware import Hardware
 from engines.registry import EngineStatus
 
 
-class SystemService(QObject):
-    """Looks at the hardware off the window's thread; `checked` brings what was found."""
+@dataclass(frozen=True)
+class SystemCheck:
+    """What was found."""
 
-    checked = Signal(object, object)
+    hardware: Hardware
+    engines: tuple[EngineStatus, ...]
+
+
+class SystemService(QObject):
+    """Looks at the hardware off the window's thread; `checked` brings a SystemCheck."""
+
+    checked = Signal(object)
     failed = Signal(Exception)
 
     def __init__(
@@ -30,10 +39,10 @@ class SystemService(QObject):
         self._tasks = tasks
 
     def check(self) -> None:
-        """Emits checked(Hardware, tuple of EngineStatus), or failed."""
+        """Emits checked, or failed."""
         self._tasks.run(
-            lambda: (self._detect(), self._engines()),
-            lambda found: self.checked.emit(*found),
+            lambda: SystemCheck(self._detect(), self._engines()),
+            self.checked.emit,
             self.failed.emit,
             on=SYSTEM,
         )

@@ -15,11 +15,9 @@ from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.writer import Delta, Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 
-NO_MTP: Final = MtpReport(
-    mode="auto",
-    active=False,
-    reason="This version of Hearth decodes one token at a time;"
-    " multi-token prediction comes with a later one.",
+NO_MTP: Final = (
+    "This version of Hearth decodes one token at a time;"
+    " multi-token prediction comes with a later one."
 )
 
 
@@ -54,7 +52,7 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
             prefill_tok_s=_rate(decoding.evaluated, decoding.prefill_s),
             decode_tok_s=_rate(decoding.steps, decoding.decode_s),
         ),
-        NO_MTP,
+        MtpReport(request.mtp, active=False, reason=NO_MTP),
         seed,
     )
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled
-from engines.gguf_header import read_header
+from engines.gguf_header import read_header, require_chat
 from engines.llamacpp.answer import answer
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.memory import require_memory
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.planner import require_chat
 from engines.types import ChatRequest, Event, LoadedModel, LoadPlan
 
 
@@ -49,7 +48,7 @@ class LlamaCppEngine:
             progress(1.0)
             return self._loaded.report
 
-    def chat(self, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
         with self._alone():
             if self._loaded is None:

@@ -183,7 +183,7 @@ class EngineContract:
         expected = answer(loaded, ask("What is Hearth?"))
         events = loaded.chat(ask("What is Hearth?"), CancelToken())
         next(event for event in events if isinstance(event, TextDelta))
-        events.close()  # type: ignore[attr-defined]
+        events.close()
         assert answer(loaded, ask("What is Hearth?")) == expected
 
     def test_it_gives_one_answer_at_a_time(self, loaded: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from engines.base import Progress
 from engines.cancel import CancelToken
@@ -49,7 +49,7 @@ class ScriptedEngine:
         progress(1.0)
         return LoadedModel("Scripted", "none", 1, 1, plan.context, plan.context, "CPU", 0.0)
 
-    def chat(self, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
         finish: FinishReason = "stop"
@@ -67,7 +67,7 @@ class ScriptedEngine:
             finish_reason=finish,
             usage=Usage(5, 2, len(self.pieces), 4096),
             timing=Timing(0.0, 0.01, 500.0, 100.0),
-            mtp=MtpReport("auto", active=False, reason="A scripted engine drafts nothing."),
+            mtp=MtpReport(request.mtp, active=False, reason="A scripted engine drafts nothing."),
             seed=7,
         )
 

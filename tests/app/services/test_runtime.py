@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from app.services.runtime import Runtime
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
 from engines.planner import Wishes
-from app.services.runtime import Runtime
 from tests.app.services.conftest import Services
 
 

@@ -113,9 +113,7 @@ def test_a_read_only_database_is_named(database: Database) -> None:
         ChatStore(database).ask(None, "no")
 
 
-def test_a_lock_that_never_goes_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_never_goes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db_module, "_BUSY_S", 0.05)
     database = Database(tmp_path / "chats.db")
     with closing(sqlite3.connect(tmp_path / "chats.db")) as other:
@@ -127,9 +125,13 @@ def test_a_lock_that_never_goes_is_named(
 
 
 def test_what_a_block_did_is_undone_when_it_raises(database: Database) -> None:
-    with pytest.raises(RuntimeError), database.write() as db:
-        db.execute("INSERT INTO chats (id, title, created, updated) VALUES ('c', 't', 1.0, 1.0)")
-        raise RuntimeError
+    def fail_half_way() -> None:
+        with database.write() as db:
+            db.execute("INSERT INTO chats (id, title, created, updated) VALUES ('c', 't', 1, 1)")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
     assert ChatStore(database).chats() == []
 
 

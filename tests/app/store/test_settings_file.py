@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from app.core import settings as settings_module
 from app.core.errors import DiskFull, SettingsInvalid
 from app.core.settings import Settings
-from app.store import settings_file
 from app.store.settings_file import SettingsFile
 
 
@@ -66,7 +66,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "settings.json"
     file = SettingsFile(path)
     file.write(Settings(theme="dark"))
-    monkeypatch.setattr(settings_file.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DiskFull):
         file.write(Settings(theme="light"))
     assert file.read().theme == "dark"

@@ -47,6 +47,6 @@ def test_bound_to_one_core() -> None:
 
 
 def test_there_is_always_a_thread_to_decode_with() -> None:
-    threads = thread_rule(detect().cpu)
+    threads = thread_rule(detect().cpu, 1 << 30)
     assert threads.decode >= 1
     assert threads.batch >= 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.hardware import NativeDevice, Threads, thread_rule
+from engines.hardware import Cpu, NativeDevice, Threads, thread_rule
 from tests.engines.hardware.machines import (
     AVX2,
     CGROUP2,
@@ -37,7 +37,7 @@ def test_laptop(tmp_path: Path) -> None:
     assert (found.cpu.physical_cores, found.cpu.logical_cores) == (4, 8)
     assert found.cpu.usable_threads == 8
     assert found.cpu.features[-3:] == ("fma", "bmi2", "avx2")
-    assert thread_rule(found.cpu) == Threads(4, 4)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(4, 4)
     assert found.memory.limit_bytes is None
     [gpu] = found.gpus
     assert (gpu.vendor, gpu.integrated, gpu.usable) == ("intel", True, False)
@@ -47,7 +47,7 @@ def test_laptop(tmp_path: Path) -> None:
 
 def test_workstation_leaves_the_window_a_core(tmp_path: Path) -> None:
     found = look(tmp_path, {**x86("AMD Ryzen 9 5950X"), **cores(pairs(16))})
-    assert thread_rule(found.cpu) == Threads(15, 16)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(15, 16)
 
 
 def test_container_of_cgroup_2_with_quota_and_memory(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_container_of_cgroup_2_with_quota_and_memory(tmp_path: Path) -> None:
     }
     found = look(tmp_path, files)
     assert (found.cpu.physical_cores, found.cpu.usable_threads) == (8, 2)
-    assert thread_rule(found.cpu) == Threads(2, 2)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(2, 2)
     assert found.memory.limit_bytes == 4 * GIB
     assert found.memory.available_bytes == 2 * GIB
 
@@ -86,7 +86,7 @@ def test_container_of_cgroup_1_whose_path_is_the_hosts(tmp_path: Path) -> None:
     }
     found = look(tmp_path, files)
     assert found.cpu.usable_threads == 1
-    assert thread_rule(found.cpu) == Threads(1, 1)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(1, 1)
     assert (found.memory.limit_bytes, found.memory.available_bytes) == (2 * GIB, GIB * 3 // 2)
 
 
@@ -145,7 +145,7 @@ def test_hybrid_processor(tmp_path: Path) -> None:
     assert (found.cpu.physical_cores, found.cpu.logical_cores) == (14, 20)
     assert found.cpu.performance_cores == 6
     assert found.cpu.features[-1] == "avx_vnni"
-    assert thread_rule(found.cpu) == Threads(5, 14)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(5, 14)
 
 
 def test_hybrid_processor_kept_to_its_slow_cores(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_hybrid_processor_kept_to_its_slow_cores(tmp_path: Path) -> None:
     }
     found = look(tmp_path, files, allowed={4, 5, 6})
     assert found.cpu.performance_cores == 3
-    assert thread_rule(found.cpu) == Threads(3, 3)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(3, 3)
 
 
 def test_arm_board_with_big_and_little_cores(tmp_path: Path) -> None:
@@ -171,13 +171,13 @@ def test_arm_board_with_big_and_little_cores(tmp_path: Path) -> None:
     assert found.cpu.name == "Radxa ROCK 5B"
     assert found.cpu.features == ("neon", "fp16_va", "dotprod")
     assert (found.cpu.physical_cores, found.cpu.performance_cores) == (8, 4)
-    assert thread_rule(found.cpu) == Threads(4, 8)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(4, 8)
 
 
 def test_both_threads_of_one_core(tmp_path: Path) -> None:
     found = look(tmp_path, {**x86("Intel"), **cores(pairs(4))}, allowed={1, 5})
     assert (found.cpu.usable_threads, found.cpu.usable_cores) == (2, 1)
-    assert thread_rule(found.cpu) == Threads(1, 1)
+    assert thread_rule(found.cpu, 1 << 30) == Threads(1, 1)
 
 
 def test_windows_subsystem_with_an_nvidia_card(tmp_path: Path) -> None:
@@ -301,3 +301,9 @@ def test_bare_system_without_proc_and_sys(tmp_path: Path) -> None:
     assert found.cpu.name
     assert found.cpu.usable_threads >= 1
     assert (found.gpus, found.notes) == ((), ())
+
+
+def test_a_tiny_model_gets_one_thread_on_any_machine() -> None:
+    cpu = Cpu("any", 16, 16, 16, 16, 16, features=())
+    assert thread_rule(cpu, 5_000_000) == Threads(1, 1)
+    assert thread_rule(cpu, 1 << 30).decode > 1

@@ -1,0 +1,17 @@
+"""Where the window was and how it was divided, to open it the same way again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class WindowState:
+    """geometry: as the window system understands it, in hexadecimal; "" for the first time.
+
+    sidebar_width: in pixels.
+    """
+
+    geometry: str = ""
+    sidebar: bool = True
+    sidebar_width: int = 264

@@ -1,0 +1,335 @@
+"""The contract of the terminal: names, JSON and exit codes, on the real model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.store.migrations import MIGRATIONS
+from app.wiring import STARTER, STARTER_DRAFTER
+from tests.e2e.conftest import ROOT, Hearth, environment, value
+from tests.engines.gguf_files import write_llama
+
+QUESTION = "What is Hearth?"
+
+
+def test_one_answer_as_text(hearth: Hearth) -> None:
+    result = hearth("ask", QUESTION)
+    assert result.returncode == 0, result.stderr
+    assert "private AI chat" in result.stdout
+
+
+def test_one_answer_as_json(hearth: Hearth) -> None:
+    answer = value(hearth("ask", QUESTION, "--json"))
+    assert "private AI chat" in answer["text"]
+    assert answer["finish_reason"] == "stop"
+    assert (answer["model"], answer["engine"]) == ("starter", "llamacpp")
+    assert set(answer["mtp"]) == {"mode", "active", "reason", "depth", "drafted", "accepted"}
+    assert answer["usage"]["prompt_tokens"] > 0
+    assert answer["usage"]["cached_tokens"] == 0
+    assert answer["usage"]["completion_tokens"] > 10
+    assert set(answer["timing"]) == {"load_s", "ttft_s", "prefill_tok_s", "decode_tok_s"}
+    assert all(seconds > 0 for seconds in answer["timing"].values())
+
+
+def test_options_reach_the_engine(hearth: Hearth) -> None:
+    short = value(hearth("--json", "ask", QUESTION, "--max-tokens", "4", "--context", "512"))
+    assert short["finish_reason"] == "length"
+    assert short["usage"]["completion_tokens"] == 4
+    assert short["usage"]["context"] == 512
+    stopped = value(hearth("ask", QUESTION, "--json", "--stop", "private"))
+    assert stopped["finish_reason"] == "stop"
+    assert stopped["text"]
+    assert "private" not in stopped["text"]
+
+
+def test_the_same_seed_gives_the_same_answer(hearth: Hearth) -> None:
+    words = ("ask", "Tell me a joke", "--json", "--temperature", "1.5", "--seed", "11")
+    first, second = value(hearth(*words)), value(hearth(*words))
+    assert first["text"] == second["text"]
+    assert first["seed"] == 11
+
+
+def test_the_question_may_come_from_standard_input_and_files(
+    hearth: Hearth, tmp_path: Path
+) -> None:
+    assert "private AI chat" in hearth("ask", "-", given=QUESTION).stdout
+    note = tmp_path / "note.txt"
+    note.write_text("some words of a note")
+    with_file = value(hearth("ask", "Hello", "--file", str(note), "--json"))
+    without = value(hearth("ask", "Hello", "--json"))
+    assert with_file["usage"]["prompt_tokens"] > without["usage"]["prompt_tokens"]
+    missing = hearth("ask", "Hello", "--file", str(tmp_path / "gone.txt"), "--json")
+    assert missing.returncode == 1
+    assert value(missing)["error"]["code"] == "file_not_text"
+
+
+def test_nothing_on_standard_input_gets_one_built_in_answer(hearth: Hearth) -> None:
+    result = hearth()
+    assert result.returncode == 0
+    assert "No display" in result.stderr
+    assert "private AI chat" in result.stdout
+
+
+def test_piped_lines_are_a_conversation_that_is_kept(hearth: Hearth) -> None:
+    result = hearth("chat", given="Hello\nWhat is a token?\n")
+    assert result.returncode == 0
+    (chat,) = value(hearth("chats", "list", "--json"))
+    assert chat["title"] == "Hello"
+    shown = value(hearth("chats", "show", chat["id"], "--json"))
+    assert [m["role"] for m in shown["messages"]] == ["user", "assistant"] * 2
+    second = shown["messages"][3]
+    assert second["state"] == "complete"
+    assert second["facts"]["cached_tokens"] > 0, "the first turn was evaluated again"
+
+
+def test_ask_continues_a_chat(hearth: Hearth) -> None:
+    hearth("chat", given="Hello\n")
+    (chat,) = value(hearth("chats", "list", "--json"))
+    result = hearth("ask", "What is a token?", "--chat", chat["id"][:8])
+    assert result.returncode == 0
+    assert len(value(hearth("chats", "show", chat["id"], "--json"))["messages"]) == 4
+    exported = hearth("chats", "export", chat["id"]).stdout
+    assert exported.startswith("# Hello\n\n## You\n\nHello\n")
+    assert value(hearth("chats", "export", chat["id"], "--format", "json"))["title"] == "Hello"
+    assert value(hearth("chats", "search", "token", "--json"))[0]["id"] == chat["id"]
+    assert hearth("chats", "rm", chat["id"]).returncode == 0
+    assert value(hearth("chats", "list", "--json")) == []
+
+
+def test_commands_of_the_chat(hearth: Hearth) -> None:
+    lines = "/help\nHello\n/again\n/model\n/chats\n/new\nHello\n/nonsense\n/quit\nnever\n"
+    result = hearth("chat", given=lines)
+    assert result.returncode == 0, result.stderr
+    assert "/continue" in result.stdout
+    assert "no command /nonsense" in result.stderr
+    assert len(value(hearth("chats", "list", "--json"))) == 2
+
+
+def test_hardware_has_the_names_of_the_contract(hearth: Hearth) -> None:
+    found = value(hearth("hardware", "--json"))
+    assert {"os", "cpu", "memory", "gpus", "engines"} <= set(found)
+    assert {"name", "physical_cores", "logical_cores", "usable_threads", "features"} <= set(
+        found["cpu"]
+    )
+    assert set(found["memory"]) == {"total_bytes", "available_bytes", "limit_bytes"}
+    states = {engine["name"]: engine for engine in found["engines"]}
+    assert states["llamacpp"]["available"]
+    assert not states["vllm"]["available"]
+    assert states["vllm"]["why_not"]
+    assert hearth("hardware").returncode == 0
+
+
+def test_models(hearth: Hearth, tmp_path: Path) -> None:
+    (starter,) = value(hearth("models", "list", "--json"))
+    assert starter["id"] == "starter"
+    assert starter["architecture"] == "gemma4"
+    assert starter["mtp"] == {"kind": "drafter", "ready": True}
+    assert {"parameters", "quantisation", "context_max", "size_bytes", "path"} <= set(starter)
+    copy = tmp_path / "copy.gguf"
+    shutil.copy(STARTER, copy)
+    assert value(hearth("models", "import", str(copy), "--json"))["id"] == "copy"
+    assert value(hearth("ask", "Hello", "--model", "copy", "--json"))["model"] == "copy"
+    fit = value(hearth("models", "fit", "copy", "--json"))
+    assert fit["verdict"] == "fits"
+    assert set(fit["parts"]) == {"weights", "kv", "compute", "drafter", "projector"}
+    copy.unlink()
+    assert value(hearth("ask", "Hello", "--model", "copy", "--json"))["error"]["code"] == (
+        "model_not_found"
+    )
+    listed = value(hearth("models", "list", "--json"))
+    assert "error" in listed[1]
+    assert hearth("models", "rm", "copy").returncode == 0
+
+
+def test_settings(hearth: Hearth) -> None:
+    assert hearth("settings", "set", "theme", "dark").returncode == 0
+    assert value(hearth("settings", "get", "theme", "--json")) == {"name": "theme", "value": "dark"}
+    wrong = hearth("settings", "set", "theme", "pink", "--json")
+    assert wrong.returncode == 1
+    assert value(wrong)["error"]["code"] == "settings_invalid"
+    assert "temperature" in hearth("settings", "list").stdout
+    missing = hearth("settings", "get", "colour", "--json")
+    assert value(missing)["error"]["code"] == "no_such_setting"
+
+
+def test_doctor_finds_nothing_wrong_here(hearth: Hearth) -> None:
+    findings = value(hearth("doctor", "--json"))
+    assert {finding["state"] for finding in findings} <= {"ok", "warning"}
+    assert {"data folder", "chats", "llama.cpp", "starter model"} <= {f["check"] for f in findings}
+
+
+@pytest.mark.parametrize(
+    "words", [("ask",), ("frobnicate",), ("ask", "x", "--depth", "many"), ("models",)]
+)
+def test_wrong_usage_is_exit_status_2(hearth: Hearth, words: tuple[str, ...]) -> None:
+    result = hearth(*words, "--json")
+    assert result.returncode == 2
+    assert value(result)["error"]["code"] == "usage"
+    assert "Traceback" not in result.stderr
+
+
+def test_an_engine_that_is_not_here_says_why(hearth: Hearth) -> None:
+    result = hearth("ask", "Hello", "--engine", "vllm", "--json")
+    assert result.returncode == 1
+    assert value(result)["error"]["code"] == "engine_unavailable"
+
+
+def broken_models(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Files that are no chat model, and the code of the error that each must end in."""
+    whole = STARTER.read_bytes()
+    contents = {
+        "empty": (b"", "model_not_gguf"),
+        "text": (b"Hello, I am a text file.\n" * 100, "model_not_gguf"),
+        "page": (b"<!DOCTYPE html><html><body>Not found</body></html>", "model_not_gguf"),
+        "pointer": (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            "model_not_gguf",
+        ),
+        "header-cut": (whole[:1000], "model_damaged"),
+        "data-cut": (whole[: len(whole) // 2], "model_damaged"),
+        "unknown": (whole.replace(b"gemma4", b"gemma9"), "model_architecture"),
+    }
+    made = {}
+    for name, (content, code) in contents.items():
+        path = folder / f"{name}.gguf"
+        path.write_bytes(content)
+        made[name] = (path, code)
+    made["missing"] = (folder / "missing.gguf", "model_not_found")
+    made["drafter"] = (STARTER_DRAFTER, "model_not_chat")
+    return made
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["empty", "text", "page", "pointer", "header-cut", "data-cut", "unknown", "missing", "drafter"],
+)
+def test_a_file_that_is_no_chat_model_has_its_own_error(
+    hearth: Hearth, tmp_path: Path, name: str
+) -> None:
+    path, code = broken_models(tmp_path)[name]
+    result = hearth("ask", "Hello", "--model", str(path), "--json")
+    error = value(result)["error"]
+    assert result.returncode == 1
+    assert error["code"] == code
+    assert error["what"]
+    assert error["why"]
+    assert error["do"]
+    assert "Traceback" not in result.stderr
+
+
+def test_a_model_too_big_for_the_memory_is_refused(hearth: Hearth, tmp_path: Path) -> None:
+    giant = tmp_path / "giant.gguf"
+    write_llama(giant, embedding_length=65_536, feed_forward_length=524_288)
+    result = hearth("ask", "Hello", "--model", str(giant), "--json")
+    assert result.returncode == 1
+    assert value(result)["error"]["code"] == "memory"
+
+
+def test_more_context_than_the_model_knows_is_refused(hearth: Hearth) -> None:
+    result = hearth("ask", "Hello", "--context", "500000", "--json")
+    assert result.returncode == 1
+    assert value(result)["error"]["code"] == "context"
+
+
+def test_a_newer_database_is_refused_and_untouched(hearth: Hearth, data_dir: Path) -> None:
+    hearth("chats", "list")
+    path = data_dir / "chats.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version={len(MIGRATIONS) + 1}")
+    result = hearth("chats", "list", "--json")
+    assert result.returncode == 1
+    assert value(result)["error"]["code"] == "database_newer"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_killed_answer_is_there_marked_and_can_be_continued(
+    hearth: Hearth, data_dir: Path, tmp_path: Path
+) -> None:
+    ramble(hearth, tmp_path)
+    first = subprocess.Popen(
+        [sys.executable, "-m", "app", "chat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env=environment(data_dir),
+    )
+    assert first.stdin is not None
+    first.stdin.write(QUESTION.encode() + b"\n")
+    first.stdin.close()
+    _wait_for_text(data_dir / "chats.db")
+    first.kill()
+    first.wait()
+
+    (chat,) = value(hearth("chats", "list", "--json"))
+    question, answer = value(hearth("chats", "show", chat["id"], "--json"))["messages"]
+    assert question["text"] == QUESTION
+    assert answer["state"] == "interrupted"
+    assert answer["text"]
+    hearth("settings", "set", "max_tokens", "8")
+    hearth("chat", given=f"/open {chat['id']}\n/continue\n")
+    _, whole = value(hearth("chats", "show", chat["id"], "--json"))["messages"]
+    assert whole["state"] == "complete"
+    assert whole["text"].startswith(answer["text"])
+    assert len(whole["text"]) > len(answer["text"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to whole groups of processes")
+def test_ctrl_c_keeps_what_was_answered(hearth: Hearth, data_dir: Path, tmp_path: Path) -> None:
+    hearth("chat", given="Hello\n")
+    (chat,) = value(hearth("chats", "list", "--json"))
+    ramble(hearth, tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "ask", QUESTION, "--chat", chat["id"]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env=environment(data_dir),
+    )
+    assert process.stdout is not None
+    process.stdout.read(1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    answer = value(hearth("chats", "show", chat["id"], "--json"))["messages"][-1]
+    assert answer["state"] == "stopped"
+    assert answer["text"]
+    assert answer["facts"]["finish_reason"] == "cancelled"
+
+
+def ramble(hearth: Hearth, folder: Path) -> None:
+    """Choose a copy of the starter and settings under which it hardly ever ends an answer."""
+    copy = folder / "rambler.gguf"
+    shutil.copy(STARTER, copy)
+    hearth("models", "import", str(copy))
+    chosen = {"model": "rambler", "temperature": 5, "top_k": 0, "top_p": 1, "min_p": 0}
+    for name, setting in {**chosen, "context": 4096}.items():
+        assert hearth("settings", "set", name, str(setting)).returncode == 0
+
+
+def _wait_for_text(database: Path) -> None:
+    """Until a part of an answer has reached the disk."""
+    for _ in range(600):
+        if database.exists():
+            with closing(sqlite3.connect(database, timeout=5)) as db:
+                try:
+                    found = db.execute(
+                        "SELECT 1 FROM messages WHERE role = 'assistant' AND text != ''"
+                    ).fetchone()
+                except sqlite3.OperationalError:
+                    found = None
+            if found:
+                return
+        time.sleep(0.05)
+    pytest.fail("no part of an answer reached the disk")
