@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.conversation import Chat, StoredMessage
+from app.core.export import as_json, as_markdown
 from app.services.tasks import STORE, Tasks
 from app.store.chats import ChatStore
+from app.store.folder import write_whole
 
 
 class Chats(QObject):
     """Reading takes milliseconds and never waits for a writer (see `store.db`)."""
 
     changed = Signal()
+    exported = Signal(Path)
     failed = Signal(Exception)
 
     def __init__(self, store: ChatStore, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -38,6 +42,22 @@ class Chats(QObject):
 
     def undelete(self, chat_id: str) -> None:
         self._write(lambda: self._store.undelete(chat_id))
+
+    def export(self, chat_id: str, path: Path) -> None:
+        """Write a chat to a file: as JSON where its name ends so, else as Markdown.
+
+        Emits exported(path), or failed.
+        """
+
+        def write() -> Path:
+            chat = self._store.chat(chat_id)
+            if path.suffix.lower() == ".json":
+                write_whole(path, as_json(chat, self._store.messages(chat.id)))
+            else:
+                write_whole(path, as_markdown(chat, self._store.path(chat.id)))
+            return path
+
+        self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
 
     def _write(self, change: Callable[[], None]) -> None:
         self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)

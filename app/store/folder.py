@@ -58,6 +58,20 @@ class DataFolder:
                 probe.flush()
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that either all of it is there or what was there before.
+
+    Raises DataFolderReadOnly or DiskFull.
+    """
+    partial = path.with_name(f"{path.name}.part")
+    with explained(path.parent):
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+
+
 @contextmanager
 def explained(place: Path) -> Iterator[None]:
     """Turn the system's errors on writing at `place` into ours."""
@@ -66,16 +80,17 @@ def explained(place: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
             raise DataFolderReadOnly(
-                f"Hearth cannot write to its data folder, {place}.",
-                "Chats and settings could not be kept: the system does not allow writing there.",
-                "Allow writing to that folder, or choose another with --data-dir.",
+                f"Hearth cannot write to {place}.",
+                "The system does not allow writing there, so nothing could be kept.",
+                "Allow writing to that folder, or choose another; the data folder is chosen "
+                "with --data-dir.",
             ) from error
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(place) from error
         raise AppError(
-            f"Hearth cannot use its data folder, {place}.",
+            f"Hearth cannot write to {place}.",
             f"The system says: {error.strerror or error}.",
-            "Check the disk, or choose another folder with --data-dir.",
+            "Check the disk, or choose another folder; the data folder is chosen with --data-dir.",
         ) from error
 
 

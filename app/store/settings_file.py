@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from app.core.errors import SettingsInvalid
 from app.core.settings import RENAMED, Settings
-from app.store.folder import explained
+from app.store.folder import write_whole
 
 
 class SettingsFile:
@@ -38,14 +37,7 @@ class SettingsFile:
     def write(self, settings: Settings) -> None:
         """Raises DataFolderReadOnly or DiskFull; then the old file is still there."""
         values = settings.model_dump(exclude_defaults=True)
-        partial = self._path.with_suffix(".json.part")
-        with explained(self._path.parent):
-            with partial.open("w", encoding="utf-8") as file:
-                json.dump(values, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(self._path)
+        write_whole(self._path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def _reason(error: Exception) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from app.core.window_state import WindowState
-from app.store.folder import explained
+from app.store.folder import write_whole
 
 
 class WindowStateFile:
@@ -28,5 +28,4 @@ class WindowStateFile:
 
     def write(self, state: WindowState) -> None:
         """Raises DataFolderReadOnly or DiskFull."""
-        with explained(self._path.parent):
-            self._path.write_text(json.dumps(asdict(state)), encoding="utf-8")
+        write_whole(self._path, json.dumps(asdict(state)))

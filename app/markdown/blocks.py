@@ -1,0 +1,76 @@
+"""What a markdown text consists of: a flat list of blocks, each knowing where it stands.
+
+Flat, because a text document is flat: a list item is a paragraph with an indent and a marker, so
+a growing list costs one new paragraph and not a new list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Align = Literal["left", "center", "right"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of text in one style. href: an address that a click offers to open."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a block stands.
+
+    indent: how many lists it is in. marker: of the list item that it begins, such as "•" or "2.".
+    quote: how many quotations it is in. tight: it follows the block before without a gap.
+    """
+
+    indent: int = 0
+    marker: str = ""
+    quote: int = 0
+    tight: bool = False
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """heading: 1 to 6, or 0 for a plain paragraph."""
+
+    spans: tuple[Span, ...]
+    heading: int = 0
+    place: Place = Place()
+
+
+@dataclass(frozen=True)
+class Code:
+    """A block of code. closed: its end has been written."""
+
+    text: str
+    language: str = ""
+    closed: bool = True
+    place: Place = Place()
+
+
+@dataclass(frozen=True)
+class Table:
+    """rows: the heading row first; every row has as many cells as `align`."""
+
+    rows: tuple[tuple[tuple[Span, ...], ...], ...]
+    align: tuple[Align, ...]
+    place: Place = Place()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A line across."""
+
+    place: Place = Place()
+
+
+Block = Paragraph | Code | Table | Rule

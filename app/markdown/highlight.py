@@ -1,0 +1,60 @@
+"""Colouring code: which pieces of a line are keywords, strings, comments, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+Kind = Literal["keyword", "string", "number", "comment", "name", "operator"]
+Piece = tuple[int, int, Kind]
+"""Start and length in code points, and what the piece is."""
+
+MAX_CHARACTERS = 30_000
+MAX_LINE = 1_000
+"""Longer code stays plain: a lexer's regular expressions may take for ever on hostile input."""
+
+_KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
+    (("Comment",), "comment"),
+    (("Literal", "String"), "string"),
+    (("Literal", "Number"), "number"),
+    (("Keyword",), "keyword"),
+    (("Operator", "Word"), "keyword"),
+    (("Operator",), "operator"),
+    (("Name", "Function"), "name"),
+    (("Name", "Class"), "name"),
+    (("Name", "Tag"), "name"),
+    (("Name", "Decorator"), "name"),
+    (("Name", "Builtin"), "name"),
+)
+
+
+def highlight(code: str, language: str) -> Iterator[tuple[Piece, ...]]:
+    """Yields the coloured pieces of one line after the other; nothing for an unknown language.
+
+    Lazy, so that long code can be coloured bit by bit.
+    """
+    if not language or len(code) > MAX_CHARACTERS or len(max(code.split("\n"), key=len)) > MAX_LINE:
+        return
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language)
+    except ClassNotFound:
+        return
+    line: list[Piece] = []
+    column = 0
+    for _, token, text in lexer.get_tokens_unprocessed(code):
+        kind = _kind(tuple(token))
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                yield tuple(line)
+                line, column = [], 0
+            if kind and part.strip():
+                line.append((column, len(part), kind))
+            column += len(part)
+    yield tuple(line)
+
+
+def _kind(token: tuple[str, ...]) -> Kind | None:
+    return next((kind for above, kind in _KINDS if token[: len(above)] == above), None)

@@ -1,0 +1,65 @@
+"""From the inline part of markdown to spans of one style each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from markdown_it.token import Token
+
+from app.markdown.blocks import Span
+
+LINE_BREAK = "\u2028"
+_OPENABLE = ("http://", "https://", "mailto:")
+_STYLES = {"strong", "em", "s"}
+
+
+def is_openable(address: str) -> bool:
+    """Whether an address is of a kind that a browser or a mail program opens."""
+    return address.lower().startswith(_OPENABLE)
+
+
+def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
+    """Neighbours of the same style are joined."""
+    spans: list[Span] = []
+    style = Span("")
+    for token in tokens:
+        name, _, end = token.type.rpartition("_")
+        if name in _STYLES:
+            style = _switched(style, name, end == "open")
+        elif token.type == "link_open":
+            address = str(token.attrGet("href") or "")
+            style = replace(style, href=address if is_openable(address) else "")
+        elif token.type == "link_close":
+            style = replace(style, href="")
+        else:
+            _join(spans, _span(token, style))
+    return tuple(spans)
+
+
+def _switched(style: Span, name: str, on: bool) -> Span:
+    if name == "strong":
+        return replace(style, bold=on)
+    return replace(style, italic=on) if name == "em" else replace(style, strike=on)
+
+
+def _span(token: Token, style: Span) -> Span:
+    if token.type in {"softbreak", "hardbreak"}:
+        return replace(style, text=LINE_BREAK)
+    if token.type == "code_inline":
+        return replace(style, text=token.content, code=True)
+    if token.type == "image":
+        address = str(token.attrGet("src") or "")
+        return replace(
+            style, text=token.content or address, href=address if is_openable(address) else ""
+        )
+    return replace(style, text=token.content)
+
+
+def _join(spans: list[Span], span: Span) -> None:
+    if not span.text:
+        return
+    if spans and replace(spans[-1], text="") == replace(span, text=""):
+        spans[-1] = replace(span, text=spans[-1].text + span.text)
+    else:
+        spans.append(span)

@@ -1,0 +1,1 @@
+"""The chat page: transcript, composer, and what stands around them."""

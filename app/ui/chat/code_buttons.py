@@ -1,0 +1,61 @@
+"""A copy button in the corner of each block of code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QTextEdit
+
+from app.ui.chat.decorations import code_card
+from app.ui.chat.document_writer import WrittenCode
+from app.ui.widgets.icon_button import IconButton
+
+_INSET = 5
+
+
+class CodeButtons(QObject):
+    """Real buttons over the text: the keyboard and screen readers find them."""
+
+    copied = Signal()
+
+    def __init__(self, view: QTextEdit) -> None:
+        super().__init__(view)
+        self._view = view
+        self._buttons: list[IconButton] = []
+        self._codes: list[WrittenCode] = []
+
+    def show_for(self, codes: Sequence[WrittenCode]) -> None:
+        self._codes = list(codes)
+        while len(self._buttons) < len(codes):
+            self._add()
+        while len(self._buttons) > len(codes):
+            self._buttons.pop().deleteLater()
+        for number, written in enumerate(codes, start=1):
+            name = self.tr("Copy code block {0}, {1}").format(
+                number, written.code.language or self.tr("text")
+            )
+            if self._buttons[number - 1].accessibleName() != name:
+                self._buttons[number - 1].rename(name)
+        self.place()
+
+    def place(self) -> None:
+        """Move the buttons to where their code is now."""
+        for button, written in zip(self._buttons, self._codes, strict=True):
+            block = self._view.document().findBlockByNumber(written.line)
+            if block.isValid():
+                card, _ = code_card(self._view, block)
+                x = round(card.right()) - button.sizeHint().width() - _INSET
+                button.move(x, round(card.top()) + _INSET)
+
+    def _add(self) -> None:
+        index = len(self._buttons)
+        button = IconButton("copy", "", f"copyCode{index + 1}", size=16, parent=self._view)
+        button.clicked.connect(lambda: self._copy(index))
+        button.show()
+        self._buttons.append(button)
+
+    def _copy(self, index: int) -> None:
+        QGuiApplication.clipboard().setText(self._codes[index].code.text)
+        self.copied.emit()

@@ -1,0 +1,42 @@
+"""Says that the built-in guide is tiny, and leads to a real model."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from app.ui.theme import BAR, COLUMN, GRID
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
+
+
+class GuideBanner(QWidget):
+    """get_model(): the user wants to know how to get a real model."""
+
+    get_model = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("guideBanner")
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, GRID, 3 * GRID + BAR, GRID)
+        across.addStretch(1)
+        panel = Panel("banner", "guideBannerPanel", across=True, margins=(1.5, 1, 1, 1))
+        panel.setMaximumWidth(COLUMN)
+        text = Label(
+            self.tr("You are talking to the built-in guide, a tiny model that only knows Hearth."),
+            wrap=True,
+            name="guideBannerText",
+        )
+        text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        button = LabelledButton(
+            "box", self.tr("Get a real model"), "getModel", look="link", tone="accent_text"
+        )
+        button.clicked.connect(self.get_model)
+        panel.box.addWidget(Picture("flame", "accent_text"))
+        panel.box.addWidget(text, 1)
+        panel.box.addWidget(button)
+        across.addWidget(panel, 1000)
+        across.addStretch(1)

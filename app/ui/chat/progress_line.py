@@ -1,0 +1,66 @@
+"""What an answer is waiting for: the model being loaded, or its first word."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+
+from app.ui.widgets.label import Label
+
+_STEP_MS = 400
+
+
+class ProgressLine(QWidget):
+    """Three dots that take turns, or a bar while there is a share to show."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("progressLine")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(12)
+        self._text = Label("", "muted", name="progressText")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("loadProgress")
+        self._bar.setAccessibleName(self.tr("Loading the model"))
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(160)
+        self._bar.hide()
+        row.addWidget(self._text)
+        row.addWidget(self._bar)
+        row.addStretch(1)
+        self._dots = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(_STEP_MS)
+        self._timer.setTimerType(Qt.TimerType.CoarseTimer)
+        self._timer.timeout.connect(self._step)
+        self.wait()
+
+    def wait(self) -> None:
+        """The model is there; its first word is not."""
+        self._bar.hide()
+        self._step()
+        if self.isVisible():
+            self._timer.start()
+
+    def load(self, share: float) -> None:
+        """The model is being loaded; share: 0.0 to 1.0."""
+        self._timer.stop()
+        percent = round(share * 100)
+        self._text.setText(self.tr("Loading the model, {0} %").format(percent))
+        self._bar.setValue(percent)
+        self._bar.show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._bar.isVisibleTo(self):
+            self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def _step(self) -> None:
+        self._dots = self._dots % 3 + 1
+        self._text.setText(self.tr("Thinking") + " " + "·" * self._dots)

@@ -1,0 +1,41 @@
+"""Icons: line drawings in resources/icons, drawn in the colour that they are asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
+
+
+def icon(name: str, colour: str, size: int = 20) -> QIcon:
+    """An icon of `size` pixels, sharp on screens of one, two and three times the density."""
+    drawn = QIcon()
+    for ratio in (1, 2, 3):
+        drawn.addPixmap(pixmap(name, colour, size, ratio))
+    return drawn
+
+
+def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
+    """One picture. The colour takes the place of the drawing's `currentColor`."""
+    drawing = (_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", colour).encode()))
+    picture = QPixmap(QSize(size, size) * ratio)
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    renderer.render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return picture
+
+
+def app_icon() -> QIcon:
+    return QIcon(str(_FOLDER / "hearth.svg"))
+
+
+def icon_file(name: str) -> Path:
+    """Where a drawing lies, for style sheets, which take files only."""
+    return _FOLDER / f"{name}.svg"

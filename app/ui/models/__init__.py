@@ -1,0 +1,1 @@
+"""The page on which models are added, chosen and removed."""

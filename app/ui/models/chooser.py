@@ -1,0 +1,79 @@
+"""Choosing, adding and removing models, wherever in the window that was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.core.models import STARTER, ModelEntry
+from app.services.models import Models
+from app.services.settings import SettingsService
+from app.ui.notify import Notifier
+from engines.errors import UserError
+
+
+class ModelChooser(QObject):
+    """changed(): the list of models, or the one in use, is another."""
+
+    changed = Signal()
+
+    def __init__(
+        self, models: Models, settings: SettingsService, notifier: Notifier, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._models = models
+        self._settings = settings
+        self._notifier = notifier
+        self._window = window
+        models.added.connect(self._added)
+        models.removed.connect(self._removed)
+        models.failed.connect(notifier.error)
+
+    def entries(self) -> list[ModelEntry]:
+        return self._models.list()
+
+    def current(self) -> str:
+        """The id, name or path of the model in use."""
+        return self._settings.current.model
+
+    def current_entry(self) -> ModelEntry | None:
+        """The model in use; None if it is a file that was never added, or is gone."""
+        current = self.current()
+        return next((e for e in self.entries() if current in (e.id, e.name)), None)
+
+    def use(self, model_id: str) -> None:
+        try:
+            self._settings.set("model", model_id)
+        except UserError as error:
+            self._notifier.error(error)
+        self.changed.emit()
+
+    def add(self) -> None:
+        """Let the user pick a file."""
+        dialog = QFileDialog(
+            self._window, self.tr("Add a model file"), str(Path.home()), self.tr("Models (*.gguf)")
+        )
+        dialog.setObjectName("pickModel")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self.add_file)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def add_file(self, path: str) -> None:
+        self._models.add(Path(path))
+
+    def remove(self, model_id: str) -> None:
+        self._models.remove(model_id)
+
+    def _added(self, entry: ModelEntry) -> None:
+        self.use(entry.id)
+        self._notifier.say(self.tr("{0} was added and is in use now.").format(entry.name))
+
+    def _removed(self, entry: ModelEntry) -> None:
+        if self.current() in (entry.id, entry.name):
+            self.use(STARTER)
+        self.changed.emit()
+        text = self.tr("{0} is off the list. Its file is untouched.")
+        self._notifier.say(text.format(entry.name))

@@ -1,0 +1,126 @@
+"""The only place that shows messages, errors and questions over the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from app.markdown.spans import is_openable
+from app.ui.widgets.message_dialog import MessageDialog
+from app.ui.widgets.toast import Toast
+from app.ui.widgets.toasts import Toasts
+from engines.errors import UserError
+
+_UNDO_SECONDS = 8
+
+
+class Notifier(QObject):
+    """report: makes the text of a bug report. is_offline: whether Hearth is to stay offline."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        report: Callable[[BaseException], str],
+        log_file: Path,
+        is_offline: Callable[[], bool],
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._report = report
+        self._log_file = log_file
+        self._is_offline = is_offline
+        self._toasts = Toasts(window)
+        self._undo: Toast | None = None
+
+    def say(self, text: str) -> None:
+        """Something went as it should."""
+        self._toasts.show(Toast((text,), seconds=2.5))
+
+    def say_copied(self) -> None:
+        self.say(self.tr("Copied."))
+
+    def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
+        """Something was done that can be taken back for a few seconds."""
+        toast = Toast((text,), action=self.tr("Undo"), seconds=_UNDO_SECONDS)
+        toast.acted.connect(undo)
+        toast.closed.connect(lambda: self._forget_undo(toast))
+        self._undo = toast
+        self._toasts.show(toast)
+
+    def undo(self) -> None:
+        """Take back what was offered last, as its button does."""
+        if self._undo is not None:
+            self._undo.action.click()
+
+    def error(self, error: BaseException) -> None:
+        """An error of the world is explained; a bug of ours is reported in a dialog."""
+        if isinstance(error, UserError):
+            lines = (error.what, error.why, error.do)
+            self._toasts.show(Toast(lines, seconds=0, problem=True))
+        else:
+            self._show_bug(error)
+
+    def ask_to_open(self, address: str) -> None:
+        """A link was followed: nothing is opened before the user has seen where it leads."""
+        if not is_openable(address):
+            return
+        answers = [("cancel", self.tr("Cancel")), ("copy", self.tr("Copy the address"))]
+        if self._is_offline():
+            lines = [
+                self.tr("Hearth is offline"),
+                address,
+                self.tr("No link is opened while “Stay offline” is on in the settings."),
+            ]
+        else:
+            lines = [
+                self.tr("Open this address in your browser?"),
+                address,
+                self.tr("It was written by the model. What opens is outside of Hearth."),
+            ]
+            answers.append(("open", self.tr("Open")))
+        dialog = MessageDialog(lines, answers, parent=self._window)
+        dialog.answered.connect(lambda answer: self._go(address, answer))
+        dialog.open()
+
+    def _go(self, address: str, answer: str) -> None:
+        if answer == "open":
+            QDesktopServices.openUrl(QUrl(address))
+        elif answer == "copy":
+            QGuiApplication.clipboard().setText(address)
+
+    def _show_bug(self, error: BaseException) -> None:
+        report = f"{self._report(error)}\n{self.tr('Log: {0}').format(self._log_file)}\n"
+        dialog = MessageDialog(
+            [
+                self.tr("Hearth has made a mistake"),
+                self.tr("This is a bug of ours. Your chats are safe, and you can go on."),
+                self.tr("A report helps to mend it. It holds nothing of what you wrote."),
+            ],
+            [("close", self.tr("Close")), ("copyReport", self.tr("Copy report"))],
+            drawing="warning",
+            details=report,
+            parent=self._window,
+        )
+        dialog.answered.connect(lambda answer: self._copy_report(report, answer))
+        dialog.open()
+
+    def _copy_report(self, report: str, answer: str) -> None:
+        if answer == "copyReport":
+            QGuiApplication.clipboard().setText(report)
+
+    def _forget_undo(self, toast: Toast) -> None:
+        if self._undo is toast:
+            self._undo = None
+
+
+def startup_dialog(error: UserError) -> MessageDialog:
+    """The message for an error that keeps the window from opening."""
+    return MessageDialog(
+        [error.what, error.why, error.do],
+        [("close", QCoreApplication.translate("notify", "Close"))],
+        drawing="warning",
+    )

@@ -1,0 +1,1 @@
+"""What a chat without messages shows."""

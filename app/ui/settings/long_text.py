@@ -1,0 +1,35 @@
+"""A field for a longer text that tells of a change when the typing pauses."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+_PAUSE_MS = 400
+_HEIGHT = 140
+
+
+class LongText(QPlainTextEdit):
+    """changed(text): also when the field is closed in the middle of typing."""
+
+    changed = Signal(str)
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(_HEIGHT)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(self._tell)
+        self.textChanged.connect(self._pause.start)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._pause.isActive():
+            self._pause.stop()
+            self._tell()
+
+    def _tell(self) -> None:
+        self.changed.emit(self.toPlainText())

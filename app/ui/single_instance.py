@@ -1,0 +1,86 @@
+"""One window for each data folder: a second start brings the first one to the front."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+from app.core.errors import AlreadyOpen
+
+_WAIT_MS = 1000
+_SHOW = b"show\n"
+
+
+class SingleInstance(QObject):
+    """Holds the folder's lock until `close`; a process that died does not hold it.
+
+    asked_to_show(): Hearth was started again for the same folder.
+    """
+
+    asked_to_show = Signal()
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        """Raises AlreadyOpen, after the window that is open was asked to show itself."""
+        super().__init__(parent)
+        self._name = server_name(folder)
+        self._lock = QLockFile(str(folder / "window.lock"))
+        # However long the window is open, its lock only ends with its process.
+        self._lock.setStaleLockTime(0)
+        if not self._take_lock():
+            shown = _ask_to_show(self._name)
+            raise AlreadyOpen(
+                "Hearth is already open.",
+                "Its window has been brought to the front."
+                if shown
+                else f"Another Hearth uses the data folder {folder}.",
+                "Go on in that window, or close it first.",
+            )
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._answer)
+        QLocalServer.removeServer(self._name)
+        self._server.listen(self._name)
+
+    def close(self) -> None:
+        self._server.close()
+        self._lock.unlock()
+
+    def _take_lock(self) -> bool:
+        if self._lock.tryLock(0):
+            return True
+        # In a container every start may have the same process number: then the lock is an old
+        # one of ours that Qt takes for that of a living process.
+        if self._owner() == os.getpid() and self._lock.removeStaleLockFile():
+            return self._lock.tryLock(0)
+        return False
+
+    def _owner(self) -> int:
+        pid, _host, _name = self._lock.getLockInfo()
+        return int(pid)
+
+    def _answer(self) -> None:
+        connection = self._server.nextPendingConnection()
+        connection.disconnected.connect(connection.deleteLater)
+        self.asked_to_show.emit()
+
+
+def server_name(folder: Path) -> str:
+    """The name of the local server for a data folder: short, and the same for every spelling."""
+    digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
+    return f"hearth-{digest[:16]}"
+
+
+def _ask_to_show(name: str) -> bool:
+    """Whether somebody answered."""
+    connection = QLocalSocket()
+    connection.connectToServer(name)
+    if not connection.waitForConnected(_WAIT_MS):
+        return False
+    connection.write(_SHOW)
+    connection.flush()
+    connection.disconnectFromServer()
+    return True

@@ -1,0 +1,146 @@
+"""The style sheet of the window, made from a theme's tokens."""
+
+from __future__ import annotations
+
+from app.ui.icons import icon_file
+from app.ui.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, Theme
+
+
+def stylesheet(theme: Theme) -> str:
+    return "".join(part(theme) for part in (_base, _buttons, _fields, _lists, _cards, _bars))
+
+
+def _base(t: Theme) -> str:
+    return f"""
+* {{ font-size: {BASE}px; }}
+QMainWindow, QDialog {{ background: {t.base}; }}
+QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
+    padding: 4px {GRID}px; }}
+QLabel[look="muted"] {{ color: {t.muted}; }}
+QLabel[look="small"] {{ color: {t.muted}; font-size: {SMALL}px; }}
+QLabel[look="group"] {{ color: {t.muted}; font-size: {SMALL}px; font-weight: 600; }}
+QLabel[look="title"] {{ font-size: {LARGE}px; font-weight: 600; }}
+QLabel[look="display"] {{ font-size: {DISPLAY}px; font-weight: 600; }}
+QLabel[look="strong"] {{ font-weight: 600; }}
+QLabel[look="problem"] {{ color: {t.danger}; font-size: {SMALL}px; }}
+QLabel[look="badge"] {{ color: {t.muted}; background: {t.hover}; border-radius: {GRID}px;
+    padding: 2px {GRID}px; font-size: {SMALL}px; }}
+QLabel[look="key"] {{ color: {t.text}; background: {t.raised}; border: 1px solid {t.line};
+    border-radius: 5px; padding: 2px {GRID}px; font-size: {SMALL}px; }}
+QScrollArea, QScrollArea > QWidget > QWidget[look="page"] {{ background: transparent; border: 0; }}
+QTextBrowser {{ background: transparent; border: 0; }}
+QSplitter::handle {{ background: {t.line}; }}
+QMenu {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: {GRID}px;
+    padding: 4px; }}
+QMenu::item {{ padding: 6px 28px 6px 12px; border-radius: 6px; }}
+QMenu::item:selected {{ background: {t.hover}; color: {t.text}; }}
+QMenu::item:disabled {{ color: {t.muted}; }}
+QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px {GRID}px; }}
+"""
+
+
+def _buttons(t: Theme) -> str:
+    return f"""
+QPushButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
+    border-radius: {GRID}px; padding: 7px 14px; min-height: 18px; }}
+QPushButton:hover {{ background: {t.hover}; }}
+QPushButton:pressed {{ background: {t.pressed}; }}
+QPushButton:focus {{ border: 1px solid {t.accent}; }}
+QPushButton:disabled {{ color: {t.muted}; }}
+QPushButton[look="primary"] {{ background: {t.accent}; color: {t.on_accent};
+    border: 1px solid {t.accent}; font-weight: 600; }}
+QPushButton[look="primary"]:hover {{ background: {t.accent_hover}; }}
+QPushButton[look="primary"]:focus {{ border: 2px solid {t.text}; padding: 6px 13px; }}
+QPushButton[look="quiet"] {{ background: transparent; border: 1px solid transparent;
+    text-align: left; padding: 7px 10px; }}
+QPushButton[look="quiet"]:hover {{ background: {t.hover}; }}
+QPushButton[look="quiet"]:focus {{ border: 1px solid {t.accent}; }}
+QPushButton[look="quiet"]:checked {{ background: {t.hover}; font-weight: 600; }}
+QPushButton[look="link"] {{ background: transparent; border: 1px solid transparent;
+    color: {t.accent_text}; padding: 3px 6px; font-weight: 600; }}
+QPushButton[look="link"]:hover {{ text-decoration: underline; }}
+QPushButton[look="link"]:focus {{ border: 1px solid {t.accent}; }}
+QPushButton[look="suggestion"] {{ text-align: left; padding: 12px 16px; border-radius: 12px; }}
+QPushButton::menu-indicator {{ image: none; width: 0; }}
+QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 7px;
+    padding: 4px; color: {t.muted}; }}
+QToolButton:hover {{ background: {t.hover}; color: {t.text}; }}
+QToolButton:pressed {{ background: {t.pressed}; }}
+QToolButton:focus {{ border: 1px solid {t.accent}; }}
+QToolButton[look="send"] {{ background: {t.accent}; border-radius: 10px; padding: 5px; }}
+QToolButton[look="send"]:hover {{ background: {t.accent_hover}; }}
+QToolButton[look="send"]:disabled {{ background: {t.hover}; }}
+QToolButton[look="send"]:focus {{ border: 2px solid {t.text}; padding: 4px; }}
+QToolButton[look="round"] {{ background: {t.raised}; border: 1px solid {t.line};
+    border-radius: 17px; padding: 6px; }}
+QToolButton[look="round"]:hover {{ background: {t.hover}; }}
+"""
+
+
+def _fields(t: Theme) -> str:
+    return f"""
+QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {t.raised};
+    color: {t.text}; border: 1px solid {t.line}; border-radius: {GRID}px; padding: 6px 10px;
+    min-height: 20px; selection-background-color: {t.accent};
+    selection-color: {t.on_accent}; placeholder-text-color: {t.muted}; }}
+QLineEdit {{ padding: 6px; }}
+QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
+    {{ border: 1px solid {t.accent}; }}
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
+QDoubleSpinBox::down-button {{ width: 0; border: 0; }}
+QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {{ border: 0; padding: 0; min-height: 0;
+    background: transparent; }}
+QComboBox::drop-down {{ border: 0; width: 28px; }}
+QComboBox::down-arrow {{ image: url("{icon_file("chevron").as_posix()}"); width: 16px;
+    height: 16px; }}
+QComboBox QAbstractItemView {{ background: {t.raised}; border: 1px solid {t.line};
+    selection-background-color: {t.hover}; selection-color: {t.text}; padding: 4px; outline: 0; }}
+QFrame[look="composer"] {{ background: {t.raised}; border: 1px solid {t.line};
+    border-radius: 16px; }}
+QFrame[look="composer"][focused="true"] {{ border: 1px solid {t.accent}; }}
+QFrame[look="composer"] QPlainTextEdit {{ background: transparent; border: 0; padding: 0; }}
+"""
+
+
+def _lists(t: Theme) -> str:
+    return f"""
+QWidget[look="side"] {{ background: {t.side}; }}
+QListWidget {{ background: transparent; border: 0; outline: 0; }}
+QListWidget::item {{ color: {t.text}; border-radius: {GRID}px; padding: 7px 10px; }}
+QListWidget::item:hover {{ background: {t.hover}; }}
+QListWidget::item:selected {{ background: {t.pressed}; color: {t.text}; }}
+QListWidget::item:selected:focus {{ border: 1px solid {t.accent}; padding: 6px 9px; }}
+QListWidget::item:disabled {{ color: {t.muted}; background: transparent; }}
+QListWidget QLineEdit {{ padding: 4px 8px; border-radius: 6px; min-height: 16px; }}
+"""
+
+
+def _cards(t: Theme) -> str:
+    return f"""
+QFrame[look="card"] {{ background: {t.raised}; border: 1px solid {t.line};
+    border-radius: {RADIUS + 2}px; }}
+QFrame[look="banner"] {{ background: {t.accent_soft}; border: 0; border-radius: {RADIUS}px; }}
+QFrame[look="danger"] {{ background: {t.danger_soft}; border: 0; border-radius: {RADIUS}px; }}
+QFrame[look="bubble"] {{ background: {t.bubble}; border: 0; border-radius: 16px; }}
+QFrame[look="toast"] {{ background: {t.raised}; border: 1px solid {t.line};
+    border-radius: {RADIUS + 2}px; }}
+QFrame[look="line"] {{ background: {t.line}; border: 0; max-height: 1px; min-height: 1px; }}
+"""
+
+
+def _bars(t: Theme) -> str:
+    return f"""
+QScrollBar:vertical {{ background: transparent; width: {BAR}px; margin: 0; }}
+QScrollBar::handle:vertical {{ background: {t.pressed}; border-radius: 4px; min-height: 32px;
+    margin: 2px; }}
+QScrollBar::handle:vertical:hover {{ background: {t.muted}; }}
+QScrollBar::handle:vertical:disabled {{ background: transparent; }}
+QScrollBar:horizontal {{ background: transparent; height: 12px; margin: 0; }}
+QScrollBar::handle:horizontal {{ background: {t.pressed}; border-radius: 4px; min-width: 32px;
+    margin: 2px; }}
+QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QProgressBar {{ background: {t.hover}; border: 0; border-radius: 3px; max-height: 6px;
+    min-height: 6px; }}
+QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
+"""

@@ -1,0 +1,194 @@
+"""The look of the window as tokens: two sets of colours and one set of measures."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+
+GRID = 8
+RADIUS = 10
+COLUMN = 760
+"""Pixels; the widest that text runs, so that lines stay readable."""
+BAR = 12
+"""The width of a scroll bar; where there is none, its room is left free to keep columns aligned."""
+
+SMALL, BASE, LARGE, DISPLAY = 12, 13, 16, 26
+"""Sizes of type in pixels; messages have a size of their own, from the settings."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours by what they are for.
+
+    base: behind the chat. side: the sidebar. raised: cards, menus and fields on top of base.
+    hover, pressed: of quiet controls. line: borders. text, muted: what is read.
+    accent: the one colour that asks for attention; on_accent is read on it, accent_text is the
+    same colour where it is itself read. bubble: behind the user's own messages.
+    """
+
+    dark: bool
+    base: str
+    side: str
+    raised: str
+    hover: str
+    pressed: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    accent_hover: str
+    on_accent: str
+    accent_text: str
+    accent_soft: str
+    bubble: str
+    code: str
+    danger: str
+    danger_soft: str
+    syntax_keyword: str
+    syntax_string: str
+    syntax_number: str
+    syntax_comment: str
+    syntax_name: str
+    syntax_operator: str
+
+
+LIGHT = Theme(
+    dark=False,
+    base="#fdfcfa",
+    side="#f4f1ec",
+    raised="#ffffff",
+    hover="#ebe6de",
+    pressed="#e1dbd1",
+    line="#e2dcd2",
+    text="#25211c",
+    muted="#6c645a",
+    accent="#b4440f",
+    accent_hover="#9a390b",
+    on_accent="#ffffff",
+    accent_text="#a83f0d",
+    accent_soft="#fbeee4",
+    bubble="#f3eee6",
+    code="#f6f3ee",
+    danger="#b3261e",
+    danger_soft="#fcebe9",
+    syntax_keyword="#8b2fa3",
+    syntax_string="#2f6b2b",
+    syntax_number="#9a4a00",
+    syntax_comment="#6f675d",
+    syntax_name="#1d5a93",
+    syntax_operator="#5c554c",
+)
+
+DARK = Theme(
+    dark=True,
+    base="#1c1a18",
+    side="#151412",
+    raised="#262320",
+    hover="#2c2925",
+    pressed="#38342f",
+    line="#37332e",
+    text="#ece7e0",
+    muted="#a69e93",
+    accent="#f08a4b",
+    accent_hover="#f59c64",
+    on_accent="#231204",
+    accent_text="#f39a61",
+    accent_soft="#33251b",
+    bubble="#2d2925",
+    code="#242120",
+    danger="#f2867d",
+    danger_soft="#3a2220",
+    syntax_keyword="#d79be8",
+    syntax_string="#9ccc8f",
+    syntax_number="#f0b27a",
+    syntax_comment="#9c9489",
+    syntax_name="#84bdf0",
+    syntax_operator="#c4bcb1",
+)
+
+
+Tone = Literal["text", "muted", "on_accent", "accent_text", "danger"]
+"""The colours that icons are drawn in."""
+
+
+def colour_of(theme: Theme, tone: Tone) -> str:
+    colour: str = getattr(theme, tone)
+    return colour
+
+
+def theme_of(palette: QPalette) -> Theme:
+    """The theme that a palette was made from.
+
+    Judged by a role that style sheets leave alone: they write over most others.
+    """
+    return DARK if palette.color(QPalette.ColorRole.AlternateBase).lightness() < 128 else LIGHT
+
+
+def palette_of(theme: Theme) -> QPalette:
+    """For what Fusion draws itself and for the colours that widgets ask their palette for."""
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: theme.base,
+        role.WindowText: theme.text,
+        role.Base: theme.raised,
+        role.AlternateBase: theme.side,
+        role.Text: theme.text,
+        role.Button: theme.raised,
+        role.ButtonText: theme.text,
+        role.BrightText: theme.on_accent,
+        role.ToolTipBase: theme.raised,
+        role.ToolTipText: theme.text,
+        role.PlaceholderText: theme.muted,
+        role.Highlight: theme.accent,
+        role.HighlightedText: theme.on_accent,
+        role.Accent: theme.accent,
+        role.Link: theme.accent_text,
+        role.LinkVisited: theme.accent_text,
+        role.Light: theme.raised,
+        role.Midlight: theme.hover,
+        role.Mid: theme.line,
+        role.Dark: theme.line,
+        role.Shadow: theme.pressed,
+    }
+    palette = QPalette()
+    for which, colour in colours.items():
+        palette.setColor(which, QColor(colour))
+    for which in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, which, QColor(theme.muted))
+    return palette
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of two colours as WCAG 2.1 defines it: 1 to 21, 4.5 is readable."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    shade = QColor(colour)
+    channels = (shade.redF(), shade.greenF(), shade.blueF())
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def text_font(pixels: int) -> QFont:
+    """The system's own font; on a bare X desktop, which has none, the best of the usual ones."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    if sys.platform.startswith("linux"):
+        usual = ("Inter", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
+        installed = set(QFontDatabase.families())
+        found = [name for name in usual if name in installed]
+        if found and font.family() in {"Sans Serif", "Sans", "DejaVu Sans"}:
+            font.setFamilies(found)
+    font.setPixelSize(pixels)
+    return font
+
+
+def code_font(pixels: int) -> QFont:
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPixelSize(pixels)
+    return font

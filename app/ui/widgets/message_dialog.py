@@ -1,0 +1,102 @@
+"""A dialog that says one thing and offers a few answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.theme import GRID
+from app.ui.widgets.label import Label
+from app.ui.widgets.picture import Picture
+
+
+class MessageDialog(QDialog):
+    """lines: the first is the headline. answers: name and text of the buttons, the main one last.
+
+    answered(name): a button was pressed; the dialog has closed.
+    """
+
+    answered = Signal(str)
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        answers: Sequence[tuple[str, str]],
+        *,
+        drawing: str = "info",
+        details: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("messageDialog")
+        self.setWindowTitle("Hearth")
+        self.setMinimumWidth(440)
+        self.setMaximumWidth(640)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
+        column.setSpacing(2 * GRID)
+        row = QHBoxLayout()
+        row.setSpacing(2 * GRID)
+        tone = "danger" if drawing == "warning" else "accent_text"
+        row.addWidget(
+            Picture(drawing, "danger" if tone == "danger" else "accent_text", 28),
+            0,
+            Qt.AlignmentFlag.AlignTop,
+        )
+        texts = QVBoxLayout()
+        texts.setSpacing(GRID)
+        for number, line in enumerate(lines):
+            texts.addWidget(
+                Label(
+                    line,
+                    "" if number else "title",
+                    name=f"line{number + 1}",
+                    wrap=True,
+                    selectable=True,
+                )
+            )
+        row.addLayout(texts, 1)
+        column.addLayout(row)
+        if details:
+            shown = QPlainTextEdit(details)
+            shown.setObjectName("details")
+            shown.setAccessibleName(self.tr("Details"))
+            shown.setReadOnly(True)
+            shown.setTabChangesFocus(True)
+            shown.setMinimumHeight(180)
+            column.addWidget(shown, 1)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addStretch(1)
+        buttons = [self._button(name, text) for name, text in answers]
+        for button in buttons:
+            row.addWidget(button)
+        column.addLayout(row)
+        self._make_main(buttons[-1])
+
+    def _button(self, name: str, text: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda: self._answer(name))
+        return button
+
+    def _make_main(self, button: QPushButton) -> None:
+        button.setProperty("look", "primary")
+        button.setDefault(True)
+        button.setFocus()
+
+    def _answer(self, name: str) -> None:
+        self.accept()
+        self.answered.emit(name)

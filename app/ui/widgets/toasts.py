@@ -1,0 +1,51 @@
+"""Keeps the toasts of a window stacked over its lower edge."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QWidget
+
+from app.ui.theme import GRID
+from app.ui.widgets.toast import Toast
+
+_MOST = 3
+_WIDEST = 520
+_ABOVE_COMPOSER = 15 * GRID
+
+
+class Toasts(QObject):
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._shown: list[Toast] = []
+        window.installEventFilter(self)
+
+    def show(self, toast: Toast) -> None:
+        """Show one more; the oldest leaves when there are too many."""
+        toast.setParent(self._window)
+        toast.closed.connect(lambda: self._forget(toast))
+        self._shown.append(toast)
+        while len(self._shown) > _MOST:
+            self._shown[0].dismiss()
+        toast.show()
+        toast.raise_()
+        self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _forget(self, toast: Toast) -> None:
+        if toast in self._shown:
+            self._shown.remove(toast)
+            self._place()
+
+    def _place(self) -> None:
+        bottom = self._window.height() - _ABOVE_COMPOSER
+        for toast in reversed(self._shown):
+            width = min(toast.natural_width(), _WIDEST, self._window.width() - 4 * GRID)
+            height = toast.heightForWidth(width)
+            bottom -= height
+            toast.setGeometry((self._window.width() - width) // 2, bottom, width, height)
+            bottom -= GRID

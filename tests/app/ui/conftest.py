@@ -1,0 +1,174 @@
+"""The real window over real services and a real database, with a scripted engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pytest
+import shiboken6
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import wiring
+from app.services.window import WindowServices
+from app.store.folder import DataFolder
+from app.ui.appearance import Appearance
+from app.ui.chat.chat_page import ChatPage
+from app.ui.chat.message_edit import MessageEdit
+from app.ui.chat.message_view import MessageView
+from app.ui.chat.transcript import Transcript
+from app.ui.main_window import MainWindow
+from app.ui.sidebar.chat_list import ChatList
+from app.ui.widgets.icon_button import IconButton
+from engines.hardware import Cpu, Hardware, Memory
+from tests.support.scripted import ScriptedEngine
+
+COMPUTER = Hardware(
+    os="Test OS 1",
+    cpu=Cpu("Test CPU", 4, 8, 8, 4, 4),
+    memory=Memory(16_000_000_000, 9_000_000_000),
+)
+
+W = TypeVar("W", bound=QWidget)
+
+
+def part(root: QWidget, kind: type[W], name: str) -> W:
+    """The part of a widget with this name, seen or not."""
+    found = root.findChild(kind, name)
+    assert found is not None, name
+    return found
+
+
+@dataclass
+class Ui:
+    """What a test does with the window, in the words of its user."""
+
+    qtbot: QtBot
+    window: MainWindow
+    core: wiring.Core
+    services: WindowServices
+    engine: ScriptedEngine
+
+    def find(self, kind: type[W], name: str = "") -> W:
+        """The one visible widget of a kind, and of a name if there is one."""
+        self.qtbot.waitUntil(lambda: len(self._all(kind, name)) == 1, timeout=2000)
+        return self._all(kind, name).pop()
+
+    def has(self, name: str) -> bool:
+        """Whether a widget of this name can be seen."""
+        QApplication.processEvents()
+        return bool(self._all(QWidget, name))
+
+    def _all(self, kind: type[W], name: str) -> set[W]:
+        return {
+            widget
+            for window in QApplication.topLevelWidgets()
+            for widget in (window, *window.findChildren(kind))
+            if isinstance(widget, kind) and widget.isVisible()
+            if not name or widget.objectName() == name
+        }
+
+    def click(self, name: str) -> None:
+        button: QWidget = self.find(QWidget, name)
+        assert isinstance(button, QPushButton | QToolButton)
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def press(self, keys: str, on: QWidget | None = None) -> None:
+        """Press keys such as "Ctrl+N" where the focus is.
+
+        The offscreen window system may take the focus away for the window of the test before.
+        """
+        if QApplication.activeWindow() is None:
+            self.window.activateWindow()
+            self.qtbot.waitUntil(lambda: QApplication.activeWindow() is not None)
+        self.qtbot.keySequence(on or QApplication.focusWidget() or self.window, keys)
+
+    def type(self, text: str) -> None:
+        QTest.keyClicks(self.edit, text)
+
+    def ask(self, text: str, *, wait: bool = True) -> None:
+        """Write a question and send it with Enter."""
+        self.type(text)
+        self.press("Return", self.edit)
+        if wait:
+            self.wait_for_answer()
+
+    def wait_for_answer(self) -> None:
+        """Until the button sends again instead of stopping."""
+        button = self.find(IconButton, "send")
+        self.qtbot.waitUntil(lambda: button.accessibleName() == "Send")
+
+    def wait_for_text(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: text in self.last.view.toPlainText())
+
+    @property
+    def page(self) -> ChatPage:
+        return self.window.findChild(ChatPage)  # type: ignore[return-value]
+
+    @property
+    def edit(self) -> MessageEdit:
+        return self.find(MessageEdit)
+
+    @property
+    def chats(self) -> ChatList:
+        return self.find(ChatList)
+
+    @property
+    def titles(self) -> list[str]:
+        """Of the chats in the sidebar, without the headings."""
+        items = [self.chats.item(row) for row in range(self.chats.count())]
+        return [item.text() for item in items if item.flags() & Qt.ItemFlag.ItemIsSelectable]
+
+    @property
+    def texts(self) -> list[str]:
+        """What the messages say, oldest first."""
+        QApplication.processEvents()
+        found = self.find(Transcript).findChildren(MessageView)
+        shown = [view for view in found if view.isVisible()]
+        return [view.view.toPlainText() for view in sorted(shown, key=lambda view: view.y())]
+
+    @property
+    def last(self) -> MessageView:
+        view = self.page.transcript.last()
+        assert view is not None
+        return view
+
+
+@pytest.fixture
+def hold() -> threading.Event:
+    """Set: the engine says all its pieces at once. Clear it to make it wait after the first."""
+    event = threading.Event()
+    event.set()
+    return event
+
+
+@pytest.fixture
+def ui(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, hold: threading.Event
+) -> Iterator[Ui]:
+    engine = ScriptedEngine(("Hello", " there"), hold=hold)
+    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda: engine)
+    monkeypatch.setattr(wiring, "hardware", lambda: COMPUTER)
+    folder = DataFolder.default()
+    core = wiring.open_core(folder)
+    parts = wiring.open_services(core)
+    appearance = Appearance(qapp)
+    appearance.apply(parts.services.settings.current)
+    parts.services.settings.changed.connect(appearance.apply)
+    window = MainWindow(parts.services, lambda error: f"report: {error!r}")
+    with qtbot.waitExposed(window):
+        window.show()
+    window.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is not None)
+    yield Ui(qtbot, window, core, parts.services, engine)
+    hold.set()
+    window.close()
+    parts.tasks.close()
+    core.close()
+    shiboken6.delete(window)
+    QApplication.processEvents()

@@ -1,0 +1,185 @@
+"""A text that grows, drawn a piece at a time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+import shiboken6
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QTextTable
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.markdown.parser import Parser
+from app.ui.chat.markdown_view import _AT_ONCE, MarkdownView
+from app.ui.chat.pace import SHORTEST_S, Pace
+from app.ui.widgets.icon_button import IconButton
+
+TEXT = """# Title
+
+Plain *text* and `code` with [a link](https://example.com).
+
+- one
+  - two
+- three
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+```python
+def f():
+    return "😀"  # done
+```
+
+> quoted
+
+1. a
+
+   ```
+   inside
+   ```
+2. b
+
+| last |
+|------|
+| table |
+"""
+
+
+@pytest.fixture
+def view(qtbot: QtBot, qapp: QApplication) -> Iterator[MarkdownView]:
+    host = QWidget()
+    host.resize(700, 900)
+    shown = MarkdownView(Parser(), 14, host)
+    shown.resize(700, 100)
+    host.show()
+    yield shown
+    shown._timer.stop()
+    shiboken6.delete(host)
+
+
+def whole(view: MarkdownView) -> str:
+    other = MarkdownView(Parser(), 14, view.parentWidget())
+    other.resize(700, 100)
+    other.show_markdown(TEXT)
+    return other.toHtml()
+
+
+def test_pieces_end_as_the_whole(view: MarkdownView, qtbot: QtBot) -> None:
+    expected = whole(view)
+    choose = random.Random(7)
+    for _ in range(5):
+        view.begin()
+        place = 0
+        while place < len(TEXT):
+            size = choose.randint(1, 40)
+            view.append(TEXT[place : place + size])
+            view._draw()
+            place += size
+        view.end()
+        assert view.toHtml() == expected
+
+
+def test_many_pieces_are_drawn_together(view: MarkdownView, qtbot: QtBot) -> None:
+    view.begin()
+    drawn: list[int] = []
+    view.drawn.connect(lambda: drawn.append(1))
+    for _ in range(200):
+        view.append("word ")
+    assert not drawn
+    qtbot.waitUntil(lambda: view.toPlainText().count("word") == 200)
+    assert len(drawn) == 1
+    view.end()
+
+
+def test_a_great_amount_is_drawn_in_parts(view: MarkdownView, qtbot: QtBot) -> None:
+    drawn: list[int] = []
+    view.drawn.connect(lambda: drawn.append(len(view.toPlainText())))
+    view.show_markdown("word " * (_AT_ONCE // 5) * 4)
+    assert drawn[0] <= _AT_ONCE
+    qtbot.waitUntil(lambda: view._stream is None)
+    assert len(drawn) == 4
+
+
+def test_drawing_takes_a_quarter_of_the_time_at_most() -> None:
+    pace = Pace()
+    assert pace.interval == SHORTEST_S
+    for _ in range(50):
+        pace.drew(0.02)
+    assert pace.interval == pytest.approx(0.08, rel=0.01)
+
+
+def test_only_what_is_new_is_written(view: MarkdownView) -> None:
+    view.begin("one\n\ntwo\n\n")
+    first = view.document().firstBlock()
+    revision = first.revision()
+    view.append("three\n\nfour")
+    view._draw()
+    assert view.document().firstBlock().revision() == revision
+    view.end()
+
+
+def test_code_is_coloured_when_it_is_complete(view: MarkdownView, qtbot: QtBot) -> None:
+    view.begin("```python\nx = 'y'")
+    view._draw()
+    line = view.document().findBlockByNumber(1)
+    assert line.text() == "x = 'y'"
+    assert not line.layout().formats()
+    view.append("\n```\n")
+    view._draw()
+    qtbot.waitUntil(lambda: bool(view.document().findBlockByNumber(1).layout().formats()))
+    view.end()
+
+
+def test_each_block_of_code_has_its_button(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("```\na\n```\n\ntext\n\n```bash\nb\nc\n```")
+    buttons = view.findChildren(IconButton)
+    assert [button.accessibleName() for button in buttons] == [
+        "Copy code block 1, text",
+        "Copy code block 2, bash",
+    ]
+    with qtbot.waitSignal(view.copied):
+        QTest.mouseClick(buttons[1], Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "b\nc"
+    assert buttons[0].y() < buttons[1].y()
+
+
+def test_a_link_only_asks(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("[a](https://example.com/x?y=1)")
+    with qtbot.waitSignal(view.link) as asked:
+        view.anchorClicked.emit(QUrl("https://example.com/x?y=1"))
+    assert asked.args == ["https://example.com/x?y=1"]
+    assert view.source().isEmpty()
+
+
+def test_nothing_is_loaded(view: MarkdownView) -> None:
+    assert view.loadResource(2, QUrl("https://example.com/a.png")) is None
+    view.show_markdown("![a](https://example.com/a.png) <img src='file:///etc/passwd'>")
+    assert "<img src='file" in view.toPlainText()
+
+
+def test_a_table_is_a_table(view: MarkdownView) -> None:
+    view.show_markdown(TEXT)
+    tables = [
+        frame
+        for frame in view.document().rootFrame().childFrames()
+        if isinstance(frame, QTextTable)
+    ]
+    assert [(table.rows(), table.columns()) for table in tables] == [(2, 2), (2, 1)]
+
+
+def test_it_is_as_high_as_its_text(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("one")
+    low = view.height()
+    view.show_markdown("one\n\ntwo\n\nthree")
+    assert view.height() > 2 * low
+    tall = view.height()
+    view.show_markdown("word " * 200)
+    wide = view.height()
+    view.resize(300, view.height())
+    assert view.height() > wide
+    assert tall > low

@@ -1,0 +1,48 @@
+"""One window for each data folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.core.errors import AlreadyOpen
+from app.ui.single_instance import SingleInstance, server_name
+
+
+def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleInstance(tmp_path)
+    with qtbot.waitSignal(first.asked_to_show), pytest.raises(AlreadyOpen) as refused:
+        SingleInstance(tmp_path)
+    assert refused.value.what == "Hearth is already open."
+    assert "brought to the front" in refused.value.why
+    first.close()
+    second = SingleInstance(tmp_path)
+    second.close()
+
+
+def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    instances = [SingleInstance(folder) for folder in folders]
+    for instance in instances:
+        instance.close()
+
+
+def test_a_lock_of_ours_from_before_does_not_count(qtbot: QtBot, tmp_path: Path) -> None:
+    """In a container the process before may have had our number."""
+    held = SingleInstance(tmp_path)
+    lock = (tmp_path / "window.lock").read_text()
+    held.close()
+    assert lock.startswith(f"{os.getpid()}\n")
+    (tmp_path / "window.lock").write_text(lock)
+    SingleInstance(tmp_path).close()
+
+
+def test_the_name_is_short_and_the_same_for_every_spelling(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    assert server_name(tmp_path / "a") == server_name(tmp_path / "a" / ".." / "a")
+    assert len(server_name(tmp_path)) < 30

@@ -1,0 +1,179 @@
+"""How long the window's event loop stands still while an answer streams at full speed.
+
+    python tests/bench/window_stall.py [--engine real|scripted] [--tokens 4000]
+                                       [--text mixed|code|list] [--rate 1500]
+
+A timer is due every 5 ms; a gap is how much later than that it came. `real` is the starter model,
+asked again and again until it has written that many tokens; `scripted` says one long markdown text
+at --rate tokens per second. Run it under a display or with QT_QPA_PLATFORM=offscreen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app import wiring
+from app.core.conversation import StoredMessage
+from app.reports import describe
+from app.store.folder import DataFolder
+from app.ui.appearance import Appearance
+from app.ui.chat.chat_page import ChatPage
+from app.ui.main_window import MainWindow
+from tests.support.scripted import ScriptedEngine
+
+_TICK_S = 0.005
+
+_MIXED = """## A section
+
+Some *plain* text with `code` and a [link](https://example.com) that goes on for a while.
+
+- one point
+- another point, **bold**
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+```python
+def answer(question: str) -> str:
+    return question.upper()  # loud
+```
+
+> A quotation.
+
+"""
+_TEXTS = {
+    "mixed": _MIXED,
+    "code": "    value = compute(first, second)  # a line of code\n",
+    "list": "- a point of a list that does not end\n",
+}
+
+
+class Pieces(Sequence[str]):
+    """A text in pieces of four characters, about the size of tokens, at a steady rate."""
+
+    def __init__(self, kind: str, tokens: int, rate: float) -> None:
+        start = "```python\n" if kind == "code" else ""
+        text = start + _TEXTS[kind] * (4 * tokens // len(_TEXTS[kind]) + 1)
+        self._pieces = [text[place : place + 4] for place in range(0, 4 * tokens, 4)]
+        self._rate = rate
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._pieces[index]
+
+    def __iter__(self) -> Iterator[str]:
+        began = time.perf_counter()
+        for number, piece in enumerate(self._pieces):
+            time.sleep(max(0.0, began + number / self._rate - time.perf_counter()))
+            yield piece
+
+
+class Gaps:
+    """Notes how late each tick is, and how long this thread computed before it, while it is on.
+
+    On a busy computer a long gap with little computing is somebody else's.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+        self.computed: list[float] = []
+        self.on = False
+        self._last = time.perf_counter()
+        self._computed = time.thread_time()
+        self._timer = QTimer()
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start(round(_TICK_S * 1000))
+
+    def _tick(self) -> None:
+        now, computed = time.perf_counter(), time.thread_time()
+        if self.on:
+            self.seen.append(max(0.0, now - self._last - _TICK_S))
+            self.computed.append(computed - self._computed)
+        self._last, self._computed = now, computed
+
+    def percentile(self, share: float) -> float:
+        """In milliseconds."""
+        ordered = sorted(self.seen)
+        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--engine", choices=["real", "scripted"], default="real")
+    parser.add_argument("--tokens", type=int, default=4000)
+    parser.add_argument("--text", choices=sorted(_TEXTS), default="mixed")
+    parser.add_argument("--rate", type=float, default=1500)
+    args = parser.parse_args()
+    if args.engine == "scripted":
+        engine = ScriptedEngine(Pieces(args.text, args.tokens, args.rate))
+        vars(wiring)["LlamaCppEngine"] = lambda: engine
+    app = QApplication([])
+    with tempfile.TemporaryDirectory() as folder:
+        core = wiring.open_core(DataFolder(Path(folder)))
+        parts = wiring.open_services(core)
+        appearance = Appearance(app)
+        appearance.apply(parts.services.settings.current)
+        window = MainWindow(parts.services, describe)
+        window.show()
+        measure(window, parts, args.tokens)
+        window.close()
+        parts.tasks.close()
+        core.close()
+
+
+def measure(window: MainWindow, parts: wiring.WindowParts, tokens: int) -> None:
+    """Ask in one chat until that many tokens have been answered."""
+    generation = parts.services.generation
+    page = window.findChild(ChatPage)
+    assert page is not None
+    gaps = Gaps()
+    loop = QEventLoop()
+    ended: list[StoredMessage] = []
+    generation.ended.connect(ended.append)
+    generation.ended.connect(loop.quit)
+    questions = itertools.cycle(["What can you do?", "Where are my chats kept?", "What is MTP?"])
+    rest(loop, 0.5)
+    began = time.perf_counter()
+    gaps.on = True
+    while sum(tokens_of(answer) for answer in ended) < tokens:
+        page.ask(next(questions))
+        loop.exec()
+    seconds = time.perf_counter() - began
+    rest(loop, 0.3)
+    written = sum(tokens_of(answer) for answer in ended)
+    print(f"{written} tokens in {seconds:.1f} s, {written / seconds:.0f} tokens/s")
+    print(
+        f"event loop gaps: p50 {gaps.percentile(0.5):.1f} ms, p99 {gaps.percentile(0.99):.1f} ms, "
+        f"max {gaps.percentile(1.0):.1f} ms"
+    )
+    print(f"longest computing between two ticks: {1000 * max(gaps.computed):.1f} ms")
+
+
+def tokens_of(answer: StoredMessage) -> int:
+    assert answer.facts is not None, answer
+    return answer.facts.completion_tokens
+
+
+def rest(loop: QEventLoop, seconds: float) -> None:
+    QTimer.singleShot(round(1000 * seconds), loop.quit)
+    loop.exec()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""The window as a process of its own: one a folder, real answers, killed and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Started as `python -c`: opens the window offscreen, does something in it, and prints a line when
+# that has happened.
+_PROGRAM = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app import window
+from app.store.folder import DataFolder
+from app.ui.main_window import MainWindow
+from app.ui.single_instance import SingleInstance
+from app.wiring import open_core
+from engines.errors import UserError
+
+def the_window():
+    return next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
+
+def say(text):
+    print(text, flush=True)
+
+def begin():
+    main = the_window()
+    page = main._page
+    {body}
+
+window._application()
+QTimer.singleShot(0, begin)
+try:
+    core = open_core(DataFolder.default())
+    code = window.run(core)
+    core.close()
+except UserError as error:
+    say(f"{{error.code}}: {{error.what}}")
+    code = 1
+sys.exit(code)
+"""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(data_dir: Path) -> Iterator[Start]:
+    """Starts a window that runs `body`; whatever still runs at the end is killed."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(body: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM.format(body=body.replace("\n", "\n    "))],
+            cwd=ROOT,
+            env={**os.environ, "HEARTH_DATA_DIR": str(data_dir), "QT_QPA_PLATFORM": "offscreen"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        return process
+
+    yield run
+    for process in running:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def answers(data_dir: Path) -> list[tuple[str, str]]:
+    """State and text of each answer in the database."""
+    with closing(sqlite3.connect(data_dir / "chats.db")) as database:
+        return database.execute(
+            "SELECT state, text FROM messages WHERE role = 'assistant' ORDER BY rowid"
+        ).fetchall()
+
+
+ASK = """
+services = main._services
+services.generation.ended.connect(lambda answer: (say(answer.state), main.close()))
+page.ask("What can you do?")
+"""
+
+
+def test_the_starter_answers_in_the_window(start: Start, data_dir: Path) -> None:
+    process = start(ASK)
+    assert line(process) == "complete"
+    assert process.wait(60) == 0
+    ((state, text),) = answers(data_dir)
+    assert state == "complete"
+    assert text.strip()
+    assert (data_dir / "window.json").exists()
+    assert not (data_dir / "window.lock").exists()
+
+
+def test_a_second_start_brings_the_first_to_the_front(start: Start) -> None:
+    first = start(
+        """
+instance = [thing for thing in __import__("gc").get_objects() if isinstance(thing, SingleInstance)]
+instance[0].asked_to_show.connect(lambda: say("in front"))
+say("open")
+"""
+    )
+    assert line(first) == "open"
+    second = start("say('must not open')")
+    assert line(second) == "already_open: Hearth is already open."
+    assert second.wait(60) == 1
+    assert line(first) == "in front"
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    third = start("say('open'); main.close()")
+    assert line(third) == "open"
+    assert third.wait(60) == 0
+
+
+SLOW = """
+main._services.settings.set("max_tokens", 0)
+seen = []
+def text(_, piece):
+    seen.append(piece)
+    QTimer.singleShot(400, lambda: say("streaming"))
+main._services.generation.text.connect(text)
+runtime = main._services.generation._answers._runtime
+chat = runtime.chat
+def slowly(request, cancel):
+    import time
+    for event in chat(request, cancel):
+        yield event
+        time.sleep(0.2)
+runtime.chat = slowly
+page.ask("What can you do?")
+"""
+
+
+def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: Path) -> None:
+    process = start(SLOW)
+    assert line(process) == "streaming"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    ((state, before),) = answers(data_dir)
+    assert state == "streaming"
+    assert before
+    again = start(
+        """
+chat = main._services.chats.list()[0]
+main.open_chat(chat.id)
+answer = page.transcript.last().message
+say(answer.state)
+main._services.generation.ended.connect(lambda ended: (say(ended.state), main.close()))
+page._go_on(answer)
+"""
+    )
+    assert line(again) == "interrupted"
+    assert line(again) == "complete"
+    assert again.wait(60) == 0
+    ((state, after),) = answers(data_dir)
+    assert state == "complete"
+    assert after.startswith(before)
+    assert len(after) > len(before)
+
+
+def test_closing_in_the_middle_keeps_what_was_answered(start: Start, data_dir: Path) -> None:
+    process = start(SLOW + "main._services.generation.text.connect(lambda *_: main.close())\n")
+    assert process.wait(60) == 0
+    ((state, text),) = answers(data_dir)
+    assert state == "stopped"
+    assert text
+
+
+def test_a_data_folder_that_cannot_be_used_is_explained_in_a_window(
+    start: Start, data_dir: Path
+) -> None:
+    data_dir.parent.mkdir(exist_ok=True)
+    data_dir.write_text("a file stands where the folder should be")
+    environment = {**os.environ, "HEARTH_DATA_DIR": str(data_dir), "QT_QPA_PLATFORM": "offscreen"}
+    program = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QLabel
+from app import window
+from app.cli.main import main
+window._application()
+def look():
+    dialog = QApplication.activeModalWidget()
+    print("|".join(label.text() for label in dialog.findChildren(QLabel) if label.text()))
+    dialog.accept()
+QTimer.singleShot(300, look)
+sys.exit(main([]))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**environment, "DISPLAY": ":none"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert "Hearth cannot write to" in ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_folder_is_free_while_nothing_runs(start: Start, data_dir: Path) -> None:
+    process = start("main.close()")
+    assert process.wait(60) == 0
+    began = time.monotonic()
+    process = start("say('open'); main.close()")
+    assert line(process) == "open"
+    assert process.wait(60) == 0
+    assert time.monotonic() > began

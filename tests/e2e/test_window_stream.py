@@ -1,0 +1,66 @@
+"""How an answer of the real engine reaches the window: in batches, drawn once each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import shiboken6
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.core.conversation import StoredMessage
+from app.reports import describe
+from app.store.folder import DataFolder
+from app.ui.chat.chat_page import ChatPage
+from app.ui.chat.markdown_view import _AT_ONCE
+from app.ui.main_window import MainWindow
+from app.wiring import WindowParts, open_core, open_services
+
+
+@pytest.fixture
+def parts(qapp: QApplication) -> Iterator[WindowParts]:
+    core = open_core(DataFolder.default())
+    parts = open_services(core)
+    yield parts
+    parts.tasks.close()
+    core.close()
+
+
+@pytest.fixture
+def window(parts: WindowParts) -> Iterator[MainWindow]:
+    window = MainWindow(parts.services, describe)
+    window.show()
+    yield window
+    window.close()
+    shiboken6.delete(window)
+
+
+def test_tokens_come_in_batches_and_a_batch_is_drawn_once(
+    parts: WindowParts, window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.findChild(ChatPage)
+    assert page is not None
+    batches: list[str] = []
+    drawn: list[int] = []
+    ended: list[StoredMessage] = []
+
+    def watch(answer: StoredMessage) -> None:
+        view = page.transcript.view_of(answer.id)
+        assert view is not None
+        view.view.drawn.connect(lambda: drawn.append(len(view.view.toPlainText())))
+
+    generation = parts.services.generation
+    generation.begun.connect(watch)
+    generation.text.connect(lambda _, text: batches.append(text))
+    generation.ended.connect(ended.append)
+    page.ask("How do I get a bigger model?")
+    qtbot.waitUntil(lambda: bool(ended), timeout=60_000)
+    assert ended[0].state == "complete"
+    assert "".join(batches) == ended[0].text
+    last = page.transcript.last()
+    assert last is not None
+    qtbot.waitUntil(lambda: last.view._stream is None)
+    most = len(batches) + len(ended[0].text) // _AT_ONCE + 1
+    assert 1 <= len(drawn) <= most
+    assert drawn == sorted(drawn)
