@@ -18,13 +18,16 @@ from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
-from engines.registry import EngineStatus, statuses
+from engines.registry import statuses
 
 if TYPE_CHECKING:
     from app.services.tasks import Tasks
     from app.services.window import WindowServices
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
+DELETED_KEPT_S = 30 * 24 * 3600.0
+"""How long a deleted chat can still be brought back, in seconds."""
+
 STARTER = RESOURCES / "starter" / "starter.gguf"
 STARTER_DRAFTER = RESOURCES / "starter" / "starter-mtp.gguf"
 
@@ -39,10 +42,6 @@ def hardware() -> Hardware:
     except EngineUnavailable:
         devices = ()
     return detect(devices)
-
-
-def engines() -> tuple[EngineStatus, ...]:
-    return statuses()
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,12 @@ def open_core(folder: DataFolder) -> Core:
     folder.prepare()
     database = Database(folder.database)
     chats = ChatStore(database)
-    chats.mark_interrupted()
+    try:
+        chats.mark_interrupted()
+        chats.purge_deleted(DELETED_KEPT_S)
+    except BaseException:
+        database.close()
+        raise
     library = Library(ModelStore(database), STARTER, STARTER_DRAFTER)
     runtime = Runtime(LlamaCppEngine(), hardware)
     return Core(
@@ -106,7 +110,7 @@ def open_services(core: Core) -> WindowParts:
         generation=Generation(core.chats, core.answers, settings, tasks),
         models=Models(core.library, tasks),
         settings=settings,
-        system=SystemService(hardware, engines, tasks),
+        system=SystemService(hardware, statuses, tasks),
         data_folder=core.folder.root,
         log_file=core.folder.logs / "hearth.log",
     )

@@ -15,6 +15,7 @@ from app.services.answers import AnswerEvent, AnswerOptions, Ended
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
+from engines.registry import statuses
 from engines.types import Done, Message, ReasoningDelta, TextDelta
 
 BUILT_IN_QUESTION = "What is Hearth?"
@@ -141,9 +142,7 @@ def with_files(text: str, files: list[Path]) -> str:
 
 def refuse_engine(name: str) -> None:
     """Raises EngineUnavailable with the registry's reason."""
-    from app.wiring import engines
-
-    reason = next((status.why_not for status in engines() if status.name == name), None)
+    reason = next((status.why_not for status in statuses() if status.name == name), None)
     raise EngineUnavailable(
         f"The engine {name} cannot run here.",
         reason or "This Hearth does not have it.",

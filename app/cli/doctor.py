@@ -17,6 +17,7 @@ from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from engines.errors import UserError
 from engines.gguf_header import read_header
+from engines.registry import statuses
 
 State = Literal["ok", "warning", "failed"]
 
@@ -108,9 +109,7 @@ def _settings(folder: DataFolder) -> Finding:
 
 
 def _llama_cpp(_: DataFolder) -> Finding:
-    from app.wiring import engines
-
-    state = next(state for state in engines() if state.name == "llamacpp")
+    state = next(state for state in statuses() if state.name == "llamacpp")
     if not state.available:
         return Finding("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
     from app.wiring import hardware

@@ -12,14 +12,15 @@ from app.cli.output import Output, size, table
 from app.core.export import as_json, as_markdown
 from app.core.models import ModelEntry
 from app.core.settings import fields, section_of
-from app.wiring import Core, engines, hardware
+from app.wiring import Core, hardware
 from engines.errors import EngineError
 from engines.planner import Wishes, check, make_plan
+from engines.registry import statuses
 
 
 def show_hardware(out: Output) -> int:
     found = hardware()
-    states = engines()
+    states = statuses()
     value = {**asdict(found), "engines": [asdict(state) for state in states]}
 
     def human() -> str:
@@ -53,7 +54,7 @@ def show_hardware(out: Output) -> int:
 
 
 def list_engines(out: Output) -> int:
-    states = engines()
+    states = statuses()
     out.value(
         [asdict(state) for state in states],
         lambda: table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,11 +25,12 @@ def test_changes_are_announced_when_they_are_saved(
     chats: Chats, services: Services, qtbot: QtBot
 ) -> None:
     _, answer = services.chats.ask(None, "Hello")
-    for change in (
+    changes: list[Callable[[], None]] = [
         lambda: chats.rename(answer.chat_id, "Renamed"),
         lambda: chats.delete(answer.chat_id),
         lambda: chats.undelete(answer.chat_id),
-    ):
+    ]
+    for change in changes:
         with qtbot.waitSignal(chats.changed):
             change()
     assert [chat.title for chat in chats.list()] == ["Renamed"]

@@ -146,6 +146,6 @@ def test_a_chat_is_exported_from_its_menu(three: Ui, tmp_path: Path) -> None:
     assert dialog.selectedFiles()[0].endswith("Apples.md")
     dialog.fileSelected.emit(str(tmp_path / "Apples.md"))
     dialog.reject()
-    three.qtbot.waitUntil(lambda: (tmp_path / "Apples.md").exists())
+    three.qtbot.waitUntil((tmp_path / "Apples.md").exists)
     assert (tmp_path / "Apples.md").read_text("utf-8").startswith("# Apples")
     three.qtbot.waitUntil(lambda: three.has("toast"))

@@ -274,9 +274,19 @@ def test_there_has_to_be_a_message(load: Load) -> None:
         run(load(), ask())
 
 
+def words_worth(engine: LlamaCppEngine, tokens: int) -> str:
+    """A text of at least as many tokens, and hardly more."""
+    loaded = engine._loaded
+    assert loaded is not None
+    text = ""
+    while len(loaded.model.vocabulary.tokenise(text)) < tokens:
+        text += "word "
+    return text
+
+
 def test_a_question_that_leaves_little_room_is_answered_as_far_as_it_goes(load: Load) -> None:
     engine = load(context=256)
-    question = "word " * 110
+    question = words_worth(engine, 205)
     done = done_of(run(engine, ask("Hi", "Hello", question, max_tokens=None)))
     assert done.usage.left_out == 2
     assert done.usage.prompt_tokens > 256 * 3 // 4
