@@ -3,9 +3,9 @@
     python3 run.py [arguments of hearth]
     python3 run.py test [arguments of pytest]
 
-Standard library only, in one file, and in words that an old Python can still read and refuse.
-All that it makes is in two folders that may be deleted at any time: `.venv`, the Python
-environment, and `.cache`, the compiled llama.cpp and the output of the last step.
+Standard library only, in words that an old Python can still read and refuse. All that it makes is
+in two folders that may be deleted at any time: `.venv`, the Python environment, and `.cache`, the
+compiled llama.cpp and the output of the last step.
 """
 
 import sys
@@ -24,6 +24,7 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 import tomllib
@@ -61,22 +62,17 @@ raise SystemExit(not QtGui.QFontDatabase.families())
 """
 REMEDIES = {
     "No space left on device": "The disk is full: free 2 GB.",
-    "do not match the hashes": "A download is not the file that Hearth was made with. If it stays "
-    "so, ask whoever runs this network's proxy or package mirror.",
+    "do not match the hashes": "A download is not the file that Hearth was made with.",
     "CERTIFICATE_VERIFY_FAILED|TLS CA": "The package server's certificate is not trusted here: "
-    "install ca-certificates, check the clock, or set PIP_CERT to your proxy's certificate.",
+    "install ca-certificates, check the clock, or set PIP_CERT.",
     "name resolution|NewConnection|Failed to establish|Max retries|timed out|Failed to fetch"
-    "|Could not resolve": "The package server cannot be reached: check the network (behind a "
-    "proxy, set HTTPS_PROXY).",
-    "No matching distribution": "A package has no build for this system: Hearth needs 64-bit "
-    "Windows 10, macOS 14, or Linux with glibc 2.34 (2.39 on ARM), or newer.",
+    "|Could not resolve": "The package server cannot be reached: check the network or HTTPS_PROXY.",
+    "No matching distribution": "Hearth needs 64-bit Windows 10, macOS 14, or Linux with glibc "
+    "2.34 (2.39 on ARM), or newer.",
     "xcode-select|xcrun": "A C++ compiler is missing. To get it: xcode-select --install",
-    "Visual Studio|nmake": "A C++ compiler is missing: install Visual Studio Build Tools with the "
-    "workload 'Desktop development with C++'.",
-    "[Kk]illed|memory exhausted|bad_alloc": "There was not enough memory: close other programs, "
-    "or set CMAKE_BUILD_PARALLEL_LEVEL=1.",
-    "[Dd]enied|Read-only file system": "A file or folder here is read-only or in use: put Hearth "
-    "where you may write, and close it if it is open.",
+    "Visual Studio|nmake": "Install Visual Studio Build Tools, 'Desktop development with C++'.",
+    "[Kk]illed|memory exhausted|bad_alloc": "Out of memory: set CMAKE_BUILD_PARALLEL_LEVEL=1.",
+    "[Dd]enied|Read-only file system": "Put Hearth where you may write; close it if it is open.",
 }
 """What to do about a failure, by a pattern in its output; the first that is found counts."""
 
@@ -97,6 +93,8 @@ def main() -> int:
     except KeyboardInterrupt:
         say("\nStopped. The next run goes on from here.")
         return 130
+    # Ctrl-C reaches the child as well, which ends in its own way; this one waits for it.
+    signal.signal(signal.SIGINT, lambda *_: None)
     if testing:
         return run_tests(arguments[1:])
     hearth = [str(BIN / f"hearth{EXE}"), *arguments]
@@ -128,8 +126,8 @@ def run_tests(arguments: Sequence[str]) -> int:
 def prepare(testing: bool) -> None:
     """Bring the environment up to date; at once when it already is.
 
-    The stamp is emptied before the environment is changed and written last. A run that was killed
-    leaves an empty one, and the next makes the environment anew: seconds, from pip's own cache.
+    The stamp is emptied before any change and written last: after a run that was killed it is
+    empty, and the next makes the environment anew, in seconds from pip's own cache.
     """
     app = digest("app.txt", "build.txt", "native.txt")
     tests = digest("test.txt")
@@ -187,7 +185,10 @@ def make_environment() -> None:
     if lack:
         install_system_packages(" ".join(lack.values()), f"Missing here: {', '.join(lack)}.")
     if VENV.exists():
-        shutil.rmtree(VENV)
+        old = CACHE / "old"
+        shutil.rmtree(old, ignore_errors=True)
+        VENV.replace(old)  # in one step: half deleted it would look like somebody else's
+        shutil.rmtree(old, ignore_errors=True)
     VENV.mkdir()
     stamp()
     run("Making a Python environment", [sys.executable, "-m", "venv", str(VENV)])
@@ -239,16 +240,17 @@ def lock_file(descriptor: int) -> bool:
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except (BlockingIOError, PermissionError):
         return False
+    except OSError:
+        return True  # some network file systems have no locks
     return True
 
 
 def native_flags() -> list[str]:
     """How CMake builds llama.cpp; a change here, and only here, makes another build.
 
-    A processor with AVX2 gets a build that runs on any such processor; any other one gets a build
-    for exactly itself.
+    With AVX2 the build runs on any processor that has it; without, on this kind alone.
     """
     return [
         f"-DGGML_NATIVE={'OFF' if processor() == 'avx2' else 'ON'}",
@@ -278,7 +280,7 @@ def processor() -> str:
 
 
 def native_folder() -> Path:
-    """Where the compiled llama-cpp-python of this lock, these flags and this processor lies."""
+    """Where the llama-cpp-python compiled for this lock, these flags and this processor lies."""
     recipe = "\n".join([sys.platform, platform.machine(), processor(), *native_flags()])
     content = (LOCKS / "native.txt").read_bytes() + HOOK.read_bytes() + recipe.encode()
     return CACHE / f"llama-{hashlib.sha256(content).hexdigest()[:16]}"

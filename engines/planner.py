@@ -47,7 +47,7 @@ def make_plan(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes
         model=path,
         context=min(header.context_max, DEFAULT_CONTEXT),
         threads=wishes.threads or threads.decode,
-        batch_threads=max(wishes.threads or 0, threads.batch),
+        batch_threads=wishes.threads or threads.batch,
         kv_type=wishes.kv_type,
     )
 

@@ -219,14 +219,14 @@ def test_a_failed_step_shows_its_last_lines_and_a_remedy(
     ("output", "advice"),
     [
         ("OSError: [Errno 28] No space left on device", "disk is full"),
-        ("THESE PACKAGES DO NOT MATCH; they do not match the hashes", "proxy or package mirror"),
+        ("THESE PACKAGES DO NOT MATCH; they do not match the hashes", "made with"),
         ("SSLError: CERTIFICATE_VERIFY_FAILED", "certificate is not trusted"),
         ("[Errno -3] Temporary failure in name resolution", "cannot be reached"),
-        ("ERROR: No matching distribution found for x", "no build for this system"),
-        ("c++: fatal error: Killed signal terminated program cc1plus", "not enough memory"),
+        ("ERROR: No matching distribution found for x", "64-bit"),
+        ("c++: fatal error: Killed signal terminated program cc1plus", "Out of memory"),
         ("xcrun: error: invalid active developer path", "xcode-select --install"),
         ("Could not find any instance of Visual Studio.", "Build Tools"),
-        ("[Errno 13] Permission denied: '/srv/x'", "read-only or in use"),
+        ("[Errno 13] Permission denied: '/srv/x'", "where you may write"),
         ("something else", "Run this again"),
     ],
 )

@@ -113,7 +113,9 @@ def _llama_cpp(_: DataFolder) -> Finding:
     if not state.available:
         return Finding("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
     from app.wiring import hardware
+    from engines.llamacpp.native import load_native
 
+    load_native()
     names = ", ".join(gpu.name for gpu in hardware().gpus if gpu.usable) or "the processor"
     return Finding("llama.cpp", "ok", f"loads; models run on {names}")
 

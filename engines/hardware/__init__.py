@@ -8,7 +8,7 @@ A driver or file that is not there is an empty result. The package never loads l
 
 from __future__ import annotations
 
-from engines.hardware.detect import Edge, cpu_features, detect
+from engines.hardware.detect import Edge, detect
 from engines.hardware.threads import Threads, thread_rule
 from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
 
@@ -20,7 +20,6 @@ __all__ = [
     "Memory",
     "NativeDevice",
     "Threads",
-    "cpu_features",
     "detect",
     "thread_rule",
 ]

@@ -53,7 +53,10 @@ def memory_limit(root: Path, total: int) -> MemoryLimit | None:
 
 
 def _used(group: Path) -> int:
-    """Memory in use, without the file cache that the kernel drops as soon as space is needed."""
+    """Memory in use, without the file cache that the kernel drops as soon as space is needed.
+
+    That is both lists of it: a model that was mapped and read once is on the active one.
+    """
     used = read_number(group / "memory.current")
     if used is None:
         used = read_number(group / "memory.usage_in_bytes") or 0
@@ -61,7 +64,8 @@ def _used(group: Path) -> int:
     for line in (read_text(group / "memory.stat") or "").splitlines():
         name, _, value = line.partition(" ")
         cache[name] = int(value) if value.isdigit() else 0
-    return used - cache.get("total_inactive_file", cache.get("inactive_file", 0))
+    lists = ("inactive_file", "active_file")
+    return used - sum(cache.get(f"total_{name}", cache.get(name, 0)) for name in lists)
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:

@@ -74,12 +74,6 @@ def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Ha
     return Hardware(system, cpu, memory, gpus, tuple(survey.notes))
 
 
-def cpu_features(edge: Edge | None = None) -> tuple[str, ...]:
-    """The processor's features alone, empty if they cannot be found out; see `values.Cpu`."""
-    survey = _Survey(edge or Edge())
-    return _cpu_name(survey)[1]
-
-
 def _cpu_name(survey: _Survey) -> tuple[str, tuple[str, ...]]:
     unknown: tuple[str, tuple[str, ...]] = ("", ())
     return survey.ask("the processor", lambda: _name(survey.edge), unknown)

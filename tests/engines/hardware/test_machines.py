@@ -60,13 +60,15 @@ def test_container_of_cgroup_2_with_quota_and_memory(tmp_path: Path) -> None:
         "sys/fs/cgroup/memory.max": 4 * GIB,
         "sys/fs/cgroup/memory.high": "max",
         "sys/fs/cgroup/memory.current": 3 * GIB,
-        "sys/fs/cgroup/memory.stat": f"anon {GIB}\nfile {2 * GIB}\ninactive_file {GIB}",
+        "sys/fs/cgroup/memory.stat": (
+            f"anon {GIB}\nfile {2 * GIB}\ninactive_file {GIB}\nactive_file {GIB // 2}"
+        ),
     }
     found = look(tmp_path, files)
     assert (found.cpu.physical_cores, found.cpu.usable_threads) == (8, 2)
     assert thread_rule(found.cpu, 1 << 30) == Threads(2, 2)
     assert found.memory.limit_bytes == 4 * GIB
-    assert found.memory.available_bytes == 2 * GIB
+    assert found.memory.available_bytes == 2 * GIB + GIB // 2
 
 
 def test_container_of_cgroup_1_whose_path_is_the_hosts(tmp_path: Path) -> None:
@@ -82,12 +84,15 @@ def test_container_of_cgroup_1_whose_path_is_the_hosts(tmp_path: Path) -> None:
         "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": 100000,
         "sys/fs/cgroup/memory/memory.limit_in_bytes": 2 * GIB,
         "sys/fs/cgroup/memory/memory.usage_in_bytes": GIB,
-        "sys/fs/cgroup/memory/memory.stat": f"cache {GIB}\ntotal_inactive_file {GIB // 2}",
+        "sys/fs/cgroup/memory/memory.stat": (
+            f"cache {GIB}\ntotal_inactive_file {GIB // 2}\nactive_file 1\ntotal_active_file 4096"
+        ),
     }
     found = look(tmp_path, files)
     assert found.cpu.usable_threads == 1
     assert thread_rule(found.cpu, 1 << 30) == Threads(1, 1)
-    assert (found.memory.limit_bytes, found.memory.available_bytes) == (2 * GIB, GIB * 3 // 2)
+    assert found.memory.limit_bytes == 2 * GIB
+    assert found.memory.available_bytes == GIB * 3 // 2 + 4096
 
 
 def test_service_below_a_limited_group(tmp_path: Path) -> None:
