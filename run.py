@@ -176,8 +176,7 @@ def make_environment() -> None:
     if VENV.exists() and not STAMP.exists() and any(VENV.iterdir()):
         raise SetupError(f"{VENV} was not made by run.py: move it away and run this again.")
     say(f"Setting Hearth up in {ROOT}; this is done once.")
-    built = native_folder()
-    lack = {}
+    built, lack = native_folder(), {}
     if not importlib.util.find_spec("ensurepip"):  # Debian keeps it in a package of its own
         lack["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
     if sys.platform == "linux" and not (built.exists() or any(map(shutil.which, COMPILERS))):
@@ -243,7 +242,7 @@ def lock_file(descriptor: int) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     except OSError:
-        return True  # some network file systems have no locks
+        pass  # some network file systems have no locks: go on without
     return True
 
 
