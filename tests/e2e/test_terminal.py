@@ -18,6 +18,7 @@ from app.store.migrations import MIGRATIONS
 from app.wiring import STARTER, STARTER_DRAFTER
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 from tests.engines.gguf_files import write_llama
+from tests.engines.llamacpp.random_models import Size, write_random_llama
 
 QUESTION = "What is Hearth?"
 
@@ -309,12 +310,10 @@ def test_ctrl_c_keeps_what_was_answered(hearth: Hearth, data_dir: Path, tmp_path
 
 
 def ramble(hearth: Hearth, folder: Path) -> None:
-    """Choose a copy of the starter and settings under which it hardly ever ends an answer."""
-    copy = folder / "rambler.gguf"
-    shutil.copy(STARTER, copy)
-    hearth("models", "import", str(copy))
-    chosen = {"model": "rambler", "temperature": 5, "top_k": 0, "top_p": 1, "min_p": 0}
-    for name, setting in {**chosen, "context": 4096}.items():
+    """Choose a model of random weights, which goes on until its context is full."""
+    model = write_random_llama(folder / "rambler.gguf", Size(6, 256, 4, 2, 512))
+    hearth("models", "import", str(model))
+    for name, setting in {"model": "rambler", "temperature": 0}.items():
         assert hearth("settings", "set", name, str(setting)).returncode == 0
 
 

@@ -1,0 +1,1 @@
+"""Makes Hearth's starter model, the guide: data, tokenizer, training, export and evaluation."""

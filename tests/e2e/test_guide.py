@@ -1,0 +1,81 @@
+"""The guide's examination: questions it was never trained on, answered by the shipped model.
+
+An answer counts only if it is the right one to the letter, so it is well formed too. The two sets
+of questions are described in resources/starter/README.md.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.wiring import RESOURCES, STARTER
+from engines.cancel import CancelToken
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta
+
+MAKE = RESOURCES / "starter" / "make"
+
+Question = tuple[str, str]
+
+
+def intents() -> dict[str, dict[str, Any]]:
+    """All intents by name."""
+    texts = [path.read_text("utf-8") for path in sorted((MAKE / "intents").glob("*.toml"))]
+    return {intent["name"]: intent for text in texts for intent in tomllib.loads(text)["intent"]}
+
+
+def hard_questions() -> list[Question]:
+    return [
+        (name, question) for name, intent in intents().items() for question in intent["held_out"]
+    ]
+
+
+def examination() -> list[Question]:
+    """The questions of the examination that no training question equals."""
+    trained = {plain(text) for intent in intents().values() for text in intent["phrasings"]}
+    asked = tomllib.loads((MAKE / "examination.toml").read_text("utf-8"))["questions"]
+    questions = [(name, text) for name, texts in asked.items() for text in texts]
+    return [(name, text) for name, text in questions if plain(text) not in trained]
+
+
+def plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9 ]", "", text.lower()).strip()
+
+
+@pytest.fixture(scope="module")
+def guide() -> Iterator[LlamaCppEngine]:
+    engine = LlamaCppEngine()
+    plan = LoadPlan(STARTER, context=1024, threads=1, batch_threads=1)
+    engine.load(plan, lambda _: None, CancelToken())
+    yield engine
+    engine.close()
+
+
+def ask(guide: LlamaCppEngine, question: str) -> str:
+    request = ChatRequest((Message("user", question),), Sampling(temperature=0), max_tokens=200)
+    events = guide.chat(request, CancelToken())
+    return "".join(event.text for event in events if isinstance(event, TextDelta)).strip()
+
+
+def share_right(guide: LlamaCppEngine, questions: list[Question]) -> float:
+    answers = {name: intent["answer"].strip() for name, intent in intents().items()}
+    wrong = [(name, text) for name, text in questions if ask(guide, text) != answers[name]]
+    print(f"{len(questions) - len(wrong)} of {len(questions)} right; wrong:", *wrong, sep="\n  ")
+    return 1 - len(wrong) / len(questions)
+
+
+@pytest.mark.timeout(600)
+def test_the_examination(guide: LlamaCppEngine) -> None:
+    questions = examination()
+    assert len(questions) > 400
+    assert share_right(guide, questions) >= 0.90
+
+
+@pytest.mark.timeout(600)
+def test_the_hard_questions(guide: LlamaCppEngine) -> None:
+    assert share_right(guide, hard_questions()) >= 0.75
