@@ -20,7 +20,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engines.errors import TemplateFailed
-from engines.text import held_back
+from engines.text import SEAM, held_back
 from engines.types import Message, ReasoningDelta, TextDelta
 
 CHATML = (
@@ -31,11 +31,11 @@ CHATML = (
 )
 """For a model file without a template; llama.cpp falls back to the same form."""
 
-SEAM = "\ufdd0"
-"""Where a rendered prompt is cut, so that no token spans the cut. Unicode keeps this code point
-free of any character."""
-
 _PROBE = "7f3c91"
+
+# Far more than any context takes; a template writes some ten pieces for each message.
+_MOST_PIECES = 1_000_000
+_MOST_TEXT = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,14 @@ class Dialect:
     def _run(self, turns: Sequence[Message]) -> str:
         content = (lambda text: [{"type": "text", "text": text}]) if self._typed_content else str
         try:
-            return self._template.render(
-                messages=[{"role": turn.role, "content": content(turn.text)} for turn in turns],
-                add_generation_prompt=True,
-                tools=None,
-                documents=None,
-                **self._special,
+            return _limited(
+                self._template.generate(
+                    messages=[{"role": turn.role, "content": content(turn.text)} for turn in turns],
+                    add_generation_prompt=True,
+                    tools=None,
+                    documents=None,
+                    **self._special,
+                )
             )
         except Exception as error:  # a foreign program may raise anything
             raise TemplateFailed(
@@ -265,12 +267,28 @@ def _compile(source: str) -> jinja2.Template:
     environment.globals["strftime_now"] = _now
     try:
         return environment.from_string(source)
-    except jinja2.TemplateError as error:
+    except Exception as error:  # Python's own compiler may refuse what jinja2 makes of it
         raise TemplateFailed(
             "The model's chat template cannot be used.",
-            f"It is not written correctly: {error}.",
+            f"It is not written correctly: {str(error) or type(error).__name__}.",
             "Get the model from another place, or choose another one.",
         ) from error
+
+
+def _limited(pieces: Iterable[str]) -> str:
+    """The pieces as one text; raises ValueError if they are endless.
+
+    A template that writes nothing in its loops, or collects the text in a variable or a macro,
+    is not stopped: it yields no piece meanwhile.
+    """
+    kept: list[str] = []
+    length = 0
+    for piece in pieces:
+        kept.append(piece)
+        length += len(piece)
+        if len(kept) > _MOST_PIECES or length > _MOST_TEXT:
+            raise ValueError("the prompt it writes has no end")
+    return "".join(kept)
 
 
 def _to_json(value: object, **options: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from engines.gguf.layers import Layers
 from engines.gguf.reader import Tensor
-from engines.gguf.types import TENSOR_TYPES
+from engines.gguf.types import KV_TYPES, TENSOR_TYPES
 from engines.gguf_header import GgufHeader
 from engines.types import KvType
 
@@ -23,7 +23,6 @@ _CELLS: Final = 256  # llama.cpp rounds a context up to a multiple of this
 # The vocabulary's tables (measured: 150 to 460 bytes a token) and the graph's bookkeeping.
 _BYTES_PER_TOKEN: Final = 512
 _FIXED: Final = 16 << 20
-_KV_TYPES: Final[dict[KvType, int]] = {"f16": 1, "q8_0": 8, "q4_0": 2}
 _TIGHT: Final = 0.9
 
 
@@ -115,7 +114,7 @@ def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: i
 
     Source: llama-kv-cache.cpp and llama-kv-cache-iswa.cpp. batch: tokens evaluated at once.
     """
-    kind = TENSOR_TYPES[_KV_TYPES[kv_type]]
+    kind = TENSOR_TYPES[KV_TYPES[kv_type]]
     cells = _padded(context)
     cells_sliding = min(cells, _padded(layers.window + batch))
     total = 0 if first else layers.recurrent_bytes

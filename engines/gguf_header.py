@@ -66,7 +66,6 @@ class GgufHeader:
     for another model, else "none".
     """
 
-    version: int
     architecture: str
     name: str
     kind: Kind
@@ -79,7 +78,6 @@ class GgufHeader:
     embedding_length: int
     embedding_per_layer: int
     vocab_size: int
-    tokenizer: str
     chat_template: str | None
     nextn_predict_layers: int
     layers: Layers | None
@@ -239,7 +237,6 @@ def _header(
         layers = _layers(name, keys, kind, tensors)
         nextn = keys.number("nextn_predict_layers")
         return GgufHeader(
-            version=gguf.version,
             architecture=architecture,
             name=_text(values, "general.name") or name.removesuffix(".gguf"),
             kind=kind,
@@ -252,7 +249,6 @@ def _header(
             embedding_length=keys.number("embedding_length"),
             embedding_per_layer=keys.number("embedding_length_per_layer_input"),
             vocab_size=_vocabulary(keys, values),
-            tokenizer=_text(values, "tokenizer.ggml.model") or "",
             chat_template=_text(values, "tokenizer.chat_template"),
             nextn_predict_layers=nextn,
             layers=layers,

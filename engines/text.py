@@ -5,6 +5,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
+SEAM = "\ufdd0"
+"""Where a text is cut, so that no token spans the cut. Unicode keeps this code point free of any
+character."""
+
 
 class Utf8Decoder:
     """Bytes in, whole characters out. Bytes that are no UTF-8 become U+FFFD."""
@@ -14,6 +18,11 @@ class Utf8Decoder:
 
     def feed(self, data: bytes) -> str:
         return self._decoder.decode(data)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the bytes so far do not end inside a character."""
+        return not self._decoder.getstate()[0]
 
     def finish(self) -> str:
         """What is left: U+FFFD, if the last character never became whole."""

@@ -6,7 +6,7 @@ Source: the format's specification and ggml/src/gguf.cpp; what that refuses is r
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import BinaryIO, Final
@@ -24,6 +24,7 @@ KEPT_ARRAY: Final = 1024  # llama.cpp allows 512 layers; token lists are longer 
 MAX_NAME: Final = 64
 MAX_DIMENSIONS: Final = 4
 
+_TOKENS: Final = "tokenizer.ggml.tokens"
 _STRING, _ARRAY, _BOOL = 8, 9, 7
 _SCALARS: Final = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d",
@@ -65,7 +66,6 @@ class Tensor:
 class Gguf:
     """What a file's header says. end: how long the file must be to hold all its tensors, bytes."""
 
-    version: int
     values: Mapping[str, Value]
     tensors: tuple[Tensor, ...]
     end: int
@@ -92,7 +92,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
         key = source.text("a key")
         if not key or key in values:
             raise BadGguf(f"the key {key!r} is empty or there twice")
-        values[key] = source.value(source.number("I"))
+        values[key] = source.value(source.number("I"), distinct=key == _TOKENS)
     tensors: list[Tensor] = []
     names: set[str] = set()
     alignment = _alignment(values)
@@ -109,7 +109,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     end = source.position
     if tensors:
         end = _padded(end, alignment) + tensors[-1].offset + tensors[-1].size_bytes
-    return Gguf(version, values, tuple(tensors), end)
+    return Gguf(values, tuple(tensors), end)
 
 
 def _padded(size: int, alignment: int) -> int:
@@ -189,53 +189,64 @@ class _Source:
     def text(self, what: str) -> str:
         """A string that must be UTF-8, because llama.cpp compares it with its own names."""
         try:
-            return self._bytes().decode()
+            return next(self._strings(1)).decode()
         except UnicodeDecodeError:
             raise BadGguf(f"{what} is not readable text") from None
 
-    def _bytes(self) -> bytes:
-        length = self.number("Q")
-        if length > MAX_STRING:
-            raise BadGguf(f"it holds a text that claims to be {length} bytes long")
-        self._need(length)
-        piece = self._piece[self._at : self._at + length]
-        self._at += length
-        return piece
-
-    def value(self, kind: int) -> Value:
+    def value(self, kind: int, *, distinct: bool = False) -> Value:
+        """A value; if it is a list of strings and they have to be `distinct`, that is checked."""
         if kind == _ARRAY:
-            return self._array(self.number("I"), self.number("Q"))
+            return self._array(self.number("I"), self.number("Q"), distinct=distinct)
         return self._values(kind, 1)[0]
 
     def _values(self, kind: int, count: int) -> tuple[Scalar, ...]:
         if kind == _STRING:
-            return tuple(self._bytes().decode(errors="replace") for _ in range(count))
+            return tuple(text.decode(errors="replace") for text in self._strings(count))
         if kind not in _SCALARS:
             raise BadGguf(f"it holds a value of type {kind}, which is not known")
         numbers = self._unpack(_SCALARS[kind], count)
         return tuple(bool(number) for number in numbers) if kind == _BOOL else numbers
 
-    def _array(self, kind: int, count: int) -> Value:
+    def _array(self, kind: int, count: int, *, distinct: bool) -> Value:
         if count > MAX_ARRAY:
             raise BadGguf(f"it holds a list that claims to have {count} entries")
-        if count <= KEPT_ARRAY:
+        if kind == _STRING and distinct:
+            self._skip_distinct(count)
+        elif count <= KEPT_ARRAY:
             return self._values(kind, count)
-        if kind == _STRING:
-            self._skip_strings(count)
+        elif kind == _STRING:
+            for _ in self._strings(count):
+                pass
         elif kind in _SCALARS:
             self.skip(count * struct.calcsize(f"<{_SCALARS[kind]}"))
         else:
             raise BadGguf(f"it holds a list of type {kind}, which is not known")
         return Counted(count)
 
-    def _skip_strings(self, count: int) -> None:
-        """Pass over a token list: a quarter of a million strings, so no call for each."""
+    def _skip_distinct(self, count: int) -> None:
+        """Pass over a token list. llama.cpp ends the process if a token is in it twice.
+
+        For llama.cpp a text ends at its first NUL, and it gives empty ones names of their own.
+        """
+        seen: set[bytes] = set()
+        for text in self._strings(count):
+            token = text.split(b"\0", 1)[0] if b"\0" in text else text
+            if token in seen:
+                raise BadGguf(f"the token {token.decode(errors='replace')!r} is there twice")
+            if token:
+                seen.add(token)
+
+    def _strings(self, count: int) -> Iterator[bytes]:
+        """The next strings. A token list has a quarter of a million, so no call for each."""
         length_at = struct.Struct("<Q").unpack_from
         for _ in range(count):
             if self._at + 8 > len(self._piece):
                 self._need(8)
-            self._at += 8 + length_at(self._piece, self._at)[0]
-            if self._at > len(self._piece):
-                beyond = self._at - len(self._piece)
-                self._at = len(self._piece)
-                self.skip(beyond)
+            length = length_at(self._piece, self._at)[0]
+            if length > MAX_STRING:
+                raise BadGguf(f"it holds a text that claims to be {length} bytes long")
+            if self._at + 8 + length > len(self._piece):
+                self._need(8 + length)
+            start = self._at + 8
+            self._at = start + length
+            yield self._piece[start : self._at]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from engines.types import KvType
+
 
 @dataclass(frozen=True)
 class TensorType:
@@ -56,6 +58,9 @@ TENSOR_TYPES: Final[dict[int, TensorType]] = {
     41: TensorType("Q1_0", 128, 18),
     42: TensorType("Q2_0", 64, 18),
 }
+
+KV_TYPES: Final[dict[KvType, int]] = {"f16": 1, "q8_0": 8, "q4_0": 2}
+"""The types of TENSOR_TYPES that a KV cache can have."""
 
 FILE_TYPES: Final[dict[int, str]] = {
     0: "F32",

@@ -74,9 +74,9 @@ def _deltas(
                 yield from writer.feed(piece(token))
                 if writer.stopped:
                     return
-        yield from writer.finish()
+        yield from writer.finish(ended=decoding.finish == "stop")
     finally:
-        loaded.prompter.remember(prompt, writer.raw, tokens)
+        loaded.prompter.remember(prompt, writer.raw, tokens[: writer.known])
 
 
 def _rate(count: int, seconds: float) -> float:

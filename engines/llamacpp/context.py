@@ -6,15 +6,15 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+from engines.gguf.types import KV_TYPES
 from engines.llamacpp.failures import context_failure
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native, c_strlen
-from engines.types import KvType, LoadPlan
+from engines.types import LoadPlan
 
 EVALUATED, NO_ROOM, ABORTED = 0, 1, 2
 """Results of llama_decode; negative ones are failures."""
 
-_KV_TYPES: dict[KvType, int] = {"f16": 1, "q8_0": 8, "q4_0": 2}
 _FLASH_ATTENTION_AUTO = -1
 
 
@@ -53,7 +53,7 @@ class Context:
         params.n_threads = plan.threads
         params.n_threads_batch = plan.batch_threads
         params.flash_attn_type = _FLASH_ATTENTION_AUTO
-        params.type_k = params.type_v = _KV_TYPES[plan.kv_type]
+        params.type_k = params.type_v = KV_TYPES[plan.kv_type]
         params.offload_kqv = params.op_offload = plan.gpu_layers != 0
         params.swa_full = False
         params.no_perf = True

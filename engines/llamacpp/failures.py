@@ -77,19 +77,15 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
             "Set the KV cache type to f16.",
         )
     if _MEMORY.search(log):
-        return no_room_for_context(model, context)
+        return NotEnoughMemory(
+            f"There is not enough memory for a context of {context} tokens with “{model.name}”.",
+            "The KV cache grows with the context, and needs more than is free.",
+            "Choose a smaller context, or a smaller model.",
+        )
     return EngineFailed(
         f"“{model.name}” was loaded, but cannot be started.",
         f"llama.cpp says: {_last_word(log)}.",
         "Try another model; if it happens again, send us the report.",
-    )
-
-
-def no_room_for_context(model: Path, context: int) -> NotEnoughMemory:
-    return NotEnoughMemory(
-        f"There is not enough memory for a context of {context} tokens with “{model.name}”.",
-        "The KV cache grows with the context, and needs more than is free.",
-        "Choose a smaller context, or a smaller model.",
     )
 
 

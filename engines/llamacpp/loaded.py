@@ -35,18 +35,22 @@ class Loaded:
         self.native = native
         self.model = model
         self.context = Context(native, model, plan)
-        self.cache = KvCache(native.api, self.context, model)
-        self.prompter = Prompter(self.dialect, vocabulary, self.context.size)
-        self.report = LoadedModel(
-            name=header.name,
-            architecture=header.architecture,
-            parameters=model.parameters,
-            size_bytes=header.size_bytes,
-            context=self.context.size,
-            context_trained=model.context_trained,
-            device=_device(native, plan),
-            load_s=perf_counter() - began,
-        )
+        try:
+            self.cache = KvCache(native.api, self.context, model)
+            self.prompter = Prompter(self.dialect, vocabulary, self.context.size)
+            self.report = LoadedModel(
+                name=header.name,
+                architecture=header.architecture,
+                parameters=model.parameters,
+                size_bytes=header.size_bytes,
+                context=self.context.size,
+                context_trained=model.context_trained,
+                device=_device(native, plan),
+                load_s=perf_counter() - began,
+            )
+        except BaseException:
+            self.context.close()
+            raise
 
     def close(self) -> None:
         self.context.close()
@@ -56,5 +60,5 @@ class Loaded:
 
 def _device(native: Native, plan: LoadPlan) -> str:
     """What the model runs on, in words."""
-    gpus = [device.description for device in native.devices() if device.kind != "cpu"]
+    gpus = [device.description for device in native.devices() if device.kind in {"gpu", "igpu"}]
     return ", ".join(gpus) if gpus and plan.gpu_layers else "CPU"

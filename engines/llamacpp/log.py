@@ -1,10 +1,9 @@
-"""What llama.cpp logs: kept for error messages and passed on to `logging`."""
+"""What llama.cpp logs: passed on to `logging`, and complaints kept for error messages."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -19,10 +18,9 @@ _LEVELS: Final = {DEBUG: 5, INFO: logging.DEBUG, WARN: logging.INFO, ERROR: logg
 
 
 class NativeLog:
-    """The newest lines that are not for debugging, and what a thread's own calls complain about."""
+    """Whole lines for `logging`, and what a thread's own calls complain about."""
 
-    def __init__(self, size: int = 500) -> None:
-        self._lines: deque[str] = deque(maxlen=size)
+    def __init__(self) -> None:
         self._open: dict[int, tuple[int, str]] = {}
         self._watched: dict[int, list[str]] = {}
 
@@ -39,8 +37,6 @@ class NativeLog:
         line = begun.strip()
         if not line:
             return
-        if level >= INFO:
-            self._lines.append(line)
         if level >= WARN and (complaints := self._watched.get(thread)) is not None:
             complaints.append(line)
         logger.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
@@ -54,7 +50,3 @@ class NativeLog:
             yield complaints
         finally:
             del self._watched[threading.get_ident()]
-
-    def tail(self) -> tuple[str, ...]:
-        """The newest lines, oldest first, for a report."""
-        return tuple(self._lines)

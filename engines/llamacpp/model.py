@@ -7,7 +7,7 @@ from typing import Any
 
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, NotAChatModel
+from engines.errors import LoadCancelled, ModelDamaged, NotAChatModel
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
 from engines.llamacpp.vocabulary import Vocabulary
@@ -26,7 +26,6 @@ class Model:
         self.pointer = pointer
         self.vocabulary = Vocabulary(native, pointer)
         self.parameters = int(api.llama_model_n_params(pointer))
-        self.size_bytes = int(api.llama_model_size(pointer))
         self.context_trained = int(api.llama_model_n_ctx_train(pointer))
         self.sliding_window = int(api.llama_model_n_swa(pointer))
         self.recurrent = bool(
@@ -77,7 +76,15 @@ def open_model(native: Native, plan: LoadPlan, progress: Progress, cancel: Cance
             "It brings no tokenizer, so it cannot read text.",
             "Choose a chat model instead.",
         )
-    return Model(native, pointer)
+    model = Model(native, pointer)
+    if not model.vocabulary.reads_any_text:
+        model.close()
+        raise ModelDamaged(
+            f"The model file “{plan.model.name}” is damaged.",
+            "Its tokenizer cannot read every text: some of its 256 byte tokens are missing.",
+            "Download the file again, or get it from another place.",
+        )
+    return model
 
 
 def _path_bytes(plan: LoadPlan) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any
 
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
+from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_libraries
 from engines.llamacpp.log import NativeLog
 
 BINDINGS_VERSION = "0.3.36"
@@ -18,20 +19,6 @@ LIBRARY_VERSION = b"0.5.0-dev"
 """Its ctypes structures mirror one llama.h; with another library they would corrupt memory."""
 
 _KINDS = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accelerator"}
-
-
-class _DeviceProps(ctypes.Structure):
-    """`struct ggml_backend_dev_props` in ggml-backend.h, with room for capabilities to come."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("description", ctypes.c_char_p),
-        ("memory_free", ctypes.c_size_t),
-        ("memory_total", ctypes.c_size_t),
-        ("type", ctypes.c_int),
-        ("device_id", ctypes.c_char_p),
-        ("capabilities", ctypes.c_bool * 64),
-    )
 
 
 class Native:
@@ -46,6 +33,8 @@ class Native:
             package = importlib.import_module("llama_cpp")
             self.api: Any = importlib.import_module("llama_cpp.llama_cpp")
             version = self.api.llama_version()
+            # It has to be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
+            self._ggml = Ggml(ggml_libraries(self.api._lib, self.api._base_path))
         except (ImportError, OSError, RuntimeError, AttributeError) as error:
             raise EngineUnavailable(
                 "The llama.cpp engine cannot start.",
@@ -64,47 +53,28 @@ class Native:
         # llama.cpp calls this for as long as the process lives, so it must not be collected.
         self._log_callback = self.api.llama_log_callback(self._on_log)
         self.api.llama_log_set(self._log_callback, None)
-        self._lib: Any = self.api._lib
-        self._declare_ggml()
-        # Does nothing where the back ends are compiled in. It has to go through libllama's own
-        # handle: llama_cpp._ggml can map a second copy of ggml with a registry of its own.
-        self._lib.ggml_backend_load_all_from_path(os.fsencode(self.api._base_path))
+        # Does nothing where the back ends are compiled in.
+        self._ggml.load_all_from_path(os.fsencode(self.api._base_path))
         self.api.llama_backend_init()
 
     def _on_log(self, level: int, text: bytes, _user_data: object) -> None:
         self.log.write(level, text.decode(errors="replace"))
 
-    def _declare_ggml(self) -> None:
-        """Types of the functions of ggml-backend.h that llama-cpp-python does not declare."""
-        lib = self._lib
-        lib.ggml_backend_load_all_from_path.argtypes = [ctypes.c_char_p]
-        lib.ggml_backend_load_all_from_path.restype = None
-        lib.ggml_backend_dev_count.argtypes = []
-        lib.ggml_backend_dev_count.restype = ctypes.c_size_t
-        lib.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
-        lib.ggml_backend_dev_get.restype = ctypes.c_void_p
-        lib.ggml_backend_dev_get_props.argtypes = [ctypes.c_void_p, ctypes.POINTER(_DeviceProps)]
-        lib.ggml_backend_dev_get_props.restype = None
-        lib.ggml_backend_dev_backend_reg.argtypes = [ctypes.c_void_p]
-        lib.ggml_backend_dev_backend_reg.restype = ctypes.c_void_p
-        lib.ggml_backend_reg_name.argtypes = [ctypes.c_void_p]
-        lib.ggml_backend_reg_name.restype = ctypes.c_char_p
-
     def devices(self) -> tuple[NativeDevice, ...]:
         """The devices llama.cpp can compute on, the CPU among them, with memory in bytes."""
         found = []
-        for index in range(self._lib.ggml_backend_dev_count()):
-            device = self._lib.ggml_backend_dev_get(index)
-            props = _DeviceProps()
-            self._lib.ggml_backend_dev_get_props(device, ctypes.byref(props))
-            registry = self._lib.ggml_backend_dev_backend_reg(device)
+        for index in range(self._ggml.dev_count()):
+            device = self._ggml.dev_get(index)
+            props = DeviceProps()
+            self._ggml.dev_get_props(device, ctypes.byref(props))
+            registry = self._ggml.dev_backend_reg(device)
             if (kind := _KINDS.get(props.type)) is None:
                 continue
             found.append(
                 NativeDevice(
                     name=_text(props.name),
                     description=_text(props.description),
-                    backend=_text(self._lib.ggml_backend_reg_name(registry)),
+                    backend=_text(self._ggml.reg_name(registry)),
                     kind=kind,
                     total_bytes=props.memory_total,
                     # Some drivers report more free memory than there is (llama.cpp issue 29277).
@@ -114,10 +84,6 @@ class Native:
             )
         return tuple(found)
 
-    def system_info(self) -> str:
-        """llama.cpp's line on the CPU features it was compiled for."""
-        return _text(self.api.llama_print_system_info())
-
 
 def _prepare_environment() -> None:
     """Settings that the libraries read once, when they are loaded."""
@@ -125,8 +91,9 @@ def _prepare_environment() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     # A failed assertion would start a debugger, if one is installed, instead of ending.
     os.environ["GGML_NO_BACKTRACE"] = "1"
-    # ggml loads whatever file this names into the process.
+    # What these name would be loaded into the process before anyone asks for its version.
     os.environ.pop("GGML_BACKEND_PATH", None)
+    os.environ.pop("LLAMA_CPP_LIB_PATH", None)
 
 
 def c_strlen() -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engines.dialect import SEAM, Dialect
-from engines.errors import MessageTooLong
+from engines.dialect import Dialect
+from engines.errors import MessageTooLong, TemplateFailed
 from engines.llamacpp import conversation
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import ChatRequest, Message
@@ -72,21 +72,26 @@ class Prompter:
 
     def _render(self, messages: Sequence[Message], left_out: int) -> Prompt:
         rendered = self._dialect.render(messages)
-        return Prompt(rendered.text, self._tokens(rendered.text), left_out, rendered.reasoning)
+        tokens = self._tokens(rendered.text)
+        if not tokens:
+            # llama.cpp ends the process when it is asked to go on from nothing.
+            raise TemplateFailed(
+                "There is nothing to answer.",
+                "The model's chat template makes an empty prompt of this conversation.",
+                "Write a message, or choose another model.",
+            )
+        return Prompt(rendered.text, tokens, left_out, rendered.reasoning)
 
     def _tokens(self, text: str) -> list[int]:
         known_text, known_tokens = self._known
         rest = text.removeprefix(known_text)
         # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
         if known_text and text.startswith(known_text) and self._dialect.begins_with_marker(rest):
-            return known_tokens + self._tokenise(rest)
-        tokens = self._tokenise(text)
+            return known_tokens + self._vocabulary.tokenise(rest)
+        tokens = self._vocabulary.tokenise(text)
         if self._vocabulary.adds_bos and tokens[:1] != [self._vocabulary.bos]:
             tokens.insert(0, self._vocabulary.bos)
         return tokens
-
-    def _tokenise(self, text: str) -> list[int]:
-        return [token for part in text.split(SEAM) for token in self._vocabulary.tokenise(part)]
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:
         """Tokens of each message, with its even share of the template's own."""

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+import re
+from typing import Any, Final
 
 from engines.llamacpp.native import Native
+from engines.text import SEAM
 
-_UNKNOWN, _CONTROL, _USER_DEFINED = 1, 8, 16
+_UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 1, 8, 16, 32
 """Bits of `enum llama_token_attr` in llama.h."""
+
+_SENTENCEPIECE, _BPE = 1, 2
+"""Values of `enum llama_vocab_type` in llama.h."""
+
+# Some BPE models split text with std::regex, which goes one call deeper with each character of a
+# match: some thousands end the process, and fewer in a thread with a small stack. A match is at
+# most one run of blanks next to one of other characters.
+_LONG: Final = re.compile(r"[^ \n]{400}(?=[^ \n])|\s{400}(?=\s)")
+_BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 
 class Vocabulary:
@@ -22,7 +33,11 @@ class Vocabulary:
         self._buffer = ctypes.create_string_buffer(256)
         self.bos = int(self._api.llama_vocab_bos(self._pointer))
         self.adds_bos = self.bos >= 0 and bool(self._api.llama_vocab_get_add_bos(self._pointer))
+        self._type = int(self._api.llama_vocab_type(self._pointer))
+        self._byte_texts: set[str] = set()
         self.control_texts, self.user_defined_texts = self._special_texts()
+        self._special = self.control_texts | self.user_defined_texts
+        self._special_lengths = {len(text) for text in self._special}
 
     def _special_texts(self) -> tuple[frozenset[str], frozenset[str]]:
         """Texts of the control tokens, and of those the vocabulary adds as ordinary text."""
@@ -34,7 +49,17 @@ class Vocabulary:
                 control.add(self.text(token))
             elif bits & _USER_DEFINED:
                 user_defined.add(self.text(token))
+            elif bits & _BYTE:
+                self._byte_texts.add(self.text(token))
         return frozenset(control), frozenset(user_defined)
+
+    @property
+    def reads_any_text(self) -> bool:
+        """False if llama.cpp would end the process at a character without a token of its own.
+
+        A SentencePiece vocabulary spells it in bytes, and relies on a token for each of them.
+        """
+        return self._type != _SENTENCEPIECE or self._byte_texts >= _BYTES
 
     def text(self, token: int) -> str:
         """The token's text as the vocabulary spells it; empty if there is no such token."""
@@ -52,7 +77,24 @@ class Vocabulary:
         return bool(self._api.llama_vocab_is_eog(self._pointer, token))
 
     def tokenise(self, text: str) -> list[int]:
-        """Tokens of `text`; whatever spells a special token in it becomes that token."""
+        """Tokens of `text`, none over a SEAM; what spells a special token becomes that token."""
+        if self._type == _BPE:
+            text = _LONG.sub(self._with_seam, text)
+        return [token for part in text.split(SEAM) for token in self._tokenise(part)]
+
+    def _with_seam(self, run: re.Match[str]) -> str:
+        """The run with a SEAM at its end, or before what spells a special token over its end."""
+        text, begin, end = run.string, run.start(), run.end()
+        at, start = end, end - 1
+        while start > max(begin, at - max(self._special_lengths, default=0)):
+            for length in self._special_lengths:
+                if start + length > at and text[start : start + length] in self._special:
+                    at = start
+                    break
+            start -= 1
+        return f"{text[begin:at]}{SEAM}{text[at:end]}"
+
+    def _tokenise(self, text: str) -> list[int]:
         data = text.encode(errors="replace")
         # A token stands for at least one byte, except that some vocabularies put a space in front.
         room = len(data) + 8

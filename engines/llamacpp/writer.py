@@ -14,7 +14,8 @@ Delta = TextDelta | ReasoningDelta
 class Writer:
     """Whole characters, the reasoning apart, the answer ended before a stop string.
 
-    raw: all text so far, markers and stop string with it.
+    known: how many of the pieces there are up to the last that ended with a whole character.
+    raw: the text of those, markers and stop string with it.
     stopped: a stop string was met; nothing more is shown.
     """
 
@@ -25,10 +26,11 @@ class Writer:
         self._splitter = ReasoningSplitter(reasoning, inside=inside_reasoning)
         self._stops = StopStrings(stops)
         self._parts: list[str] = []
+        self.known = 0
 
     @property
     def raw(self) -> str:
-        return "".join(self._parts)
+        return "".join(self._parts[: self.known])
 
     @property
     def stopped(self) -> bool:
@@ -37,13 +39,20 @@ class Writer:
     def feed(self, piece: bytes) -> Iterator[Delta]:
         text = self._characters.feed(piece)
         self._parts.append(text)
+        if self._characters.whole:
+            self.known = len(self._parts)
         return self._shown(self._splitter.feed(text))
 
-    def finish(self) -> Iterator[Delta]:
-        """What was held back, now that nothing follows."""
-        text = self._characters.finish()
-        self._parts.append(text)
-        yield from self._shown(self._splitter.feed(text))
+    def finish(self, *, ended: bool) -> Iterator[Delta]:
+        """What was held back, now that nothing follows.
+
+        ended: the model ended its answer, so half a character at the end will never be whole. Of
+        an answer that was cut there, the character is written anew when it is continued.
+        """
+        if ended and (text := self._characters.finish()):
+            self._parts[-1] += text
+            self.known = len(self._parts)
+            yield from self._shown(self._splitter.feed(text))
         yield from self._shown(self._splitter.finish())
         if rest := self._stops.finish():
             yield TextDelta(rest)

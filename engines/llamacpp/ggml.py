@@ -1,0 +1,54 @@
+"""The functions of ggml-backend.h that llama-cpp-python does not declare."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+class DeviceProps(ctypes.Structure):
+    """`struct ggml_backend_dev_props` in ggml-backend.h, with room for capabilities to come."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("description", ctypes.c_char_p),
+        ("memory_free", ctypes.c_size_t),
+        ("memory_total", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("device_id", ctypes.c_char_p),
+        ("capabilities", ctypes.c_bool * 64),
+    )
+
+
+def ggml_libraries(llama: Any, folder: Path) -> list[Any]:
+    """The libraries to look in, of which `llama` is libllama's own handle.
+
+    Elsewhere than on Windows a handle finds what its dependencies define, too. There the very
+    libraries that it depends on are opened by their names; a copy would have a registry of its own.
+    """
+    names = ("ggml.dll", "ggml-base.dll") if sys.platform == "win32" else ()
+    return [llama, *(ctypes.CDLL(str(folder / name)) for name in names)]
+
+
+class Ggml:
+    """Back ends and devices. Raises AttributeError if a function is in none of `libraries`."""
+
+    def __init__(self, libraries: Sequence[Any]) -> None:
+        pointer, text = ctypes.c_void_p, ctypes.c_char_p
+
+        def function(name: str, result: Any, *arguments: Any) -> Any:
+            for library in libraries:
+                if found := getattr(library, f"ggml_backend_{name}", None):
+                    found.argtypes, found.restype = arguments, result
+                    return found
+            raise AttributeError(f"it has no function ggml_backend_{name}")
+
+        self.load_all_from_path = function("load_all_from_path", None, text)
+        self.dev_count = function("dev_count", ctypes.c_size_t)
+        self.dev_get = function("dev_get", pointer, ctypes.c_size_t)
+        self.dev_get_props = function("dev_get_props", None, pointer, ctypes.POINTER(DeviceProps))
+        self.dev_backend_reg = function("dev_backend_reg", pointer, pointer)
+        self.reg_name = function("reg_name", text, pointer)

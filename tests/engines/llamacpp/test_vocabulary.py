@@ -1,0 +1,109 @@
+"""Vocabularies and prompts on which llama.cpp would end the process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import ModelDamaged, TemplateFailed
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.vocabulary import Vocabulary
+from engines.text import SEAM
+from engines.types import Event, LoadPlan
+from tests.engines.contract import ask, done_of, run, text_of
+from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.random_models import (
+    byte_tokenizer,
+    sentencepiece_tokenizer,
+    write_random_llama,
+)
+
+
+def vocabulary_of(engine: LlamaCppEngine) -> Vocabulary:
+    assert engine._loaded is not None
+    return engine._loaded.model.vocabulary
+
+
+def spelled(vocabulary: Vocabulary, text: str) -> str:
+    return b"".join(vocabulary.piece(token) for token in vocabulary.tokenise(text)).decode()
+
+
+@pytest.mark.parametrize("pre", ["gpt-4o", "tekken", "deepseek-v3"])
+def test_a_run_without_an_end_is_tokenised(load: Load, tmp_path: Path, pre: str) -> None:
+    """With std::regex a match of some thousand characters overflows the stack."""
+    tokenizer = byte_tokenizer(pre)
+    vocabulary = vocabulary_of(load(write_random_llama(tmp_path / "m.gguf", tokenizer=tokenizer)))
+    for part in ("a", " ", "\n", "-", "ž", "!\x1c", "\t \N{NO-BREAK SPACE}"):
+        assert spelled(vocabulary, part * 60_000) == part * 60_000
+
+
+def test_a_cut_changes_no_token_around_it(load: Load) -> None:
+    """Words and their blanks stay together; what is cut is what no token would span anyway."""
+    vocabulary = vocabulary_of(load())
+    text = "Tell me all about Hearth and where it keeps its chats. " * 200
+    sentence = vocabulary.tokenise(text)
+    assert sentence == vocabulary._tokenise(text)
+    assert vocabulary.tokenise(f"Hel{SEAM}lo") == [
+        *vocabulary.tokenise("Hel"),
+        *vocabulary.tokenise("lo"),
+    ]
+
+
+@pytest.mark.parametrize("before", [*range(390, 402), 799])
+def test_a_long_run_is_not_cut_inside_a_special_token(load: Load, before: int) -> None:
+    vocabulary = vocabulary_of(load())
+    for marker in ("<turn|>", "<|turn>"):
+        (token,) = vocabulary._tokenise(marker)
+        tokens = vocabulary.tokenise("é" * before + marker + "a" * 400)
+        assert tokens.count(token) == 1
+        assert b"<" not in b"".join(vocabulary.piece(token) for token in tokens)
+
+
+def test_a_sentencepiece_model_needs_a_token_for_each_byte(load: Load, tmp_path: Path) -> None:
+    whole = sentencepiece_tokenizer(256)
+    vocabulary = vocabulary_of(load(write_random_llama(tmp_path / "m.gguf", tokenizer=whole)))
+    assert spelled(vocabulary, "ž").strip() == "ž"
+    part = sentencepiece_tokenizer(200)
+    model = write_random_llama(tmp_path / "part.gguf", tokenizer=part)
+    with pytest.raises(ModelDamaged, match="byte tokens"):
+        LlamaCppEngine().load(LoadPlan(model, 256, 1, 1), lambda _: None, CancelToken())
+
+
+def test_an_empty_prompt_is_refused(load: Load, tmp_path: Path) -> None:
+    template = "{% for m in messages %}{{ m['content'] | trim }}{% endfor %}"
+    tokenizer = byte_tokenizer("qwen2", template)
+    engine = load(write_random_llama(tmp_path / "m.gguf", tokenizer=tokenizer))
+    with pytest.raises(TemplateFailed, match="nothing to answer"):
+        run(engine, ask(" "))
+    assert done_of(run(engine, ask("Hello", max_tokens=2))).usage.prompt_tokens == 5
+
+
+def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = byte_tokenizer("llama-bpe")
+    engine = load(write_random_llama(tmp_path / "m.gguf", tokenizer=tokenizer))
+    loaded = engine._loaded
+    assert loaded is not None
+    says = [*loaded.model.vocabulary.tokenise("ok 🙂!"), 257]
+    begins: list[int] = []
+
+    def draw(_self: Sampler, _context: object) -> int:
+        held = len(loaded.cache.tokens)
+        begins.append(held)
+        return says[held - begins[0]]
+
+    monkeypatch.setattr(Sampler, "draw", draw)
+
+    def shown(*turns: str, max_tokens: int) -> tuple[str, list[Event]]:
+        events = run(engine, ask(*turns, max_tokens=max_tokens))
+        return text_of(events), events
+
+    cut, events = shown("Hi", max_tokens=5)
+    assert (cut, done_of(events).finish_reason) == ("ok ", "length")
+    rest, events = shown("Hi", cut, max_tokens=20)
+    assert (rest, done_of(events).finish_reason) == ("🙂!", "stop")
+    assert done_of(events).usage.prompt_tokens == begins[0] + 3
