@@ -99,6 +99,9 @@ class EngineContract:
 
     def test_a_seed_can_be_repeated(self, loaded: Engine) -> None:
         hot = Sampling(temperature=3.0, top_k=0, top_p=1.0, min_p=0.0)
+        # From the same state of the cache: evaluated in another batch size, the last bits of the
+        # logits differ, and a near tie may fall the other way.
+        answer(loaded, ask("Tell me something.", sampling=hot, max_tokens=1))
         events = run(loaded, ask("Tell me something.", sampling=hot))
         again = replace(hot, seed=done_of(events).seed)
         assert answer(loaded, ask("Tell me something.", sampling=again)) == text_of(events)
