@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.conversation import StoredMessage
 from app.markdown.parser import Parser
 from app.ui.chat.message_view import MessageView
 from app.ui.theme import BAR, COLUMN, GRID
+from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.icon_button import IconButton
 
 FIRST = 40
@@ -23,7 +24,7 @@ _SETTLE_MS = 60
 """How long the layout may take until messages that were added have their heights."""
 
 
-class Transcript(QScrollArea):
+class Transcript(ColumnPage):
     """Sticks to the end while the user is there, and keeps the place otherwise."""
 
     link = Signal(str)
@@ -33,7 +34,8 @@ class Transcript(QScrollArea):
     go_on = Signal(object)
 
     def __init__(self, parser: Parser, text_size: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("transcript", spacing=3 * GRID, left=BAR, parent=parent)
+        self.column.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._parser = parser
         self._text_size = text_size
         self._messages: list[StoredMessage] = []
@@ -41,14 +43,9 @@ class Transcript(QScrollArea):
         self._at_end = True
         self._from_end: int | None = None
         self._moving = False
-        self.setObjectName("transcript")
         self.setAccessibleName(self.tr("Messages"))
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._column = self._make_column()
         self._newest = IconButton(
             "newest", self.tr("Jump to newest"), "jumpToNewest", look="round", parent=self
         )
@@ -75,14 +72,14 @@ class Transcript(QScrollArea):
         self._at_end = True
         self._from_end = None
         for message in messages[-STEP:]:
-            self._views.append(self._add(message, self._column.count()))
+            self._views.append(self._add(message, self.column.count()))
         self._number()
         self._fill.start()
 
     def add(self, message: StoredMessage) -> None:
         """Add a message at the end and go there."""
         self._messages.append(message)
-        self._views.append(self._add(message, self._column.count()))
+        self._views.append(self._add(message, self.column.count()))
         while len(self._views) > MOST:
             self._remove(self._views.pop(0))
         self._number()
@@ -136,23 +133,6 @@ class Transcript(QScrollArea):
             size.height(),
         )
 
-    def _make_column(self) -> QVBoxLayout:
-        page = QWidget()
-        page.setProperty("look", "page")
-        across = QHBoxLayout(page)
-        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID, 3 * GRID)
-        across.addStretch(1)
-        middle = QWidget()
-        middle.setMaximumWidth(COLUMN)
-        across.addWidget(middle, 1000)
-        across.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3 * GRID)
-        column.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.setWidget(page)
-        return column
-
     def _add(self, message: StoredMessage, index: int) -> MessageView:
         view = MessageView(message, self._parser, self._text_size)
         view.link.connect(self.link)
@@ -162,11 +142,11 @@ class Transcript(QScrollArea):
         view.go_on.connect(self.go_on)
         width = min(COLUMN, self.viewport().width() - 6 * GRID)
         view.resize(width, view.height())
-        self._column.insertWidget(index, view)
+        self.column.insertWidget(index, view)
         return view
 
     def _remove(self, view: MessageView) -> None:
-        self._column.removeWidget(view)
+        self.column.removeWidget(view)
         view.hide()
         view.deleteLater()
 

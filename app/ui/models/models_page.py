@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.models import ModelEntry
 from app.services.system import SystemCheck
 from app.ui.format import size
 from app.ui.models.advice import largest_file, largest_model
 from app.ui.models.model_row import ModelRow
-from app.ui.theme import COLUMN, GRID
+from app.ui.theme import GRID
+from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -20,7 +21,7 @@ from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 
 
-class ModelsPage(QScrollArea):
+class ModelsPage(ColumnPage):
     """use(id), remove(id), add(): what the user wants. back(): to the chat."""
 
     use = Signal(str)
@@ -29,23 +30,8 @@ class ModelsPage(QScrollArea):
     back = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("modelsPage")
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        page = QWidget()
-        page.setProperty("look", "page")
-        across = QHBoxLayout(page)
-        across.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
-        across.addStretch(1)
-        middle = QWidget()
-        middle.setMaximumWidth(COLUMN)
-        across.addWidget(middle, 1000)
-        across.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2 * GRID)
+        super().__init__("modelsPage", parent=parent)
+        column = self.column
         column.addLayout(self._head())
         self._rows = QVBoxLayout()
         self._rows.setSpacing(GRID)
@@ -55,7 +41,6 @@ class ModelsPage(QScrollArea):
         column.addWidget(self._help())
         column.addWidget(self._computer)
         column.addStretch(1)
-        self.setWidget(page)
 
     def show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
         """current: the id or name of the model in use."""

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.services.system import SystemCheck
 from app.ui.theme import COLUMN, GRID
+from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 
-class Welcome(QScrollArea):
+class Welcome(ColumnPage):
     """suggested(question): one of the first questions was clicked."""
 
     suggested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("welcome")
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        page = QWidget()
-        page.setProperty("look", "page")
-        across = QHBoxLayout(page)
-        across.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
-        across.addStretch(1)
-        middle = QWidget()
-        middle.setMaximumWidth(COLUMN - 12 * GRID)
-        across.addWidget(middle, 1000)
-        across.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2 * GRID)
+        super().__init__("welcome", width=COLUMN - 12 * GRID, parent=parent)
+        column = self.column
         column.addStretch(2)
         column.addWidget(Picture("flame", "accent_text", 44), 0, Qt.AlignmentFlag.AlignHCenter)
         self._title = Label("", "display", name="welcomeTitle", wrap=True)
@@ -54,7 +40,6 @@ class Welcome(QScrollArea):
         self._suggestions = self._make_suggestions()
         column.addWidget(self._suggestions)
         column.addStretch(3)
-        self.setWidget(page)
 
     def set_first(self, first: bool) -> None:
         """Whether there is no chat yet."""
