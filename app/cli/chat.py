@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import select
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TextIO
 
 from app.cli.ask import answer_built_in, print_answer
 from app.cli.interrupt import interruptible
@@ -20,6 +22,9 @@ GUIDE_NOTE = (
     "This is the tiny built-in guide: it knows Hearth and a little small talk. "
     "For a real model: hearth models import FILE, then /model NAME."
 )
+
+
+_SILENCE_S = 2.0
 
 
 class _Leave(Exception):
@@ -116,10 +121,27 @@ class Conversation:
         raise _Leave
 
 
+def chat_or_prove(core: Core, out: Output) -> int:
+    """What `hearth` does without a display: a chat, or one built-in answer where nobody asks.
+
+    A script may start Hearth with a standard input that is open and stays silent.
+    """
+    if sys.stdin is None or (not sys.stdin.isatty() and _is_silent(sys.stdin)):
+        return answer_built_in(core, out)
+    return chat(core, None, out)
+
+
+def _is_silent(stream: TextIO) -> bool:
+    """Whether nothing comes within a moment. Windows cannot tell of a pipe; there we read it."""
+    if sys.platform == "win32":
+        return False
+    return not select.select([stream], [], [], _SILENCE_S)[0]
+
+
 def chat(core: Core, model: str | None, out: Output) -> int:
     """Read lines until the end; returns the exit status.
 
-    Where standard input is no terminal and has nothing on it, one built-in question is answered.
+    Where standard input ends at once, one built-in question is answered.
     """
     conversation = Conversation(core, out, model)
     if model is not None:

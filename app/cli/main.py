@@ -101,7 +101,7 @@ def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
         "chats": lambda: manage.manage_chats(core, args, out),
         "settings": lambda: manage.manage_settings(core, args, out),
         "chat": lambda: chat.chat(core, args.model if "model" in args else None, out),
-        None: lambda: chat.chat(core, None, out),
+        None: lambda: chat.chat_or_prove(core, out),
     }
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)

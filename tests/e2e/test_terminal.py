@@ -81,6 +81,22 @@ def test_nothing_on_standard_input_gets_one_built_in_answer(hearth: Hearth) -> N
     assert "private AI chat" in result.stdout
 
 
+def test_a_silent_standard_input_gets_one_built_in_answer(data_dir: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=ROOT,
+        env=environment(data_dir),
+    )
+    assert process.stdout is not None
+    assert "private AI chat" in process.stdout.read()
+    process.communicate()
+    assert process.returncode == 0
+
+
 def test_piped_lines_are_a_conversation_that_is_kept(hearth: Hearth) -> None:
     result = hearth("chat", given="Hello\nWhat is a token?\n")
     assert result.returncode == 0

@@ -200,8 +200,8 @@ class ChatPage(QWidget):
 
     def _refused(self, text: str, error: Exception) -> None:
         self._asking = False
-        if not self.composer.text:
-            self.composer.set_text(text)
+        written_since = self.composer.text
+        self.composer.set_text(f"{text}\n{written_since}" if written_since else text)
         self._show_answering()
         self._notifier.error(error)
 
