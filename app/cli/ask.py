@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def answer_built_in(core: Core, out: Output) -> int:
     return print_answer(core, interruptible(work), out)
 
 
-def print_answer(core: Core, events: Iterator[AnswerEvent], out: Output) -> int:
+def print_answer(core: Core, events: Generator[AnswerEvent, None, None], out: Output) -> int:
     """Print an answer as it comes, or as one JSON value at its end.
 
     Raises the answer's error after what was answered has been printed.
@@ -81,16 +82,17 @@ def print_answer(core: Core, events: Iterator[AnswerEvent], out: Output) -> int:
     reasoning: list[str] = []
     done: Done | None = None
     try:
-        for event in events:
-            if isinstance(event, TextDelta):
-                text.append(event.text)
-                out.piece(event.text)
-            elif isinstance(event, ReasoningDelta):
-                reasoning.append(event.text)
-            elif isinstance(event, Done):
-                done = event
-            elif isinstance(event, Ended) and event.message.failure is not None:
-                raise _AnswerFailed(**asdict(event.message.failure))
+        with closing(events):
+            for event in events:
+                if isinstance(event, TextDelta):
+                    text.append(event.text)
+                    out.piece(event.text)
+                elif isinstance(event, ReasoningDelta):
+                    reasoning.append(event.text)
+                elif isinstance(event, Done):
+                    done = event
+                elif isinstance(event, Ended) and event.message.failure is not None:
+                    raise _AnswerFailed(**asdict(event.message.failure))
     finally:
         if text:
             out.piece("\n")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
 
 from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ class _End:
         self.error = error
 
 
-def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Iterator[T]:
+def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, None, None]:
     """Iterate over `work` on another thread; Ctrl-C cancels it instead of raising at once.
 
     What the work still yields after that comes through; at its end KeyboardInterrupt is raised.
@@ -52,6 +53,8 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Iterator[T]:
         cancel.cancel()
         thread.join()
         signal.signal(signal.SIGINT, before)
+    if isinstance(item.error, LoadCancelled):
+        raise KeyboardInterrupt from item.error
     if item.error is not None:
         raise item.error
     if interrupted:

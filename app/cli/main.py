@@ -33,7 +33,10 @@ def main(words: Sequence[str] | None = None) -> int:
         args = build_parser().parse_args(words)
         if "data_dir" in args:
             folder = DataFolder(args.data_dir.expanduser().absolute())
-        return _carry_out(args, folder, out)
+        status = _carry_out(args, folder, out)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
     except Usage as error:
         out.error(error)
         return 2

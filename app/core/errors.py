@@ -47,6 +47,10 @@ class ChatNotFound(AppError):
     code = "chat_not_found"
 
 
+class AnswerInUse(AppError):
+    code = "answer_in_use"
+
+
 class ModelUnknown(AppError):
     code = "model_not_found"
 

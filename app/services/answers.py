@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -62,6 +63,7 @@ class Ended:
     """The last event of a stored answer: the message as it was saved, or could not be."""
 
     message: StoredMessage
+    saved: bool = True
 
 
 AnswerEvent = Event | Ended
@@ -106,7 +108,9 @@ class Answers:
                     written = replace(written, state=state, facts=self._facts(event))
                 yield event
                 if written.state == "streaming" and time.monotonic() - saved_at > _SAVE_EVERY_S:
-                    self._chats.save_answer(written)
+                    # A save on the way may fail: the next one, or the last, holds everything.
+                    with contextlib.suppress(UserError):
+                        self._chats.save_answer(written)
                     saved_at = time.monotonic()
         except LoadCancelled:
             written = replace(written, state="stopped")
@@ -116,7 +120,7 @@ class Answers:
         except BaseException:
             self._chats.save_answer(replace(written, state="interrupted"))
             raise
-        yield Ended(self._save_end(written))
+        yield self._save_end(written)
 
     def once(
         self,
@@ -127,6 +131,8 @@ class Answers:
         cancel: CancelToken,
     ) -> Iterator[Event]:
         """Answer without the store. Raises EngineError, ModelUnknown or LoadCancelled."""
+        if cancel.cancelled:
+            raise LoadCancelled
         entry = self._library.find(_or(options.model, settings.model))
         wishes = Wishes(
             context=_or(options.context, settings.context) or None,
@@ -143,13 +149,13 @@ class Answers:
         )
         yield from self._runtime.chat(request, cancel)
 
-    def _save_end(self, message: StoredMessage) -> StoredMessage:
+    def _save_end(self, message: StoredMessage) -> Ended:
         try:
             self._chats.save_answer(message)
         except UserError as error:
             failure = Failure(error.code, error.what, error.why, error.do)
-            return replace(message, state="failed", failure=failure)
-        return message
+            return Ended(replace(message, state="failed", failure=failure), saved=False)
+        return Ended(message)
 
     def _facts(self, done: Done) -> AnswerFacts:
         entry = self._runtime.entry

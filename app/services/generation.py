@@ -53,8 +53,9 @@ class Generation(QObject):
         self._answers = answers
         self._settings = settings
         self._tasks = tasks
-        self._running: dict[str, Task] = {}
+        self._running: dict[str, tuple[str, Task]] = {}
         self._pieces: dict[str, list[str]] = {}
+        self._unsaved: dict[str, StoredMessage] = {}
 
     def ask(self, chat_id: str | None, text: str) -> None:
         """Save a question, then answer it. A chat of None begins a new one."""
@@ -82,13 +83,18 @@ class Generation(QObject):
     def stop(self, chat_id: str) -> None:
         """End the answer in this chat; what is there is kept."""
         if chat_id in self._running:
-            self._running[chat_id].cancel()
+            self._running[chat_id][1].cancel()
 
     def is_answering(self, chat_id: str) -> bool:
         return chat_id in self._running
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
-        """An answer from the store, with the text that has come since it was last saved."""
+        """An answer from the store, with the text that has come since it was last saved.
+
+        One whose last save failed is kept here with its text, until it is continued and saved.
+        """
+        if answer.id in self._unsaved:
+            return self._unsaved[answer.id]
         if answer.id not in self._pieces:
             return answer
         return replace(answer, text="".join(self._pieces[answer.id]))
@@ -106,19 +112,28 @@ class Generation(QObject):
             return self._answers.write(answer, settings, AnswerOptions(), progress, cancel)
 
         def failed(error: Exception) -> None:
-            self._running.pop(answer.chat_id, None)
-            self._pieces.pop(answer.id, None)
+            self._over(answer)
             self.crashed.emit(error)
 
+        self._unsaved.pop(answer.id, None)
         self._pieces[answer.id] = [answer.text]
-        self._running[answer.chat_id] = self._tasks.stream(
-            work,
-            lambda events: self._pass_on(answer.id, events),
-            lambda: None,
-            failed,
-            on=ENGINE,
+        self._running[answer.chat_id] = (
+            answer.id,
+            self._tasks.stream(
+                work,
+                lambda events: self._pass_on(answer.id, events),
+                lambda: None,
+                failed,
+                on=ENGINE,
+            ),
         )
         self.begun.emit(answer)
+
+    def _over(self, answer: StoredMessage) -> None:
+        """Forget what was kept while this answer was written; a later one of its chat stays."""
+        self._pieces.pop(answer.id, None)
+        if self._running.get(answer.chat_id, ("",))[0] == answer.id:
+            del self._running[answer.chat_id]
 
     def _pass_on(self, answer_id: str, events: list[Any]) -> None:
         """Emit a batch, with neighbouring pieces of text joined."""
@@ -143,7 +158,8 @@ class Generation(QObject):
                 self.prompt.emit(answer_id, event)
             elif isinstance(event, Ended):
                 flush()
-                self._running.pop(event.message.chat_id, None)
-                self._pieces.pop(answer_id, None)
+                self._over(event.message)
+                if not event.saved:
+                    self._unsaved[answer_id] = event.message
                 self.ended.emit(event.message)
         flush()

@@ -17,7 +17,7 @@ from app.core.conversation import (
     path_to,
     title_from,
 )
-from app.core.errors import ChatNotFound
+from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
 from app.store.writers import is_alive, this_writer
 from engines.types import Role
@@ -98,6 +98,7 @@ class ChatStore:
         """Begin another answer beside the given one; the old one stays as a branch."""
         now = time.time()
         with self._database.write() as db:
+            _leaf(db, chat_id)
             row = db.execute(
                 "SELECT parent_id FROM messages WHERE id = ? AND chat_id = ?", (message_id, chat_id)
             ).fetchone()
@@ -106,13 +107,30 @@ class ChatStore:
         return answer
 
     def reopen(self, message: StoredMessage) -> StoredMessage:
-        """Go on writing an answer that had ended."""
+        """Go on writing an answer that had ended.
+
+        From what the store holds or from `message`, whichever is longer: another window or
+        terminal may have continued it, or its last save may have failed.
+        Raises ChatNotFound, or AnswerInUse while another process writes it.
+        """
         with self._database.write() as db:
+            _leaf(db, message.chat_id)
+            row = db.execute("SELECT * FROM messages WHERE id = ?", (message.id,)).fetchone()
+            writer = row["writer"]
+            if row["state"] == "streaming" and writer != this_writer() and is_alive(writer):
+                raise AnswerInUse(
+                    "This answer is being written elsewhere.",
+                    "Another window or terminal of yours is at work on it.",
+                    "Wait until it has ended, or stop it there.",
+                )
+            stored = _message(row)
+            kept = stored if len(stored.text) > len(message.text) else message
             db.execute(
-                "UPDATE messages SET state = 'streaming', writer = ?, failure = NULL WHERE id = ?",
-                (this_writer(), message.id),
+                "UPDATE messages SET text = ?, state = 'streaming', writer = ?, failure = NULL"
+                " WHERE id = ?",
+                (kept.text, this_writer(), message.id),
             )
-        return replace(message, state="streaming", failure=None)
+        return replace(kept, state="streaming", failure=None)
 
     def save_answer(self, message: StoredMessage) -> None:
         """Save an answer's text, state and facts as they are now."""
@@ -186,7 +204,16 @@ def _insert(
 
 
 def _leaf(db: sqlite3.Connection, chat_id: str) -> str | None:
-    row = db.execute("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,)).fetchone()
+    """The newest message of the path that is shown. Raises ChatNotFound for a deleted chat."""
+    row = db.execute(
+        "SELECT leaf_id FROM chats WHERE id = ? AND deleted IS NULL", (chat_id,)
+    ).fetchone()
+    if row is None:
+        raise ChatNotFound(
+            "This chat is not there any more.",
+            "It was deleted, perhaps in another window or terminal.",
+            "Ask in a new chat.",
+        )
     leaf: str | None = row["leaf_id"]
     return leaf
 

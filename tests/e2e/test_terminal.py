@@ -348,3 +348,25 @@ def _wait_for_text(database: Path) -> None:
                 return
         time.sleep(0.05)
     pytest.fail("no part of an answer reached the disk")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")
+def test_a_reader_that_goes_away_is_no_bug(hearth: Hearth, data_dir: Path, tmp_path: Path) -> None:
+    ramble(hearth, tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "ask", QUESTION],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(data_dir),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+    assert complaint == b""
+    assert not list((data_dir / "logs").glob("report-*"))

@@ -16,6 +16,7 @@ from app.ui.chat.composer import Composer
 from app.ui.chat.transcript import Transcript
 from app.ui.notify import Notifier
 from app.ui.onboarding.welcome import Welcome
+from engines.errors import UserError
 from engines.types import PromptReady
 
 
@@ -71,13 +72,16 @@ class ChatPage(QWidget):
         self._asking = False
         self.composer.set_text(self._drafts.get(chat_id, ""))
         self.reload()
-        self.shown.emit(chat_id)
+        self.shown.emit(self._chat_id)
 
     def reload(self) -> None:
         """Read the chat again from the store."""
         try:
             path = self._chats.path(self._chat_id) if self._chat_id else ()
         except ChatNotFound:
+            self._chat_id, path = None, ()
+        except UserError as error:
+            self._notifier.error(error)
             self._chat_id, path = None, ()
         messages = tuple(self._generation.so_far(message) for message in path)
         self.transcript.show_messages(messages)
@@ -86,6 +90,7 @@ class ChatPage(QWidget):
 
     def ask(self, text: str) -> None:
         if self._is_answering():
+            self.composer.set_text(text)
             return
         self._asking = True
         self._show_answering()
@@ -156,7 +161,8 @@ class ChatPage(QWidget):
             self.shown.emit(question.chat_id)
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
-            self.transcript.add(question)
+            if self.transcript.view_of(question.id) is None:
+                self.transcript.add(question)
         self.grown.emit()
 
     def _begun(self, answer: StoredMessage) -> None:
@@ -207,8 +213,8 @@ class ChatPage(QWidget):
 
     def _crashed(self, error: Exception) -> None:
         self._asking = False
-        self.reload()
         self._notifier.error(error)
+        self.reload()
 
     def _copy(self, answer: StoredMessage) -> None:
         QGuiApplication.clipboard().setText(answer.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.conversation import StoredMessage
-from app.core.errors import DiskFull
+from app.core.errors import DatabaseBusy, DiskFull
 from app.core.settings import Settings
 from app.services import answers as answers_module
 from app.services.answers import AnswerEvent, AnswerOptions, Ended
@@ -142,3 +142,21 @@ def test_the_guide_is_greedy_unless_told_otherwise(services: Services) -> None:
     write(services, answer, options=AnswerOptions(temperature=0.4, seed=3, max_tokens=9))
     request = services.engine.requests[-1]
     assert (request.sampling.temperature, request.sampling.seed, request.max_tokens) == (0.4, 3, 9)
+
+
+def test_a_save_on_the_way_that_fails_does_not_end_the_answer(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers_module, "_SAVE_EVERY_S", 0.0)
+    _, answer = services.chats.ask(None, "Hi")
+    save = services.chats.save_answer
+
+    def busy_while_streaming(message: StoredMessage) -> None:
+        if message.state == "streaming":
+            raise DatabaseBusy("Busy.", "Somebody writes.", "Wait.")
+        save(message)
+
+    monkeypatch.setattr(services.chats, "save_answer", busy_while_streaming)
+    message = ended(write(services, answer))
+    assert (message.state, message.text) == ("complete", "Hello there")
+    assert services.chats.path(answer.chat_id)[-1] == message

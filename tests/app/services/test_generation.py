@@ -123,3 +123,23 @@ def test_a_bug_is_said_and_does_not_block_the_next_answer(
     services.engine.error = None
     generation.ask(heard.begun[0].chat_id, "Again")
     qtbot.waitUntil(lambda: bool(heard.ended))
+
+
+def test_an_answer_that_could_not_be_saved_is_still_shown_and_saved_when_continued(
+    generation: Generation, services: Services, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: StoredMessage) -> None:
+        raise DiskFull("The disk is full.", "No room.", "Free some.")
+
+    heard = Heard(generation)
+    with monkeypatch.context() as patched:
+        patched.setattr(services.chats, "save_answer", full)
+        generation.ask(None, "Hi")
+        qtbot.waitUntil(lambda: bool(heard.ended))
+    stored = services.chats.path(heard.ended[0].chat_id)[-1]
+    assert stored.text == ""
+    shown = generation.so_far(stored)
+    assert (shown.text, shown.state) == ("Hello there", "failed")
+    generation.resume(shown)
+    qtbot.waitUntil(lambda: len(heard.ended) == 2)
+    assert services.chats.path(shown.chat_id)[-1].text == "Hello thereHello there"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from app.core.conversation import AnswerFacts, Failure
-from app.core.errors import ChatNotFound
+from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.writers import is_alive, this_writer
@@ -145,3 +147,35 @@ def test_search_wants_every_word_and_takes_signs_as_they_are(
     chats.save_answer(replace(answer, text="a fox, too", state="complete"))
     chats.ask(None, "The quick FOX")
     assert [chat.title for chat in chats.search(words)] == found
+
+
+def test_continuing_goes_on_from_the_longer_text(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    half = replace(answer, text="half", state="interrupted")
+    chats.save_answer(replace(answer, text="half and the rest", state="complete"))
+    assert chats.reopen(half).text == "half and the rest"
+    longer = replace(half, text="half and the rest, not yet saved")
+    assert chats.reopen(longer).text == longer.text
+    assert chats.path(answer.chat_id)[-1].text == longer.text
+
+
+def test_an_answer_of_another_living_process_is_left_to_it(
+    chats: ChatStore, database: Database
+) -> None:
+    _, answer = chats.ask(None, "Hello")
+    parent = psutil.Process(os.getppid())
+    with database.write() as db:
+        db.execute("UPDATE messages SET writer = ?", (f"{parent.pid}:{parent.create_time():.2f}",))
+    with pytest.raises(AnswerInUse):
+        chats.reopen(answer)
+
+
+def test_a_deleted_chat_takes_no_more_questions(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    chats.delete(answer.chat_id)
+    with pytest.raises(ChatNotFound):
+        chats.ask(answer.chat_id, "Still there?")
+    with pytest.raises(ChatNotFound):
+        chats.answer_again(answer.chat_id, answer.id)
+    with pytest.raises(ChatNotFound):
+        chats.reopen(answer)
