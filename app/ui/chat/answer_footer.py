@@ -28,18 +28,19 @@ class AnswerFooter(QWidget):
         row.setSpacing(4)
         self._go_on = LabelledButton("continue", self.tr("Continue"), "continueAnswer")
         self._go_on.clicked.connect(self.go_on)
-        copy = IconButton("copy", self.tr("Copy answer"), "copyAnswer", size=18)
-        copy.clicked.connect(self.copy)
+        self._copy = IconButton("copy", self.tr("Copy answer"), "copyAnswer", size=18)
+        self._copy.clicked.connect(self.copy)
         again = IconButton("again", self.tr("Answer again"), "regenerate", size=18)
         again.clicked.connect(self.regenerate)
         self._facts = ElidedLabel("", "small", "answerFacts")
-        for widget in (self._go_on, copy, again):
+        for widget in (self._go_on, self._copy, again):
             row.addWidget(widget)
         row.addSpacing(8)
         row.addWidget(self._facts, 1)
 
     def show_for(self, answer: StoredMessage) -> None:
-        self._go_on.setVisible(answer.state in _CONTINUABLE and bool(answer.text))
+        self._go_on.setVisible(answer.state in _CONTINUABLE)
+        self._copy.setVisible(bool(answer.text))
         self._facts.setText(self._words(answer.facts) if answer.facts else "")
 
     def _words(self, facts: AnswerFacts) -> str:

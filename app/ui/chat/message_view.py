@@ -116,7 +116,9 @@ class MessageView(QWidget):
         """Whether this is the last message: only then something can be done with it."""
         self._drop("footer")
         answer = self.message
-        if last and answer.role == "assistant" and answer.state != "streaming" and answer.text:
+        ended = answer.role == "assistant" and answer.state != "streaming"
+        # A failed answer without text has its own card with a button.
+        if last and ended and (answer.text or answer.state != "failed"):
             footer = AnswerFooter()
             footer.show_for(answer)
             footer.copy.connect(lambda: self.copy.emit(self.message))

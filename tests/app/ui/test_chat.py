@@ -101,18 +101,19 @@ def test_the_button_stops_while_an_answer_is_written(ui: Ui, hold: threading.Eve
     assert state(ui) == "stopped"
 
 
-def test_an_interrupted_answer_is_there_after_a_restart(ui: Ui) -> None:
+@pytest.mark.parametrize("half", ["Half", ""])
+def test_an_interrupted_answer_is_there_after_a_restart(ui: Ui, half: str) -> None:
     question, answer = ui.core.chats.ask(None, "Hi")
     with sqlite3.connect(ui.core.folder.database) as database:
         database.execute(
-            "UPDATE messages SET text = 'Half', state = 'interrupted' WHERE id = ?", (answer.id,)
+            "UPDATE messages SET text = ?, state = 'interrupted' WHERE id = ?", (half, answer.id)
         )
     database.close()
     ui.window.open_chat(question.chat_id)
     assert words(ui, "endNote") == "This answer was interrupted."
     ui.engine.pieces = (" and whole",)
     ui.click("continueAnswer")
-    ui.wait_for_text("Half and whole")
+    ui.wait_for_text(f"{half} and whole".strip())
     ui.wait_for_answer()
 
 
