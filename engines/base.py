@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Protocol
 
 from engines.cancel import CancelToken
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck
 
 Progress = Callable[[float], None]
 """Called with the part done, 0.0 to 1.0, from the loading thread."""
@@ -39,9 +39,18 @@ class Engine(Protocol):
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer: PromptReady, then deltas, then exactly one Done.
 
+        An MtpReport comes between them when what it says has changed.
+
         A cancel ends the answer within 100 ms or one decode step, whichever is longer, with
         Done("cancelled"). Closing the generator early is a cancel without a Done.
         Raises EngineError; what was already yielded is valid and the engine stays usable.
+        """
+        ...
+
+    def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
+        """Answer greedily without and with `depth` drafted tokens, and compare the tokens.
+
+        Raises EngineError, MtpUnavailable if nothing can draft for the loaded model.
         """
         ...
 

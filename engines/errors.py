@@ -14,6 +14,10 @@
           +-- ContextTooLarge    context               more tokens than the model was trained for
           +-- MessageTooLong     message_too_long      the last message alone exceeds the context
           +-- TemplateFailed     template              the chat template refuses these messages
+          +-- GrammarInvalid     grammar               the answer's grammar cannot be read
+          +-- DrafterMismatch    drafter               the drafter belongs to another model
+          +-- MtpUnavailable     mtp                   nothing can draft for this model
+          +-- ModelRefused       model_refused         the file ended the process that tried it
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
           +-- EngineFailed       engine_failed         the engine gave up in the middle
 
@@ -84,6 +88,22 @@ class MessageTooLong(EngineError):
 
 class TemplateFailed(EngineError):
     code = "template"
+
+
+class GrammarInvalid(EngineError):
+    code = "grammar"
+
+
+class DrafterMismatch(EngineError):
+    code = "drafter"
+
+
+class MtpUnavailable(EngineError):
+    code = "mtp"
+
+
+class ModelRefused(EngineError):
+    code = "model_refused"
 
 
 class EngineUnavailable(EngineError):

@@ -12,6 +12,12 @@ from typing import Literal
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "cancelled", "tool"]
 MtpMode = Literal["auto", "on", "off"]
+MtpKind = Literal["embedded", "drafter", "lookup", "none"]
+"""What guesses tokens ahead: layers in the model's own file, a drafter's file, the text itself."""
+
+MAX_DEPTH = 8
+"""Most tokens that are drafted ahead of the model."""
+
 KvType = Literal["f16", "q8_0", "q4_0"]
 
 
@@ -29,6 +35,7 @@ class Sampling:
 
     top_k 0, top_p 1, min_p 0 and repeat_penalty 1 switch their step off.
     seed None draws a fresh one for each answer; the one used is in `Done.seed`.
+    grammar: GBNF whose rule "root" the whole answer must follow; None leaves it free.
     """
 
     temperature: float = 0.7
@@ -38,6 +45,7 @@ class Sampling:
     repeat_penalty: float = 1.0
     repeat_last_n: int = 64
     seed: int | None = None
+    grammar: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,10 @@ class ChatRequest:
 
     A last message of role "assistant" is a part of an answer that the engine goes on with.
     max_tokens None means: until the model ends its turn or the context is full.
+    mtp: "auto" drafts where it pays, "on" always, "off" never. depth: tokens to draft ahead, 1 to
+    MAX_DEPTH, where it is not to be chosen by what pays.
+    chat: names the conversation; what the engine computed for it may be kept on disk under this
+    name, so that it can go with its chat. None keeps nothing there.
     """
 
     messages: tuple[Message, ...]
@@ -53,6 +65,8 @@ class ChatRequest:
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     mtp: MtpMode = "auto"
+    depth: int | None = None
+    chat: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +76,8 @@ class LoadPlan:
     gpu_layers: layers placed on GPUs, -1 for all of them, 0 for none.
     threads, batch_threads: for one token at a time, and for evaluating a prompt.
     batch: most tokens evaluated in one call of the library.
+    drafter: the file that drafts tokens for this model, if there is one.
+    draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
     """
 
     model: Path
@@ -72,11 +88,17 @@ class LoadPlan:
     kv_type: KvType = "f16"
     batch: int = 512
     mmap: bool = True
+    drafter: Path | None = None
+    draft_max: int = MAX_DEPTH
 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """What an engine says of the model it has loaded."""
+    """What an engine says of the model it has loaded.
+
+    mtp: what can guess tokens ahead for it. mtp_line: one sentence that says so, or why nothing
+    can, and from the measured costs whether it can pay.
+    """
 
     name: str
     architecture: str
@@ -86,6 +108,8 @@ class LoadedModel:
     context_trained: int
     device: str
     load_s: float
+    mtp: MtpKind = "none"
+    mtp_line: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,14 +163,40 @@ class Timing:
 
 @dataclass(frozen=True)
 class MtpReport:
-    """Whether multi-token prediction ran, and in one sentence why or why not."""
+    """What multi-token prediction does, and in one sentence why; also an event while answering.
+
+    depth: tokens drafted ahead now, or at the end the usual number. drafted, accepted: tokens.
+    gain: decoding speed over that without MTP, as far as it was measured; None before that.
+    bound: the most that the cost of checking drafts and the acceptance so far allow.
+    """
 
     mode: MtpMode
     active: bool
     reason: str
+    kind: MtpKind = "none"
     depth: int = 0
     drafted: int = 0
     accepted: int = 0
+    gain: float | None = None
+    bound: float | None = None
+
+
+@dataclass(frozen=True)
+class MtpCheck:
+    """Whether a greedy answer with MTP has the tokens of the one without.
+
+    tokens: compared, up to the first that differs. depth: tokens drafted ahead. accepted: drafted
+    tokens that became part of the answer.
+    gap: where they differ, how far the logits of the two tokens are apart without MTP, in units
+    of the standard deviation of all logits there; a tie is a gap near zero. None if nothing
+    differs.
+    """
+
+    identical: bool
+    tokens: int
+    depth: int
+    accepted: int
+    gap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,4 +210,4 @@ class Done:
     seed: int
 
 
-Event = PromptReady | TextDelta | ReasoningDelta | Done
+Event = PromptReady | TextDelta | ReasoningDelta | MtpReport | Done

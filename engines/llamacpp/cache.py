@@ -70,6 +70,16 @@ class KvCache:
         del self.tokens[keep:]
         return keep
 
+    def roll_back(self, length: int) -> None:
+        """Drop what the last evaluation added behind the first `length` tokens.
+
+        A recurrent state goes back at most `n_rs_seq` tokens, and once after each evaluation.
+        """
+        if length < len(self.tokens):
+            if not self._api.llama_memory_seq_rm(self._context.memory, 0, length, -1):
+                raise RuntimeError("the KV cache did not give back the tokens of a draft")
+            del self.tokens[length:]
+
     def clear(self) -> None:
         self._api.llama_memory_clear(self._context.memory, False)
         self.tokens.clear()

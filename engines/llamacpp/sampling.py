@@ -61,9 +61,9 @@ class Sampler:
     def _add(self, part: object) -> None:
         self._api.llama_sampler_chain_add(self._chain, part)
 
-    def draw(self, context: Context) -> int:
-        """The next token, from the logits of the last evaluation."""
-        return int(self._sample(self._chain, context.pointer, -1))
+    def draw(self, context: Context, row: int = -1) -> int:
+        """The next token, from a row of logits of the last evaluation; its last one by default."""
+        return int(self._sample(self._chain, context.pointer, row))
 
     def close(self) -> None:
         if self._chain:
