@@ -2,16 +2,18 @@
 
 Weights and KV cache are exact: they are what llama.cpp allocates. The computing buffer is an
 upper estimate. The engine's way to open a context is assumed: flash attention, one output row
-at a time, and a sliding-window cache that keeps the window only (swa_full off).
+at a time, or one more for each token drafted ahead, and a sliding-window cache that keeps the
+window only (swa_full off).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from engines.gguf.layers import Layers
+from engines.gguf.layers import CacheLayer, Layers
 from engines.gguf.reader import Tensor
 from engines.gguf.types import KV_TYPES, TENSOR_TYPES
 from engines.gguf_header import GgufHeader
@@ -27,8 +29,19 @@ _TIGHT: Final = 0.9
 
 
 @dataclass(frozen=True)
+class Drafting:
+    """What room to make for drafting ahead.
+
+    depth: most tokens, 0 for no room at all. drafter: of the file of its own, if there is one.
+    """
+
+    depth: int = 0
+    drafter: GgufHeader | None = None
+
+
+@dataclass(frozen=True)
 class Parts:
-    """What the memory is needed for."""
+    """What the memory is needed for. drafter: all that drafting ahead adds."""
 
     weights: int
     kv: int
@@ -72,11 +85,17 @@ class Split:
             self.gpu.weights + self.ram.weights,
             self.gpu.kv + self.ram.kv,
             self.gpu.compute + self.ram.compute,
+            self.gpu.drafter + self.ram.drafter,
         )
 
 
 def split_needed(
-    header: GgufHeader, context: int, kv_type: KvType, batch: int, gpu_layers: int
+    header: GgufHeader,
+    context: int,
+    kv_type: KvType,
+    batch: int,
+    gpu_layers: int,
+    drafting: Drafting = Drafting(),
 ) -> Split:
     """The memory needed with so many layers on graphics cards; -1 is all of them.
 
@@ -84,29 +103,100 @@ def split_needed(
     """
     layers = header.layers
     count = header.block_count
-    moved = count + 1 if gpu_layers < 0 else min(gpu_layers, count + 1)
-    first = count + 1 - moved if moved else count + 1
-    on_gpu = sum(tensor.size_bytes for tensor in header.tensors if _layer(tensor, count) >= first)
-    if moved and not any(tensor.name == "output.weight" for tensor in header.tensors):
-        # The output is the token table once more; the first copy stays where it is.
-        on_gpu += sum(t.size_bytes for t in header.tensors if t.name == "token_embd.weight")
+    moved = _moved(header, gpu_layers)
+    first = count + 1 - moved
+    on_gpu, in_ram = _weights(header, gpu_layers)
     rows = min(batch, context)
-    in_ram = sum(tensor.size_bytes for tensor in header.tensors if _layer(tensor, count) < first)
     gpu_kv = kv_bytes(layers, context, kv_type, rows, first) if layers else 0
     kv = kv_bytes(layers, context, kv_type, rows) if layers else 0
     compute = compute_bytes(header, context, rows)
-    tables = _FIXED + header.vocab_size * _BYTES_PER_TOKEN
+    gpu_drafts, ram_drafts = _drafting_bytes(header, context, kv_type, rows, gpu_layers, drafting)
     return Split(
-        Parts(on_gpu, gpu_kv, compute if moved else 0),
-        Parts(in_ram, kv - gpu_kv, tables + (compute if moved <= count else 0)),
+        Parts(on_gpu, gpu_kv, compute if moved else 0, gpu_drafts),
+        Parts(
+            in_ram,
+            kv - gpu_kv,
+            _tables(header) + _FIXED + (compute if moved <= count else 0),
+            ram_drafts,
+        ),
     )
+
+
+def _drafting_bytes(
+    header: GgufHeader, context: int, kv_type: KvType, batch: int, gpu_layers: int, it: Drafting
+) -> tuple[int, int]:
+    """What drafting ahead adds, on graphics cards and in the computer's own memory.
+
+    Always: a row of logits for each drafted token, in the graph and as its result, and a copy of
+    the recurrent state before it. Then the drafter's weights and its context, which for a drafter
+    of its own evaluates one token at a time and keeps nothing.
+    """
+    layers = header.layers
+    if not it.depth or layers is None:
+        return 0, 0
+    moved = bool(_moved(header, gpu_layers))
+    recurrent = header.block_count - len(header.head_layers) - len(layers.caches)
+    # The copies of one layer are made in the graph, and then kept.
+    a_copy = layers.recurrent_bytes // recurrent if recurrent else 0
+    graph = it.depth * (4 * header.vocab_size + a_copy)
+    copies = it.depth * layers.recurrent_bytes
+    results = 4 * it.depth * header.vocab_size
+    hidden = 4 * header.embedding_length
+    on_gpu = in_ram = 0
+    if it.drafter is not None:
+        on_gpu, in_ram = _weights(it.drafter, gpu_layers)
+        in_ram += _tables(it.drafter)
+        graph += compute_bytes(it.drafter, context, 1)
+        results += 4 * header.vocab_size + (2 + it.depth) * hidden
+    elif header.mtp == "embedded":
+        on_gpu, in_ram = _weights(header, gpu_layers, heads=True)
+        graph += _head_compute_bytes(header, layers, context, batch)
+        copies += _cache_bytes(layers.head_caches, layers.window, context, kv_type, batch)
+        # The model gives a hidden state for each token of a batch, and the head is given it.
+        results += 4 * header.vocab_size + 2 * batch * hidden
+    if moved:
+        return on_gpu + graph + copies, in_ram + results
+    return on_gpu, in_ram + graph + copies + results
+
+
+def _moved(header: GgufHeader, gpu_layers: int) -> int:
+    """Layers that really go to graphics cards, the output counted as one."""
+    most = header.block_count + 1
+    return most if gpu_layers < 0 else min(gpu_layers, most)
+
+
+def _weights(header: GgufHeader, gpu_layers: int, *, heads: bool = False) -> tuple[int, int]:
+    """Bytes of the model, or of its `heads`, on graphics cards and in the own memory."""
+    count = header.block_count
+    first = count + 1 - _moved(header, gpu_layers)
+    on_gpu = in_ram = table = output = 0
+    for tensor in header.tensors:
+        layer = _layer(tensor, count)
+        if (layer in header.head_layers) is not heads:
+            continue
+        if layer >= first:
+            on_gpu += tensor.size_bytes
+        else:
+            in_ram += tensor.size_bytes
+        if tensor.name == "token_embd.weight":
+            table = tensor.size_bytes
+        elif tensor.name == "output.weight":
+            output = tensor.size_bytes
+    if first <= count and not output:
+        # The output is the token table once more; the first copy stays where it is.
+        on_gpu += table
+    return on_gpu, in_ram
+
+
+def _tables(header: GgufHeader) -> int:
+    return header.vocab_size * _BYTES_PER_TOKEN
 
 
 def _layer(tensor: Tensor, count: int) -> int:
     """The layer a tensor belongs to; those after the last one count as one more, others as -1."""
     if found := re.match(r"blk\.(\d+)\.", tensor.name):
         return int(found[1])
-    return count if tensor.name.startswith("output") else -1
+    return count if tensor.name.startswith(("output", "nextn.")) else -1
 
 
 def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: int = 0) -> int:
@@ -114,14 +204,21 @@ def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: i
 
     Source: llama-kv-cache.cpp and llama-kv-cache-iswa.cpp. batch: tokens evaluated at once.
     """
+    state = 0 if first else layers.recurrent_bytes
+    caches = tuple(cache for cache in layers.caches if cache.layer >= first)
+    return state + _cache_bytes(caches, layers.window, context, kv_type, batch)
+
+
+def _cache_bytes(
+    caches: Iterable[CacheLayer], window: int, context: int, kv_type: KvType, batch: int
+) -> int:
     kind = TENSOR_TYPES[KV_TYPES[kv_type]]
     cells = _padded(context)
-    cells_sliding = min(cells, _padded(layers.window + batch))
-    total = 0 if first else layers.recurrent_bytes
-    for cache in layers.caches:
-        if cache.layer >= first:
-            row = sum(-(-width // kind.block) for width in (cache.key_width, cache.value_width))
-            total += row * kind.size * (cells_sliding if cache.sliding else cells)
+    cells_sliding = min(cells, _padded(window + batch))
+    total = 0
+    for cache in caches:
+        row = sum(-(-width // kind.block) for width in (cache.key_width, cache.value_width))
+        total += row * kind.size * (cells_sliding if cache.sliding else cells)
     return total
 
 
@@ -147,10 +244,23 @@ def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
         + 2 * layers.recurrent_width
         + header.embedding_per_layer * layers.count
     )
-    masks = _padded(context)
-    if layers.window:
-        masks += min(_padded(context), _padded(layers.window + batch))
-    return batch * (4 * values + 2 * masks) + 4 * header.vocab_size
+    return batch * (4 * values + 2 * _masks(layers, context, batch)) + 4 * header.vocab_size
+
+
+def _head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: int) -> int:
+    """As `compute_bytes`, for the graph of one prediction layer: attention, and twice the width."""
+    values = (
+        3 * layers.feed_forward
+        + (4 + layers.experts_used) * header.embedding_length
+        + layers.widest
+    )
+    return batch * (4 * values + 2 * _masks(layers, context, batch)) + 4 * header.vocab_size
+
+
+def _masks(layers: Layers, context: int, batch: int) -> int:
+    """Cells that a token's masks cover, over each of the caches."""
+    cells = _padded(context)
+    return cells + min(cells, _padded(layers.window + batch)) if layers.window else cells
 
 
 def judge(need: int, have: int) -> Verdict:

@@ -22,17 +22,28 @@ from engines.errors import (
     NotAModel,
     UnknownArchitecture,
 )
-from engines.gguf import guards
+from engines.gguf import guards, heads
 from engines.gguf.causes import LOOK, explain
 from engines.gguf.layers import Keys, Layers, read_layers
-from engines.gguf.reader import MAGIC, BadGguf, Counted, CutOff, Gguf, Tensor, Value, read_gguf
+from engines.gguf.reader import (
+    MAGIC,
+    BadGguf,
+    Counted,
+    CutOff,
+    Gguf,
+    Tensor,
+    Value,
+    read_gguf,
+    read_value,
+)
 from engines.gguf.types import FILE_TYPES
 
 Kind = Literal["chat", "drafter", "projector", "embedding", "other"]
 Mtp = Literal["embedded", "drafter", "none"]
 
 _PROJECTORS: Final = {"clip", "mmproj"}
-_DRAFTERS: Final = {"gemma4-assistant", "eagle3", "dflash"}
+GEMMA4_ASSISTANT: Final = "gemma4-assistant"
+_DRAFTERS: Final = {GEMMA4_ASSISTANT, "eagle3", "dflash"}
 _EMBEDDINGS: Final = {
     "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
     "jina-bert-v3", "eurobert", "gemma-embedding", "llama-embed", "t5encoder",
@@ -40,11 +51,6 @@ _EMBEDDINGS: Final = {
 # Speech, diffusion and encoder-decoder models: llama.cpp loads them, but not to chat with.
 _OTHERS: Final = {
     "wavtokenizer-dec", "qwen3tts", "pockettts", "t5", "dream", "llada", "llada-moe", "rnd1",
-}  # fmt: skip
-# Architectures for which llama.cpp can run the prediction layers that are in the file.
-_MTP: Final = {
-    "qwen35", "qwen35moe", "qwen3next", "deepseek2", "deepseek32", "deepseek4", "glm4moe",
-    "glm-dsa", "bailingmoe3", "cohere2moe", "nemotron_h_moe", "step35", "hy_v3", "mimo2",
 }  # fmt: skip
 _NOT_CHAT: Final[dict[Kind, str]] = {
     "drafter": "It is a drafter: it helps another model to answer faster.",
@@ -63,7 +69,10 @@ class GgufHeader:
     parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
     chat_template: Jinja text, None if the file has none.
     mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
-    for another model, else "none".
+    for another model, else "none". why_no_head: what keeps the heads that the file claims from
+    being run, empty if nothing does.
+    embedding_length_out: values of the hidden state that goes out to another model.
+    vocabulary: a digest of all tokens in their order, empty if they are not in the file.
     """
 
     architecture: str
@@ -83,10 +92,36 @@ class GgufHeader:
     layers: Layers | None
     parts: int = 1
     tensors: tuple[Tensor, ...] = field(default=(), repr=False)
+    why_no_head: str = ""
+    embedding_length_out: int = 0
+    vocabulary: str = ""
 
     @property
     def block_count(self) -> int:
         return self.layers.count if self.layers else 0
+
+    @property
+    def head_layers(self) -> range:
+        """The prediction layers in this file; the library leaves them unless asked for them."""
+        count = self.block_count
+        return range(count - (self.nextn_predict_layers if self.mtp == "embedded" else 0), count)
+
+    @property
+    def chained(self) -> bool:
+        """Whether its heads take turns: each predicts one token further than the one before."""
+        return self.mtp == "embedded" and heads.chained(
+            self.architecture, self.nextn_predict_layers
+        )
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether some of its layers keep a state that every token changes."""
+        return heads.recurrent(self.architecture)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether tokens that were evaluated on trial can be taken back."""
+        return heads.goes_back(self.architecture)
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -125,6 +160,19 @@ def require_chat(path: Path, header: GgufHeader) -> None:
             _NOT_CHAT[header.kind],
             "Choose a chat model instead.",
         )
+
+
+def read_architecture(path: Path) -> str:
+    """What kind of model a file says it is, from its first bytes; empty if it cannot be told.
+
+    Much faster than the whole header, whose token list can take a quarter of a second.
+    """
+    try:
+        with path.open("rb") as file:
+            found = read_value(file, path.stat().st_size, "general.architecture")
+    except (OSError, ValueError, BadGguf):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def parse_header(file: BinaryIO, name: str, size: int) -> GgufHeader:
@@ -236,19 +284,29 @@ def _header(
         kind = _kind(keys, _text(values, "general.type") or "model")
         layers = _layers(name, keys, kind, tensors)
         nextn = keys.number("nextn_predict_layers")
+        names = {tensor.name for tensor in tensors} if nextn else set()
+        why_no_head = ""
+        if kind == "chat" and nextn and layers is not None:
+            if heads.without_model(nextn, layers.count, names):
+                kind = "drafter"
+            else:
+                why_no_head = heads.why_no_head(architecture, nextn, layers.count, names)
         return GgufHeader(
             architecture=architecture,
             name=_text(values, "general.name") or name.removesuffix(".gguf"),
             kind=kind,
-            mtp=_mtp(architecture, kind, nextn, layers, tensors),
+            mtp=_mtp(kind, nextn, why_no_head),
             parameters=sum(tensor.elements for tensor in tensors),
             size_bytes=size,
             weight_bytes=sum(tensor.size_bytes for tensor in tensors),
             quantisation=_quantisation(values, tensors),
             context_max=keys.number("context_length"),
             embedding_length=keys.number("embedding_length"),
+            embedding_length_out=keys.number("embedding_length_out"),
             embedding_per_layer=keys.number("embedding_length_per_layer_input"),
             vocab_size=_vocabulary(keys, values),
+            vocabulary=_digest(values),
+            why_no_head=why_no_head,
             chat_template=_text(values, "tokenizer.chat_template"),
             nextn_predict_layers=nextn,
             layers=layers,
@@ -294,21 +352,15 @@ def _layers(name: str, keys: Keys, kind: Kind, tensors: tuple[Tensor, ...]) -> L
         if not keys.number(key):
             raise BadGguf(f"its value {keys.architecture}.{key} is missing or zero")
     layers = read_layers(keys)
-    if kind == "chat":
+    if kind == "chat" or keys.architecture == GEMMA4_ASSISTANT:
         guards.check(keys, layers, tensors)
     return layers
 
 
-def _mtp(
-    architecture: str, kind: Kind, nextn: int, layers: Layers | None, tensors: tuple[Tensor, ...]
-) -> Mtp:
-    """The number of prediction layers alone can lie: some files were saved without them."""
+def _mtp(kind: Kind, nextn: int, why_no_head: str) -> Mtp:
     if kind == "drafter":
         return "drafter"
-    if kind != "chat" or not nextn or layers is None or architecture not in _MTP:
-        return "none"
-    head = f"blk.{layers.count - 1}.nextn.eh_proj.weight"
-    return "embedded" if any(tensor.name == head for tensor in tensors) else "none"
+    return "embedded" if kind == "chat" and nextn and not why_no_head else "none"
 
 
 def _quantisation(values: Mapping[str, Value], tensors: tuple[Tensor, ...]) -> str:
@@ -327,3 +379,8 @@ def _vocabulary(keys: Keys, values: Mapping[str, Value]) -> int:
     if isinstance(tokens, Counted):
         return tokens.count
     return len(tokens) if isinstance(tokens, tuple) else keys.number("vocab_size")
+
+
+def _digest(values: Mapping[str, Value]) -> str:
+    tokens = values.get("tokenizer.ggml.tokens")
+    return tokens.digest if isinstance(tokens, Counted) else ""

@@ -2,6 +2,9 @@
 
 plan = make_plan(path, header, hardware, Wishes())
 require_fit(header, hardware, plan)
+
+A model with a drafter of its own file comes with it: make_plan(..., Drafter(path, header)), and
+with that header again where the plan is judged.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import ContextTooLarge, NotEnoughMemory
-from engines.fit import Fit, Split, amount, judge, split_needed
+from engines.fit import Drafting, Fit, Split, amount, judge, split_needed
 from engines.gguf_header import GgufHeader, require_chat
 from engines.hardware import Gpu, Hardware, thread_rule
-from engines.types import KvType, LoadPlan
+from engines.pairing import mtp_advice
+from engines.types import MAX_DEPTH, KvType, LoadPlan
 
 DEFAULT_CONTEXT: Final = 8192
 LEAST_CONTEXT: Final = 512
@@ -24,46 +28,124 @@ _STEP: Final = 256
 _GPU_RESERVE: Final = 512 << 20
 
 
+# Depths to try, the most first. Each one costs a recurrent model a copy of its state.
+_DEPTHS: Final = (MAX_DEPTH,)
+_DEPTHS_RECURRENT: Final = (4, 2, 1)
+# Of the context, or of the layers on a card, this part at least is worth more than drafting.
+_KEPT: Final = 7 / 8
+
+
 @dataclass(frozen=True)
 class Wishes:
-    """What the user has set; None leaves it to the plan. context in tokens."""
+    """What the user has set; None leaves it to the plan. context in tokens.
+
+    mtp: whether to make room for drafting tokens ahead.
+    """
 
     context: int | None = None
     threads: int | None = None
     gpu_layers: int | None = None
     kv_type: KvType = "f16"
+    mtp: bool = True
 
 
-def make_plan(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) -> LoadPlan:
+@dataclass(frozen=True)
+class Drafter:
+    """A drafter's file, and what it says of itself. It pairs with the model: see `pairing`."""
+
+    path: Path
+    header: GgufHeader
+
+
+def make_plan(
+    path: Path,
+    header: GgufHeader,
+    hardware: Hardware,
+    wishes: Wishes,
+    drafter: Drafter | None = None,
+) -> LoadPlan:
     """How to load the model. Whether that fits is for `check` and `require_fit` to say.
 
     A context the user asks for is taken as it is. Otherwise it is as long as the model was
-    trained for, at most DEFAULT_CONTEXT, or less if memory is short.
+    trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
+    makes it too much, there is less room for drafting, or none, and `mtp_note` says so.
     Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
     """
     require_chat(path, header)
+    if wishes.context is not None:
+        _check_context(path, header, wishes.context)
+    plain = _sized(header, hardware, wishes, _bare(path, header, hardware, wishes), None)
+    if not wishes.mtp:
+        return plain
+    if not header.goes_back:
+        return replace(plain, mtp_note=mtp_advice(header))
+    drafts = drafter is not None or header.mtp == "embedded"
+    with_drafter = replace(plain, drafter=drafter.path if drafter else None)
+    its_header = drafter.header if drafter else None
+    for depth in _DEPTHS_RECURRENT if header.recurrent else _DEPTHS:
+        wanted = replace(with_drafter, draft_max=depth)
+        plan = _sized(header, hardware, wishes, wanted, its_header)
+        if _as_good(header, hardware, plan, plain, its_header):
+            return plan if drafts else replace(plan, mtp_note=mtp_advice(header))
+    more = _needed(header, wanted, plain.gpu_layers, its_header).parts.drafter
+    return replace(
+        plain,
+        mtp_note=f"There is no memory left for drafting ahead: it needs {amount(more)} more.",
+    )
+
+
+def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) -> LoadPlan:
+    """The plan without drafting, before its context and its place are chosen."""
     threads = thread_rule(hardware.cpu, header.size_bytes)
-    plan = LoadPlan(
+    return LoadPlan(
         model=path,
         context=min(header.context_max, DEFAULT_CONTEXT),
         threads=wishes.threads or threads.decode,
         batch_threads=wishes.threads or threads.batch,
         kv_type=wishes.kv_type,
+        draft_max=0,
     )
+
+
+def _sized(
+    header: GgufHeader,
+    hardware: Hardware,
+    wishes: Wishes,
+    plan: LoadPlan,
+    drafter: GgufHeader | None,
+) -> LoadPlan:
+    """The plan with the longest context that fits, up to its own, and its layers placed."""
 
     def with_context(context: int) -> LoadPlan:
         sized = replace(plan, context=context)
-        return replace(sized, gpu_layers=_gpu_layers(header, hardware, sized, wishes.gpu_layers))
+        layers = _gpu_layers(header, hardware, sized, wishes.gpu_layers, drafter)
+        return replace(sized, gpu_layers=layers)
 
     if wishes.context is not None:
-        _check_context(path, header, wishes.context)
         return with_context(wishes.context)
     least = min(LEAST_CONTEXT, plan.context)
     contexts = (*range(least, plan.context, _STEP), plan.context)
     too_long = bisect_left(
-        contexts, 1, key=lambda it: check(header, hardware, with_context(it)).verdict == "no"
+        contexts,
+        1,
+        key=lambda it: check(header, hardware, with_context(it), drafter).verdict == "no",
     )
     return with_context(contexts[max(0, too_long - 1)])
+
+
+def _as_good(
+    header: GgufHeader,
+    hardware: Hardware,
+    plan: LoadPlan,
+    plain: LoadPlan,
+    drafter: GgufHeader | None,
+) -> bool:
+    """Whether a plan with drafting fits, and takes next to nothing from the one without."""
+    if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
+        return False
+    if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
+        return False
+    return check(header, hardware, plan, drafter).verdict != "no"
 
 
 def _check_context(path: Path, header: GgufHeader, context: int) -> None:
@@ -75,7 +157,13 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
         )
 
 
-def _gpu_layers(header: GgufHeader, hardware: Hardware, plan: LoadPlan, wish: int | None) -> int:
+def _gpu_layers(
+    header: GgufHeader,
+    hardware: Hardware,
+    plan: LoadPlan,
+    wish: int | None,
+    drafter: GgufHeader | None,
+) -> int:
     """The layers that go to graphics cards: all if there is room, else as many as fit."""
     room = sum(_room(gpu) for gpu in _chosen(hardware))
     if not room:
@@ -84,13 +172,16 @@ def _gpu_layers(header: GgufHeader, hardware: Hardware, plan: LoadPlan, wish: in
         return wish
     every = header.block_count + 1
     too_many = bisect_right(
-        range(every + 1), room, key=lambda layers: _needed(header, plan, layers).gpu.total
+        range(every + 1), room, key=lambda layers: _needed(header, plan, layers, drafter).gpu.total
     )
-    return -1 if too_many > every else too_many - 1
+    return -1 if too_many > every else max(0, too_many - 1)
 
 
-def _needed(header: GgufHeader, plan: LoadPlan, gpu_layers: int) -> Split:
-    return split_needed(header, plan.context, plan.kv_type, plan.batch, gpu_layers)
+def _needed(
+    header: GgufHeader, plan: LoadPlan, gpu_layers: int, drafter: GgufHeader | None
+) -> Split:
+    drafting = Drafting(plan.draft_max, drafter)
+    return split_needed(header, plan.context, plan.kv_type, plan.batch, gpu_layers, drafting)
 
 
 def _chosen(hardware: Hardware) -> tuple[Gpu, ...]:
@@ -104,9 +195,11 @@ def _room(gpu: Gpu) -> int:
     return max(0, (free or 0) - _GPU_RESERVE)
 
 
-def check(header: GgufHeader, hardware: Hardware, plan: LoadPlan) -> Fit:
-    """Whether the plan's model fits into what is free on this computer now."""
-    needed = _needed(header, plan, plan.gpu_layers)
+def check(
+    header: GgufHeader, hardware: Hardware, plan: LoadPlan, drafter: GgufHeader | None = None
+) -> Fit:
+    """Whether the plan's model, with its drafter, fits into what is free on this computer now."""
+    needed = _needed(header, plan, plan.gpu_layers, drafter)
     available = hardware.memory.available_bytes
     cards = _chosen(hardware) if plan.gpu_layers else ()
     room = sum(_room(gpu) for gpu in cards)
@@ -153,9 +246,11 @@ def _reason(verdict: str, need: int, have: int, plan: LoadPlan, header: GgufHead
     return f"It does not fit: {numbers}."
 
 
-def require_fit(header: GgufHeader, hardware: Hardware, plan: LoadPlan) -> None:
+def require_fit(
+    header: GgufHeader, hardware: Hardware, plan: LoadPlan, drafter: GgufHeader | None = None
+) -> None:
     """Raises NotEnoughMemory, with the numbers, if the plan does not fit."""
-    fit = check(header, hardware, plan)
+    fit = check(header, hardware, plan, drafter)
     if fit.verdict != "no":
         return
     parts = fit.parts
@@ -167,7 +262,7 @@ def require_fit(header: GgufHeader, hardware: Hardware, plan: LoadPlan) -> None:
         f"There is not enough memory for “{header.name}”: it needs {amount(fit.need_bytes)}, and "
         f"{amount(fit.have_bytes)} are free.",
         f"Its weights take {amount(parts.weights)}, the KV cache of {plan.context:,} tokens takes "
-        f"{amount(parts.kv)}, and computing takes {amount(parts.compute)}"
+        f"{amount(parts.kv)}, and computing takes {amount(parts.compute + parts.drafter)}"
         + (f"; this container may use {amount(limit)}." if limit else "."),
         f"Close other programs, {shorter}or choose a smaller model or quantisation.",
     )

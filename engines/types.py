@@ -78,6 +78,8 @@ class LoadPlan:
     batch: most tokens evaluated in one call of the library.
     drafter: the file that drafts tokens for this model, if there is one.
     draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
+    kept_bytes: memory for the KV caches of conversations other than the present one.
+    mtp_note: one sentence on what cannot draft for this model and why; empty if all is there.
     """
 
     model: Path
@@ -90,6 +92,8 @@ class LoadPlan:
     mmap: bool = True
     drafter: Path | None = None
     draft_max: int = MAX_DEPTH
+    kept_bytes: int = 256 << 20
+    mtp_note: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Refuses header values on which llama.cpp would end the whole process instead of the load.
 
-Source: the GGML_ASSERT lines of `load_hparams` and `create_memory` in llama-model.cpp, and two
-thousand changed headers that were given to the library to see on which of them it ends.
+Source: the GGML_ASSERT lines of `load_hparams` and `create_memory` in llama-model.cpp, and
+thousands of changed files that were given to the library to see on which of them it ends; see
+tests/faults. What is not known here ends the probe's process instead (`llamacpp.probe`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from engines.gguf.reader import BadGguf, Tensor
 
 MAX_EXPERTS: Final = 1024
 _SHARING: Final = {"gemma3n", "gemma4"}
+_EPSILONS: Final = ("layer_norm_epsilon", "layer_norm_rms_epsilon", "group_norm_epsilon")
+_NOT_MULTIPLIED: Final = {"I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K"}
+_NUMBERED: Final = "tid2eid.weight"
+"""How the names of those tensors end that hold whole numbers: experts by token (DeepSeek 4)."""
+
+_CONVOLUTION: Final = "conv1d.weight"
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of their sliding layers from the file, and trust it to name one.
 _SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
@@ -33,28 +40,55 @@ def check(keys: Keys, layers: Layers, tensors: Iterable[Tensor]) -> None:
         if kv_heads and heads % kv_heads:
             raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
     _check_positions(keys, layers)
-    _check_keys(layers, tensors)
+    _check_epsilons(keys)
+    for tensor in tensors:
+        _check_type(tensor)
+        _check_keys(layers, tensor)
+
+
+def _check_epsilons(keys: Keys) -> None:
+    """What keeps a norm from dividing by zero."""
+    for key in _EPSILONS:
+        if not 0 <= (epsilon := keys.real(f"attention.{key}", 0.0)) < 1:
+            raise BadGguf(f"its {key} is {epsilon}, and has to be a small positive number")
+
+
+def _check_type(tensor: Tensor) -> None:
+    """llama.cpp loads tensors of every type, and ends when it first computes with them.
+
+    Matrices can be multiplied in most types; what is added or scaled with is F32 in every file.
+    """
+    if tensor.name.endswith(_NUMBERED):
+        return
+    is_matrix = len(tensor.shape) > 1 and not tensor.name.endswith(_CONVOLUTION)
+    if tensor.type in _NOT_MULTIPLIED or (tensor.type != "F32" and not is_matrix):
+        raise BadGguf(f"{tensor.name!r} is of type {tensor.type}, with which nothing can compute")
 
 
 def _check_positions(keys: Keys, layers: Layers) -> None:
-    """The part of a head that carries the position cannot be longer than the head."""
-    rotated = keys.number("rope.dimension_count")
-    rotated_swa = keys.number("rope.dimension_count_swa")
-    if any(layers.heads) and (
-        rotated > layers.key_length > 0 or rotated_swa > layers.key_length_swa > 0
-    ):
+    """The part of a head that carries the position cannot be longer than the head.
+
+    It is rotated in pairs.
+    """
+    rotated = keys.number("rope.dimension_count", layers.key_length)
+    rotated_swa = keys.number("rope.dimension_count_swa", rotated)
+    if rotated % 2 or rotated_swa % 2:
+        raise BadGguf("it rotates an odd number of values of a head, and they go in pairs")
+    if "rope.dimension_count_swa" in keys and layers.window and not rotated_swa:
+        raise BadGguf("it rotates no values of the heads in its layers with a window")
+    longer_swa = layers.window and rotated_swa > layers.key_length_swa > 0
+    if any(layers.heads) and (rotated > layers.key_length > 0 or longer_swa):
         raise BadGguf("it rotates more values of a head than a head has")
 
 
-def _check_keys(layers: Layers, tensors: Iterable[Tensor]) -> None:
+def _check_keys(layers: Layers, tensor: Tensor) -> None:
     """llama.cpp compares these tensors with the first layer's shape only, and trusts the rest."""
-    for tensor in tensors:
-        found = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
-        if not found or (layer := int(found[1])) >= layers.count or len(tensor.shape) != 2:
-            continue
-        length = layers.key_length_swa if layers.sliding[layer] else layers.key_length
-        if tensor.shape[1] != layers.kv_heads[layer] * length:
-            raise BadGguf(f"the keys of layer {layer} are not as wide as it says")
+    found = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
+    if not found or (layer := int(found[1])) >= layers.count or len(tensor.shape) != 2:
+        return
+    length = layers.key_length_swa if layers.sliding[layer] else layers.key_length
+    if tensor.shape[1] != layers.kv_heads[layer] * length:
+        raise BadGguf(f"the keys of layer {layer} are not as wide as it says")
 
 
 def _check_sharing(keys: Keys, layers: Layers) -> None:

@@ -48,6 +48,7 @@ class Layers:
 
     window: tokens seen by the sliding layers, 0 if there are none.
     caches: of the layers that own a cache, in order; a layer that shares another's is left out.
+    head_caches: of the prediction layers, which the model itself leaves out.
     recurrent_bytes: the fixed state of recurrent layers, the same for every context.
     recurrent_width: values of a token that one of them mixes, 0 if there are none.
     widest: most query values of one layer for a token. feed_forward: values of the widest inner
@@ -70,6 +71,7 @@ class Layers:
     widest: int
     feed_forward: int
     experts_used: int
+    head_caches: tuple[CacheLayer, ...] = ()
 
 
 class Keys:
@@ -94,6 +96,12 @@ class Keys:
         value = self._values.get(f"{self.architecture}.{key}", default)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
             raise BadGguf(f"its value {self.architecture}.{key} is not a whole number")
+        return value
+
+    def real(self, key: str, default: float) -> float:
+        value = self._values.get(f"{self.architecture}.{key}", default)
+        if not isinstance(value, float):
+            raise BadGguf(f"its value {self.architecture}.{key} is not a decimal number")
         return value
 
     def text(self, key: str, default: str) -> str:
@@ -138,16 +146,14 @@ def read_layers(keys: Keys) -> Layers:
     shared = _shared(keys, count)
     recurrent = _recurrent(keys, count, trunk)
     compressed = "attention.key_length_mla" in keys
-    caches = tuple(
-        CacheLayer(
-            layer,
-            kv_heads[layer] * (key_swa if sliding[layer] else key_length),
-            0 if compressed else kv_heads[layer] * (value_swa if sliding[layer] else value_length),
-            sliding[layer],
-        )
-        for layer in range(min(trunk or count, count - shared))
-        if kv_heads[layer] and not recurrent[layer]
-    )
+
+    def cache(layer: int) -> CacheLayer:
+        key, value = (key_swa, value_swa) if sliding[layer] else (key_length, value_length)
+        value_width = 0 if compressed else kv_heads[layer] * value
+        return CacheLayer(layer, kv_heads[layer] * key, value_width, sliding[layer])
+
+    own = min(trunk or count, count - shared)
+    owners = [layer for layer in range(count) if kv_heads[layer] and not recurrent[layer]]
     longest = max(key_length, key_swa, keys.number("attention.key_length_mla"))
     inner = keys.per_layer("feed_forward_length", count, (0,) * count)
     experts = keys.per_layer("expert_feed_forward_length", count, (0,) * count)
@@ -163,7 +169,8 @@ def read_layers(keys: Keys) -> Layers:
         window=window if any(sliding) else 0,
         sliding=sliding,
         shared_kv=shared,
-        caches=caches,
+        caches=tuple(cache(layer) for layer in owners if layer < own),
+        head_caches=tuple(cache(layer) for layer in owners if 0 < trunk <= layer),
         recurrent_bytes=sum(recurrent) * _state_bytes(keys),
         recurrent_width=_mixed(keys) if any(recurrent) else 0,
         widest=max(heads) * longest,

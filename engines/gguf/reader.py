@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import prod
 from typing import BinaryIO, Final
 
@@ -41,9 +42,13 @@ class CutOff(BadGguf):
 
 @dataclass(frozen=True)
 class Counted:
-    """An array too long to keep: only how many values it has."""
+    """An array too long to keep: only how many values it has.
+
+    digest: of a token list, to compare two of them; empty for others.
+    """
 
     count: int
+    digest: str = ""
 
 
 Scalar = str | int | float | bool
@@ -110,6 +115,20 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     if tensors:
         end = _padded(end, alignment) + tensors[-1].offset + tensors[-1].size_bytes
     return Gguf(values, tuple(tensors), end)
+
+
+def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
+    """One value of a file that `read_gguf` could read; nothing behind it is looked at."""
+    source = _Source(file, size)
+    source.skip(len(MAGIC))
+    source.number("I")
+    _, count = source.number("Q"), source.number("Q")
+    for _ in range(min(count, MAX_VALUES)):
+        key = source.text("a key")
+        value = source.value(source.number("I"))
+        if key == wanted:
+            return value
+    return None
 
 
 def _padded(size: int, alignment: int) -> int:
@@ -211,10 +230,10 @@ class _Source:
         if count > MAX_ARRAY:
             raise BadGguf(f"it holds a list that claims to have {count} entries")
         if kind == _STRING and distinct:
-            self._skip_distinct(count)
-        elif count <= KEPT_ARRAY:
+            return Counted(count, self._skip_distinct(count))
+        if count <= KEPT_ARRAY:
             return self._values(kind, count)
-        elif kind == _STRING:
+        if kind == _STRING:
             for _ in self._strings(count):
                 pass
         elif kind in _SCALARS:
@@ -223,18 +242,22 @@ class _Source:
             raise BadGguf(f"it holds a list of type {kind}, which is not known")
         return Counted(count)
 
-    def _skip_distinct(self, count: int) -> None:
-        """Pass over a token list. llama.cpp ends the process if a token is in it twice.
+    def _skip_distinct(self, count: int) -> str:
+        """Pass over a token list; returns its digest.
 
-        For llama.cpp a text ends at its first NUL, and it gives empty ones names of their own.
+        llama.cpp ends the process if a token is in it twice. For llama.cpp a text ends at its
+        first NUL, and it gives empty ones names of their own.
         """
         seen: set[bytes] = set()
+        texts: list[bytes] = []
         for text in self._strings(count):
+            texts.append(text)
             token = text.split(b"\0", 1)[0] if b"\0" in text else text
             if token in seen:
                 raise BadGguf(f"the token {token.decode(errors='replace')!r} is there twice")
             if token:
                 seen.add(token)
+        return blake2b(b"\0".join(texts), digest_size=16).hexdigest()
 
     def _strings(self, count: int) -> Iterator[bytes]:
         """The next strings. A token list has a quarter of a million, so no call for each."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from time import perf_counter
-from typing import Final
 
 from engines.cancel import CancelToken
+from engines.llamacpp import truth
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
+from engines.llamacpp.speculation import Speculation
 from engines.llamacpp.writer import Delta, Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
-
-NO_MTP: Final = (
-    "This version of Hearth decodes one token at a time;"
-    " multi-token prediction comes with a later one."
-)
 
 
 def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
@@ -26,15 +22,18 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
     began = perf_counter()
     seed = actual_seed(request.sampling)
     prompt = loaded.prompter.write(request)
-    cached = loaded.cache.reuse(prompt.tokens)
+    cached = loaded.cache.reuse(prompt.tokens, request.chat)
+    speculation = _speculation(loaded, request)
     yield PromptReady(len(prompt.tokens), cached, prompt.left_out)
     sampler = Sampler(
         loaded.native, loaded.model.vocabulary.size, request.sampling, seed, prior=prompt.tokens
     )
-    decoding = Decoding(loaded.context, loaded.cache, loaded.model.vocabulary, sampler, cancel)
+    decoding = Decoding(
+        loaded.context, loaded.cache, loaded.model.vocabulary, sampler, speculation, cancel
+    )
     tokens: list[int] = []
     try:
-        yield from _deltas(loaded, request, prompt, decoding, tokens)
+        yield from _deltas(loaded, request, prompt, decoding, speculation, tokens)
     finally:
         sampler.close()
     yield Done(
@@ -50,17 +49,35 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
             load_s=loaded.report.load_s,
             ttft_s=max(0.0, decoding.first_token_at - began),
             prefill_tok_s=_rate(decoding.evaluated, decoding.prefill_s),
-            decode_tok_s=_rate(decoding.steps, decoding.decode_s),
+            decode_tok_s=_rate(decoding.decoded, decoding.decode_s),
         ),
-        MtpReport(request.mtp, active=False, reason=NO_MTP),
+        speculation.report() if speculation else _no_drafts(loaded, request),
         seed,
     )
 
 
+def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
+    """What drafts for this answer, ready to begin; None if nothing shall or can."""
+    if loaded.speculation is None:
+        return None
+    loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)
+    return None if request.mtp == "off" else loaded.speculation
+
+
+def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
+    reason = truth.OFF if request.mtp == "off" else loaded.report.mtp_line
+    return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)
+
+
 def _deltas(
-    loaded: Loaded, request: ChatRequest, prompt: Prompt, decoding: Decoding, tokens: list[int]
-) -> Iterator[Delta]:
-    """The text of the answer; its tokens are added to `tokens`."""
+    loaded: Loaded,
+    request: ChatRequest,
+    prompt: Prompt,
+    decoding: Decoding,
+    speculation: Speculation | None,
+    tokens: list[int],
+) -> Iterator[Delta | MtpReport]:
+    """The text of the answer, and news of its drafts; its tokens are added to `tokens`."""
     writer = Writer(
         loaded.dialect.reasoning,
         (*request.stop, *loaded.dialect.stops),
@@ -74,6 +91,8 @@ def _deltas(
                 yield from writer.feed(piece(token))
                 if writer.stopped:
                     return
+                if speculation is not None and (news := speculation.news()):
+                    yield news
         yield from writer.finish(ended=decoding.finish == "stop")
     finally:
         loaded.prompter.remember(prompt, writer.raw, tokens[: writer.known])

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import logging
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import time_ns
+from typing import Any, Final
 
+from engines.hardware.memory import measure_memory, within_limits
+from engines.llamacpp.checkpoints import Checkpoint, Checkpoints
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
+from engines.llamacpp.native_state import NativeState
+from engines.llamacpp.records import Record, StateKey
+from engines.llamacpp.remembered import Remembered
+from engines.llamacpp.states import Entry, StateFolder
+
+logger = logging.getLogger(__name__)
+
+WORTH: Final = 16
+"""Tokens from which on a sequence is worth a copy."""
+
+_COPIED: Final = 32
+"""As many tokens are copied from memory or disk in the time that one takes to evaluate, or more."""
 
 
 def common_prefix(held: Sequence[int], prompt: Sequence[int]) -> int:
@@ -42,33 +61,120 @@ def reusable(
     return keep
 
 
-class KvCache:
-    """The keys and values of the context's one sequence."""
+@dataclass(frozen=True)
+class Cut:
+    """How many tokens stay, and whether a checkpoint is needed for that."""
 
-    def __init__(self, api: Any, context: Context, model: Model) -> None:
+    keep: int
+    from_checkpoint: bool = False
+
+
+def best_cut(
+    held: Sequence[int],
+    prompt: Sequence[int],
+    checkpoints: Sequence[int],
+    *,
+    first_position: int,
+    sliding_window: int,
+    recurrent: bool,
+) -> Cut:
+    """What of a sequence the prompt can go on from. checkpoints: their lengths."""
+    keep = reusable(
+        held,
+        prompt,
+        first_position=first_position,
+        sliding_window=sliding_window,
+        recurrent=recurrent,
+    )
+    if keep or not checkpoints:
+        return Cut(keep)
+    common = min(common_prefix(held, prompt), len(prompt) - 1)
+    keep = max((length for length in checkpoints if length <= common), default=0)
+    return Cut(keep, from_checkpoint=keep > 0)
+
+
+class KvCache:
+    """The keys and values of the context's one sequence, and of those that were live before.
+
+    tokens: what the live sequence holds. It is the same list for as long as the cache exists.
+    memory_bytes: for sequences in memory that are not live, and for checkpoints.
+    folder: takes what leaves memory, if its chat has a name; under `key`.
+    save_extra, restore_extra: the drafter's, for what it keeps of the live sequence. It gets that
+    back, or None, whenever another sequence becomes the live one.
+    """
+
+    def __init__(
+        self,
+        api: Any,
+        context: Context,
+        model: Model,
+        *,
+        memory_bytes: int = 0,
+        folder: StateFolder | None = None,
+        key: StateKey | None = None,
+    ) -> None:
         self._api = api
         self._context = context
         self._sliding_window = model.sliding_window
         self._recurrent = model.recurrent
+        self._native = NativeState(api, context)
+        # What goes back by itself needs no checkpoints.
+        for_checkpoints = memory_bytes // 2 if self._recurrent or self._sliding_window else 0
+        self._checkpoints = Checkpoints(for_checkpoints)
+        self._remembered = Remembered(memory_bytes - for_checkpoints)
+        self._folder = folder if key else None
+        self._key = key or StateKey("", "")
+        self._chat: str | None = None
         self.tokens: list[int] = []
+        self.save_extra: Callable[[], bytearray | None] = lambda: None
+        self.restore_extra: Callable[[bytearray | None], None] = lambda _: None
 
-    def reuse(self, prompt: Sequence[int]) -> int:
-        """Keep what `prompt` begins with and drop the rest; returns how many tokens stay."""
-        memory = self._context.memory
-        keep = reusable(
-            self.tokens,
-            prompt,
-            first_position=int(self._api.llama_memory_seq_pos_min(memory, 0)),
-            sliding_window=self._sliding_window,
-            recurrent=self._recurrent,
-        )
-        if keep == len(self.tokens):
-            return keep
-        if keep == 0 or not self._api.llama_memory_seq_rm(memory, 0, keep, -1):
-            self.clear()
-            return 0
-        del self.tokens[keep:]
-        return keep
+    def reuse(self, prompt: Sequence[int], chat: str | None = None) -> int:
+        """Hold as much of what `prompt` begins with as can be had; returns how many tokens.
+
+        The sequence that is live before may be put into memory, and one from there or from the
+        disk become the live one in its place. chat: whose it is from now on.
+        """
+        self._forget_deleted()
+        keep = self._live_cut(prompt).keep
+        better = self._better(prompt, keep)
+        if isinstance(better, Record):
+            self._remembered.drop(lambda record: record is better)
+        self._leave(keep if better is None else 0, chat)
+        if better is not None:
+            self._make_live(better)
+        cut = self._live_cut(prompt)
+        if isinstance(better, Record) and (
+            better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep)
+        ):
+            self._remember(better)
+        self._cut(cut)
+        self._chat = chat
+        return len(self.tokens)
+
+    @property
+    def needs_checkpoints(self) -> bool:
+        """Whether the memory cannot simply be cut anywhere, and there is room for copies of it."""
+        return self._checkpoints.fits(1)
+
+    def known(self, chat: str | None) -> list[Sequence[int]]:
+        """The tokens of every sequence of this chat that is live, in memory or on disk."""
+        found: list[Sequence[int]] = [self.tokens] if chat == self._chat else []
+        found += [record.tokens for record in self._remembered.records if record.chat == chat]
+        if self._folder is not None and chat is not None:
+            found += self._folder.known(self._key, chat)
+        return found
+
+    def checkpoint(self) -> None:
+        """Make it possible to come back to here, if the memory needs that; takes milliseconds."""
+        length = len(self.tokens)
+        if length == 0 or length in self._checkpoints.lengths:
+            return
+        if not self._checkpoints.fits(self._native.size(partial=True)):
+            return
+        state = self._native.read(partial=True)
+        if state is not None:
+            self._checkpoints.add(Checkpoint(length, state))
 
     def roll_back(self, length: int) -> None:
         """Drop what the last evaluation added behind the first `length` tokens.
@@ -79,19 +185,182 @@ class KvCache:
             if not self._api.llama_memory_seq_rm(self._context.memory, 0, length, -1):
                 raise RuntimeError("the KV cache did not give back the tokens of a draft")
             del self.tokens[length:]
+            self._checkpoints.cut(length)
 
-    def clear(self) -> None:
-        self._api.llama_memory_clear(self._context.memory, False)
-        self.tokens.clear()
-
-    def recover(self, tried: Sequence[int]) -> None:
+    def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
         """Learn what is held after an evaluation of `tried` ended early.
 
         llama.cpp keeps the parts of a batch that were done. A recurrent state, though, has taken
-        in part of the one that was not, although its positions look right.
+        in part of the one that was not, although its positions look right: it goes back to the
+        last checkpoint. keep: most tokens, of all those held and tried, that may stay; the others
+        are drafts that nobody has verified.
         """
         if self._recurrent:
-            self.clear()
+            sure = len(self.tokens) if keep is None else min(keep, len(self.tokens))
+            lengths = [length for length in self._checkpoints.lengths if length <= sure]
+            self._cut(Cut(max(lengths, default=0), from_checkpoint=bool(lengths)))
             return
         held = int(self._api.llama_memory_seq_pos_max(self._context.memory, 0)) + 1
-        self.tokens = [*self.tokens, *tried][:held]
+        self.tokens[:] = [*self.tokens, *tried][:held]
+        if keep is not None:
+            self.roll_back(keep)
+
+    def clear(self) -> None:
+        self._empty()
+        self.restore_extra(None)
+
+    def put_away(self) -> None:
+        """Before unloading: write what belongs to named chats to disk, and let go of the rest.
+
+        May take a second for each GB.
+        """
+        self._forget_deleted()
+        if self._wanted_on_disk(self._chat, array("i", self.tokens)):
+            record = self._live_record()
+            if record is not None:
+                self._to_disk(record)
+        while self._remembered.records:
+            record = self._remembered.records.pop()
+            if self._wanted_on_disk(record.chat, record.tokens):
+                self._to_disk(record)
+
+    def _live_cut(self, prompt: Sequence[int]) -> Cut:
+        return best_cut(
+            self.tokens,
+            prompt,
+            self._checkpoints.lengths,
+            first_position=int(self._api.llama_memory_seq_pos_min(self._context.memory, 0)),
+            sliding_window=self._sliding_window,
+            recurrent=self._recurrent,
+        )
+
+    def _cut(self, cut: Cut) -> None:
+        memory = self._context.memory
+        if cut.keep == len(self.tokens) and not cut.from_checkpoint:
+            return
+        done = cut.keep > 0
+        if cut.from_checkpoint:
+            state = self._checkpoints.at(cut.keep).state
+            done = self._native.write(state, partial=True)
+        if not done or not self._api.llama_memory_seq_rm(memory, 0, cut.keep, -1):
+            self.clear()
+            return
+        del self.tokens[cut.keep :]
+        self._checkpoints.cut(cut.keep)
+
+    def _better(self, prompt: Sequence[int], keep: int) -> Record | Entry | None:
+        """Of what is not live, the one from which so many more tokens stay that a copy pays."""
+        found: list[tuple[int, int, Record | Entry]] = []
+        for record in self._remembered.records:
+            lengths = [checkpoint.length for checkpoint in record.checkpoints]
+            found.append((self._expected(record.tokens, prompt, lengths), 1, record))
+        for entry in self._folder.entries(self._key) if self._folder else []:
+            head = entry.head
+            found.append((self._expected(head.tokens, prompt, head.checkpoints), 0, entry))
+        if not found:
+            return None
+        kept, _, best = max(found, key=lambda one: one[:2])
+        size = len(best.tokens if isinstance(best, Record) else best.head.tokens)
+        return best if (kept - keep) * _COPIED >= max(size, 1) else None
+
+    def _expected(self, held: array[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
+        """How many tokens of the prompt stay once `held` is live: a state has just one window."""
+        if len(held) >= self._context.size:
+            return 0
+        return best_cut(
+            held,
+            prompt,
+            checkpoints,
+            first_position=max(0, len(held) - self._sliding_window),
+            sliding_window=self._sliding_window,
+            recurrent=self._recurrent,
+        ).keep
+
+    def _make_live(self, found: Record | Entry) -> None:
+        record = found if isinstance(found, Record) else self._loaded(found)
+        if record is None:
+            return
+        self._empty()
+        held = 0
+        if self._native.write(record.state):
+            held = int(self._api.llama_memory_seq_pos_max(self._context.memory, 0)) + 1
+        if held != len(record.tokens):
+            logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
+            if isinstance(found, Entry) and self._folder is not None:
+                self._folder.discard(found, "llama.cpp does not take it")
+            self.clear()
+            return
+        self.tokens.extend(record.tokens)
+        self._checkpoints.replace(record.checkpoints)
+        self.restore_extra(record.extra)
+
+    def _loaded(self, entry: Entry) -> Record | None:
+        return self._folder.load(entry) if self._folder is not None else None
+
+    def _empty(self) -> None:
+        self._api.llama_memory_clear(self._context.memory, False)
+        self.tokens.clear()
+        self._checkpoints.cut(0)
+
+    def _leave(self, keep: int, chat: str | None) -> None:
+        """Copy the live sequence if going on loses much of it, or it changes hands.
+
+        To memory; a chat that is too large for that goes to disk, but only once another one is
+        turned to, not at each change of its own.
+        """
+        changes_hands = self._chat is not None and chat != self._chat
+        if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
+            if changes_hands and self._folder is not None:
+                fits = True
+            else:
+                fits = self._native.size() <= self._remembered.budget
+            record = self._live_record() if fits else None
+            if record is not None:
+                self._remember(record)
+
+    def _live_record(self) -> Record | None:
+        """A copy, unless that takes more than half of the memory that is free."""
+        size = self._native.size()
+        if size > within_limits(measure_memory(), Path("/")).available_bytes // 2:
+            logger.info("no memory to keep a state of %d MB", size >> 20)
+            return None
+        state = self._native.read()
+        if state is None:
+            logger.warning("llama.cpp does not give the state of this model")
+            return None
+        tokens, kept = array("i", self.tokens), self._checkpoints.kept
+        return Record(tokens, state, kept, self._chat, self.save_extra(), time_ns())
+
+    def _remember(self, record: Record) -> None:
+        """Keep it in memory; what leaves for it goes to disk, but for older versions of a chat."""
+        for leaving in self._remembered.add(record):
+            newer = any(kept.chat == leaving.chat for kept in self._remembered.records)
+            if not newer and self._wanted_on_disk(leaving.chat, leaving.tokens):
+                self._to_disk(leaving)
+
+    def _wanted_on_disk(self, chat: str | None, tokens: array[int]) -> bool:
+        if self._folder is None or chat is None or len(tokens) < WORTH:
+            return False
+        return not self._folder.holds(self._key, chat, tokens)
+
+    def _to_disk(self, record: Record) -> None:
+        if self._folder is not None:
+            self._folder.store(self._key, record)
+
+    def _forget_deleted(self) -> None:
+        """Let go of what belongs to a chat that was deleted meanwhile."""
+        if self._folder is None:
+            return
+        gone = self._folder.has_forgotten
+        self._remembered.drop(lambda record: record.chat is not None and gone(record.chat))
+        if self._chat is not None and gone(self._chat):
+            self._chat = None
+
+
+def _loses_much(held: int, keep: int) -> bool:
+    """Whether so much of a sequence would be lost that it is put away first.
+
+    Not for an answer that is only asked for again: each would take the memory of another chat.
+    """
+    lost = held - keep
+    return lost >= WORTH and lost * 4 >= held

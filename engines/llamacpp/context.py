@@ -36,41 +36,30 @@ class AbortFlag:
         return ctypes.addressof(self._bytes)
 
 
-class Context:
-    """One sequence of tokens being evaluated by a model; sizes in tokens.
+def context_params(api: Any, plan: LoadPlan) -> Any:
+    """What the contexts of a model and of its drafter have in common: llama_context_params."""
+    params = api.llama_context_default_params()
+    params.n_ctx = plan.context
+    params.n_batch = params.n_ubatch = min(plan.batch, plan.context)
+    params.n_seq_max = params.n_outputs_max = 1
+    params.n_threads = plan.threads
+    params.n_threads_batch = plan.batch_threads
+    params.flash_attn_type = _FLASH_ATTENTION_AUTO
+    params.type_k = params.type_v = KV_TYPES[plan.kv_type]
+    params.offload_kqv = params.op_offload = plan.gpu_layers != 0
+    params.swa_full = False
+    params.no_perf = True
+    return params
 
-    Raises NotEnoughMemory or EngineFailed when it cannot be made. Close it before the model.
+
+class Batch:
+    """Tokens of one sequence for llama_decode, in arrays that belong to Python.
+
+    llama_batch_free must never see it. width: values of the hidden state that goes with each
+    token, 0 for none.
     """
 
-    def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
-        api = native.api
-        self._api = api
-        self._llama_decode = api.llama_decode
-        params = api.llama_context_default_params()
-        params.n_ctx = plan.context
-        params.n_batch = params.n_ubatch = min(plan.batch, plan.context)
-        params.n_seq_max = params.n_outputs_max = 1
-        params.n_threads = plan.threads
-        params.n_threads_batch = plan.batch_threads
-        params.flash_attn_type = _FLASH_ATTENTION_AUTO
-        params.type_k = params.type_v = KV_TYPES[plan.kv_type]
-        params.offload_kqv = params.op_offload = plan.gpu_layers != 0
-        params.swa_full = False
-        params.no_perf = True
-        with native.log.watch() as complaints:
-            self.pointer: Any = api.llama_init_from_model(model.pointer, params)
-        if not self.pointer:
-            raise context_failure(plan.model, plan.context, complaints)
-        self.memory: Any = api.llama_get_memory(self.pointer)
-        self.size = int(api.llama_n_ctx(self.pointer))
-        self.batch_size = int(api.llama_n_batch(self.pointer))
-        self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
-        self._make_batch()
-        self.watch(AbortFlag())
-
-    def _make_batch(self) -> None:
-        """A batch whose arrays belong to Python: llama_batch_free must never see it."""
-        size = self.batch_size
+    def __init__(self, api: Any, size: int, width: int = 0) -> None:
         self._tokens = (ctypes.c_int32 * size)()
         self._positions = (ctypes.c_int32 * size)()
         self._outputs = (ctypes.c_int8 * size)()
@@ -78,33 +67,84 @@ class Context:
         pointer = ctypes.POINTER(ctypes.c_int32)
         self._sequence_counts = (ctypes.c_int32 * size)(*[1] * size)
         self._sequences = (pointer * size)(*[ctypes.cast(self._sequence, pointer)] * size)
-        self._batch = self._api.llama_batch(
+        self.hidden = (ctypes.c_float * (size * width))()
+        self.native = api.llama_batch(
             0,
             self._tokens,
-            None,
+            self.hidden if width else None,
             self._positions,
             self._sequence_counts,
             self._sequences,
             self._outputs,
         )
 
+    def fill(self, tokens: Sequence[int], start: int, outputs: int) -> None:
+        """Hold `tokens` from position `start` on; the last `outputs` of them give logits."""
+        count = len(tokens)
+        self._tokens[:count] = list(tokens)
+        self._positions[:count] = list(range(start, start + count))
+        self._outputs[:count] = [0] * (count - outputs) + [1] * outputs
+        self.native.n_tokens = count
+
+
+class Context:
+    """One sequence of tokens being evaluated by a model; sizes in tokens.
+
+    drafts: most tokens that can be evaluated on trial and taken back, 0 where the model's
+    recurrent state cannot go back.
+    Raises NotEnoughMemory or EngineFailed when it cannot be made. Close it before the model.
+    """
+
+    def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
+        api = native.api
+        self._api = api
+        self._llama_decode = api.llama_decode
+        self._keep_hidden = native.extra.llama_set_embeddings_nextn
+        params = context_params(api, plan)
+        # llama.cpp ends the process where a batch asks for more rows of logits than this.
+        params.n_outputs_max = 1 + plan.draft_max
+        params.n_rs_seq = plan.draft_max if model.recurrent else 0
+        with native.log.watch() as complaints:
+            self.pointer: Any = api.llama_init_from_model(model.pointer, params)
+        if not self.pointer:
+            raise context_failure(plan.model, plan.context, complaints)
+        self.memory: Any = api.llama_get_memory(self.pointer)
+        self.size = int(api.llama_n_ctx(self.pointer))
+        self.batch_size = int(api.llama_n_batch(self.pointer))
+        goes_back = int(api.llama_n_rs_seq(self.pointer)) if model.recurrent else plan.draft_max
+        self.drafts = min(plan.draft_max, goes_back, self.batch_size - 1)
+        self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
+        self._batch = Batch(api, self.batch_size)
+        self._threads = (plan.threads, plan.batch_threads)
+        self._trial = False
+        self.watch(AbortFlag())
+        self.hide()
+
     def watch(self, flag: AbortFlag) -> None:
         """From now on `flag` aborts evaluations."""
         self._flag = flag
         self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
 
-    def evaluate(self, tokens: Sequence[int], start: int, *, output: bool) -> int:
+    def expose(self, *, every_row: bool) -> None:
+        """Keep the hidden states that a drafter starts from: of all tokens, or with logits only."""
+        self._keep_hidden(self.pointer, True, not every_row)
+
+    def hide(self) -> None:
+        """Keep no hidden states. The last layer then works on the rows with logits only."""
+        self._keep_hidden(self.pointer, False, True)
+
+    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate at most `batch_size` tokens from position `start` on; returns the result code.
 
-        With `output` the last token's logits are there to sample from.
+        The last `outputs` of them, at most 1 + `drafts`, get logits to draw from.
         """
-        count = len(tokens)
-        self._tokens[:count] = list(tokens)
-        self._positions[:count] = list(range(start, start + count))
-        self._outputs[:count] = [0] * count
-        self._outputs[count - 1] = output
-        self._batch.n_tokens = count
-        return int(self._llama_decode(self.pointer, self._batch))
+        if (outputs > 1) != self._trial:
+            # llama.cpp takes every call with several tokens for a prompt, with the threads for it.
+            self._trial = outputs > 1
+            few, many = self._threads
+            self._api.llama_set_n_threads(self.pointer, few, few if self._trial else many)
+        self._batch.fill(tokens, start, outputs)
+        return int(self._llama_decode(self.pointer, self._batch.native))
 
     def close(self) -> None:
         if self.pointer:

@@ -1,8 +1,22 @@
-"""The loop: evaluate the prompt, then draw a token and evaluate it, again and again."""
+"""The loop: evaluate the prompt, then draw, evaluate and draw again; with drafts, several at once.
+
+A step without drafts evaluates the token drawn last and draws the next one. A step with k drafts
+evaluates that token and the drafts in one call, which gives k + 1 rows of logits. Tokens are drawn
+from one row after the other, as long as the token drawn is the one that was drafted there: then
+the next row is what it would have been without drafts. The first that differs was drawn from the
+model's own distribution all the same, and ends the step. So every token that leaves is drawn by
+the model's whole sampler chain from the model's own logits; drafts decide how many at a time.
+
+For a draft that is one certain token, that is the exact rejection rule of speculative sampling: it
+is kept with the probability that the model gives it, and otherwise the token is drawn from what
+remains. Source: Leviathan, Kalman and Matias, "Fast inference from transformers via speculative
+decoding", 2023.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from sys import maxsize
 from time import perf_counter
 
 from engines.cancel import CancelToken
@@ -10,6 +24,7 @@ from engines.errors import EngineFailed
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import ABORTED, EVALUATED, NO_ROOM, AbortFlag, Context
 from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import FinishReason
 
@@ -17,9 +32,10 @@ from engines.types import FinishReason
 class Decoding:
     """One answer being made; iterate over it for its tokens, the end marker not among them.
 
+    speculation: what drafts for this answer, None if nothing does.
     finish: why it ended, once it has.
     prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first.
-    evaluated, steps: tokens evaluated in that time.
+    evaluated, decoded: tokens evaluated, and drawn, in that time.
     first_token_at: when the first token was drawn, by `time.perf_counter`; 0 if none was.
     """
 
@@ -29,21 +45,29 @@ class Decoding:
         cache: KvCache,
         vocabulary: Vocabulary,
         sampler: Sampler,
+        speculation: Speculation | None,
         cancel: CancelToken,
     ) -> None:
         self._context = context
         self._cache = cache
         self._vocabulary = vocabulary
         self._sampler = sampler
+        self._speculation = speculation
         self._cancel = cancel
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
-        self.evaluated = self.steps = 0
+        self.evaluated = self.decoded = 0
 
     def tokens(self, prompt: Sequence[int], max_tokens: int | None) -> Generator[int, None, None]:
-        """Continue `prompt`, whose beginning the cache holds. Raises EngineFailed."""
+        """Continue `prompt`, whose beginning the cache holds. Raises EngineFailed.
+
+        Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
+        of them not yet, as if there had been no drafts.
+        """
         flag = AbortFlag()
         self._context.watch(flag)
+        if self._speculation is not None:
+            self._speculation.watch(flag)
         forget = self._cancel.on_cancel(flag.set)
         try:
             if max_tokens == 0:
@@ -55,46 +79,104 @@ class Decoding:
 
     def _prefill(self, prompt: Sequence[int]) -> bool:
         began = perf_counter()
-        held = len(self._cache.tokens)
-        for start in range(held, len(prompt), self._context.batch_size):
-            part = prompt[start : start + self._context.batch_size]
-            if not self._evaluate(part, output=start + len(part) == len(prompt)):
+        held, last = len(self._cache.tokens), len(prompt) - 1
+        self._cache.checkpoint()
+        for part in self._parts(held, len(prompt)):
+            if part.start == last:
+                self._cache.checkpoint()
+            tokens = prompt[part.start : part.stop]
+            if not self._evaluate(tokens, outputs=int(part.stop > last)):
                 return False
+            if self._speculation is not None:
+                self._speculation.observe(tokens, part.start)
         self.evaluated = len(prompt) - held
         self.prefill_s = perf_counter() - began
         return True
 
-    def _generate(self, max_tokens: int | None) -> Iterator[int]:
-        context, cached, cancel = self._context, self._cache.tokens, self._cancel
-        draw, ends = self._sampler.draw, self._vocabulary.ends_generation
-        token = draw(context)
-        self.first_token_at = perf_counter()
-        count = 0
-        while not ends(token):
-            yield token
-            count += 1
-            if cancel.cancelled:
-                self.finish = "cancelled"
-                return
-            if count == max_tokens or len(cached) >= context.size:
-                self.finish = "length"
-                return
-            began = perf_counter()
-            if not self._evaluate((token,), output=True):
-                return
-            token = draw(context)
-            self.decode_s += perf_counter() - began
-            self.steps += 1
+    def _parts(self, held: int, length: int) -> Iterator[range]:
+        """The calls in which a prompt is evaluated.
 
-    def _evaluate(self, tokens: Sequence[int], *, output: bool) -> bool:
-        """Evaluate and remember `tokens`; False when a cancel came first."""
-        result = ABORTED
+        Where the memory cannot go back, the last token comes alone: with a checkpoint before it,
+        another answer to the same prompt costs one token.
+        """
+        batch = self._context.batch_size
+        end = length - 1 if self._cache.needs_checkpoints else length
+        for start in range(held, end, batch):
+            yield range(start, min(start + batch, end))
+        if end < length:
+            yield range(end, length)
+
+    def _generate(self, max_tokens: int | None) -> Iterator[int]:
+        run = [self._sampler.draw(self._context)]
+        self.first_token_at = perf_counter()
+        position = first = len(self._cache.tokens)
+        count = 0
+        while True:
+            try:
+                for position, token in enumerate(run, first):
+                    if self._vocabulary.ends_generation(token):
+                        return
+                    yield token
+                    count += 1
+                    if self._cancel.cancelled:
+                        self.finish = "cancelled"
+                        return
+                    if count == max_tokens or position >= self._context.size:
+                        self.finish = "length"
+                        return
+            finally:
+                self._cut(position)
+            room = min(self._context.drafts, self._context.size - position - 1)
+            run = self._step(token, position, min(room, (max_tokens or maxsize) - count - 1))
+            if not run:
+                return
+            first = position + 1
+
+    def _step(self, token: int, position: int, room: int) -> list[int]:
+        """The next tokens, with at most `room` drafted; all but the last are evaluated.
+
+        Empty when a cancel came first.
+        """
+        speculation, began = self._speculation, perf_counter()
+        drafts = speculation.propose(token, position, room) if speculation else ()
+        drafted = perf_counter()
+        if not self._evaluate((token, *drafts), outputs=1 + len(drafts), trial=len(drafts)):
+            return []
+        draw, context, run = self._sampler.draw, self._context, []
+        for row, draft in enumerate(drafts):
+            run.append(draw(context, row))
+            if run[-1] != draft or self._vocabulary.ends_generation(draft):
+                break
+        else:
+            run.append(draw(context))
+        ended = perf_counter()
+        if speculation is not None:
+            speculation.observe((token, *run[:-1]), position)
+            speculation.learn(drafts, run, drafted - began, ended - drafted)
+        self.decode_s += ended - began
+        self.decoded += len(run)
+        return run
+
+    def _cut(self, length: int) -> None:
+        """Drop what was evaluated on trial and has no place among the first `length` tokens."""
+        if self._speculation is not None and length < len(self._cache.tokens):
+            self._cache.roll_back(length)
+            self._speculation.roll_back(length)
+
+    def _evaluate(self, tokens: Sequence[int], *, outputs: int, trial: int = 0) -> bool:
+        """Evaluate and remember `tokens`; False when a cancel came first.
+
+        trial: how many of them, the last ones, are drafts, which do not stay if this fails.
+        """
+        held, result = len(self._cache.tokens), ABORTED
         if not self._cancel.cancelled:
-            result = self._context.evaluate(tokens, len(self._cache.tokens), output=output)
+            result = self._context.evaluate(tokens, held, outputs=outputs)
             if result == EVALUATED:
                 self._cache.tokens.extend(tokens)
                 return True
-            self._cache.recover(tokens)
+            self._cache.recover(tokens, held + len(tokens) - trial)
+            if self._speculation is not None:
+                self._speculation.roll_back(len(self._cache.tokens))
         if result == ABORTED:
             self.finish = "cancelled"
             return False

@@ -6,25 +6,46 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled
 from engines.gguf_header import read_header, require_chat
 from engines.llamacpp.answer import answer
+from engines.llamacpp.compare import check_mtp
+from engines.llamacpp.cost_book import CostBook
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.memory import require_memory
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan
+from engines.llamacpp.states import StateFolder
+from engines.pairing import require_pair
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck
+
+if TYPE_CHECKING:
+    # The probe's process runs this engine: at run time neither can import the other first.
+    from engines.llamacpp.probe import Probe
 
 
 class LlamaCppEngine:
-    """An `engines.base.Engine` on llama.cpp."""
+    """An `engines.base.Engine` on llama.cpp.
+
+    book: measured costs. states: where chats go on from after a restart. probe: tries each file
+    in another process first. Without them it measures, evaluates and trusts anew.
+    """
 
     name = "llamacpp"
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        book: CostBook | None = None,
+        states: StateFolder | None = None,
+        probe: Probe | None = None,
+    ) -> None:
+        self._book = book or CostBook(None)
+        self._states = states
+        self._probe = probe
         self._loaded: Loaded | None = None
         self._busy = threading.Lock()
 
@@ -35,13 +56,20 @@ class LlamaCppEngine:
             began = perf_counter()
             header = read_header(plan.model)
             require_chat(plan.model, header)
+            if plan.drafter is not None:
+                require_pair(header, read_header(plan.drafter))
             require_memory(header, plan)
+            if self._probe is not None:
+                self._probe.require_safe(plan, cancel)
             native = load_native()
-            model = open_model(native, plan, progress, cancel)
+            mtp = header.mtp == "embedded" and plan.draft_max > 0
+            model = open_model(native, plan, progress, cancel, mtp=mtp)
             try:
                 if cancel.cancelled:
                     raise LoadCancelled
-                self._loaded = Loaded(native, model, header, plan, began)
+                self._loaded = Loaded(
+                    native, model, header, plan, self._book, self._states, progress, cancel, began
+                )
             except BaseException:
                 model.close()
                 raise
@@ -51,16 +79,24 @@ class LlamaCppEngine:
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
         with self._alone():
-            if self._loaded is None:
-                raise EngineFailed(
-                    "There is nothing to answer with.", "No model is loaded.", "Choose a model."
-                )
-            yield from answer(self._loaded, request, cancel)
+            yield from answer(self._need_loaded(), request, cancel)
+
+    def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
+        """Compare answers with and without drafts. See `Engine.check_mtp`."""
+        with self._alone():
+            return check_mtp(self._need_loaded(), request, depth, cancel)
 
     def close(self) -> None:
         """Unload. See `Engine.close`."""
         with self._alone():
             self._unload()
+
+    def _need_loaded(self) -> Loaded:
+        if self._loaded is None:
+            raise EngineFailed(
+                "There is nothing to answer with.", "No model is loaded.", "Choose a model."
+            )
+        return self._loaded
 
     def _unload(self) -> None:
         if self._loaded is not None:

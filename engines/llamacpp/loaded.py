@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import ExitStack
 from time import perf_counter
 
+from engines.base import Progress
+from engines.cancel import CancelToken
 from engines.dialect import Dialect
+from engines.errors import LoadCancelled
 from engines.gguf_header import GgufHeader
 from engines.llamacpp.cache import KvCache
+from engines.llamacpp.calibration import measure_costs
 from engines.llamacpp.context import Context
+from engines.llamacpp.cost_book import CostBook
+from engines.llamacpp.drafting import open_drafting
 from engines.llamacpp.model import Model
-from engines.llamacpp.native import Native, give_back_memory
+from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
 from engines.llamacpp.prompting import Prompter
-from engines.types import LoadedModel, LoadPlan
+from engines.llamacpp.records import StateKey
+from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.speculation import Speculation
+from engines.llamacpp.state_key import state_key
+from engines.llamacpp.states import StateFolder
+from engines.pairing import mtp_advice
+from engines.types import LoadedModel, LoadPlan, Sampling
+
+logger = logging.getLogger(__name__)
 
 
 class Loaded:
     """Owns `model` from the moment it is made; `close` frees in the one order that is safe.
 
-    began: when the load began, by `time.perf_counter`.
-    Raises TemplateFailed, NotEnoughMemory, EngineFailed; then the model is the caller's to close.
+    began: when the load began, by `time.perf_counter`. speculation: None where nothing can be
+    evaluated on trial.
+    Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
+    LoadCancelled; then the model is the caller's to close.
     """
 
     def __init__(
-        self, native: Native, model: Model, header: GgufHeader, plan: LoadPlan, began: float
+        self,
+        native: Native,
+        model: Model,
+        header: GgufHeader,
+        plan: LoadPlan,
+        book: CostBook,
+        states: StateFolder | None,
+        progress: Progress,
+        cancel: CancelToken,
+        began: float,
     ) -> None:
         vocabulary = model.vocabulary
         self.dialect = Dialect(
@@ -34,10 +61,35 @@ class Loaded:
         )
         self.native = native
         self.model = model
-        self.context = Context(native, model, plan)
-        try:
-            self.cache = KvCache(native.api, self.context, model)
+        self._book = book
+        with ExitStack() as opened:
+            self.context = Context(native, model, plan)
+            opened.callback(self.context.close)
+            self.drafting = open_drafting(
+                native, header, model, self.context, plan, progress, cancel
+            )
+            opened.callback(self.drafting.close)
+            self.cache = KvCache(
+                native.api,
+                self.context,
+                model,
+                memory_bytes=plan.kept_bytes,
+                folder=states,
+                key=self._state_key(plan) if states is not None else None,
+            )
+            self.cache.save_extra = self.drafting.save
+            self.cache.restore_extra = self.drafting.restore
             self.prompter = Prompter(self.dialect, vocabulary, self.context.size)
+            device = _device(native, plan)
+            # What a measurement of costs holds for.
+            self._costs_key = (
+                f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
+                f" {plan.kv_type} {device} {plan.threads} {BINDINGS_VERSION}"
+            )
+            self.speculation = self._speculation(header, cancel)
+            if cancel.cancelled:
+                raise LoadCancelled
+            speculation = self.speculation
             self.report = LoadedModel(
                 name=header.name,
                 architecture=header.architecture,
@@ -45,14 +97,45 @@ class Loaded:
                 size_bytes=header.size_bytes,
                 context=self.context.size,
                 context_trained=model.context_trained,
-                device=_device(native, plan),
+                device=device,
                 load_s=perf_counter() - began,
+                mtp=speculation.kind if speculation else "none",
+                mtp_line=speculation.standing if speculation else mtp_advice(header),
             )
-        except BaseException:
-            self.context.close()
-            raise
+            opened.pop_all()
+
+    def _state_key(self, plan: LoadPlan) -> StateKey | None:
+        try:
+            return state_key(self.native.api, self.model, self.context, plan)
+        except OSError as error:
+            logger.warning("no state is kept of %s: %s", plan.model.name, error)
+            return None
+
+    def _speculation(self, header: GgufHeader, cancel: CancelToken) -> Speculation | None:
+        """What drafts, with the costs that were measured before, or are measured now."""
+        if not self.context.drafts:
+            return None
+        costs = self._book.costs(self._costs_key)
+        if costs is None or costs.limit != self.context.drafts:
+            vocabulary = self.model.vocabulary.size
+            sampler = Sampler(self.native, vocabulary, Sampling(), seed=1, prior=())
+            try:
+                costs = measure_costs(self.context, self.cache, self.drafting, sampler, cancel)
+            finally:
+                sampler.close()
+        return Speculation(
+            self.drafting,
+            costs,
+            self.context.drafts,
+            self.model.vocabulary.ends_generation,
+            mtp_advice(header),
+        )
 
     def close(self) -> None:
+        self.cache.put_away()
+        if self.speculation is not None:
+            self._book.keep(self._costs_key, self.speculation.costs)
+        self.drafting.close()
         self.context.close()
         self.model.close()
         give_back_memory()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import NotEnoughMemory
-from engines.fit import amount, split_needed
+from engines.fit import Drafting, amount, split_needed
 from engines.gguf.reader import Tensor
 from engines.gguf_header import GgufHeader
 from engines.hardware.memory import measure_memory, within_limits
@@ -19,18 +19,23 @@ from engines.types import LoadPlan
 _REPACKED: Final = {"Q4_0", "Q4_K", "IQ4_NL", "MXFP4", "Q2_K"}
 
 
-def require_memory(header: GgufHeader, plan: LoadPlan) -> None:
+def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None = None) -> None:
     """Raises NotEnoughMemory if what must stay in the computer's memory exceeds what is free.
 
     Linux promises more memory than it has: llama.cpp gets its KV cache, and is killed when it
     clears it. Weights that are mapped from the file can leave memory again and do not count here,
     except those that llama.cpp copies into a layout that suits the processor. Whether a plan is
-    a good one is for `engines.planner.check` to say.
+    a good one is for `engines.planner.check` to say. drafter: the header of the plan's drafter.
     """
-    staying = replace(header, tensors=tuple(_repacked(header))) if plan.mmap else header
-    ram = split_needed(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
-    kept = split_needed(staying, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
-    need = ram.kv + ram.compute + kept.weights
+
+    def staying(whole: GgufHeader) -> GgufHeader:
+        return replace(whole, tensors=tuple(_repacked(whole))) if plan.mmap else whole
+
+    drafting = Drafting(plan.draft_max, staying(drafter) if drafter else None)
+    sizes = plan.context, plan.kv_type, plan.batch, plan.gpu_layers
+    ram = split_needed(header, *sizes).ram
+    kept = split_needed(staying(header), *sizes, drafting).ram
+    need = ram.kv + ram.compute + kept.weights + kept.drafter
     have = within_limits(measure_memory(), Path("/")).available_bytes
     if need > have:
         raise NotEnoughMemory(

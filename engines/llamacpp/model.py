@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from typing import Any
 
 from engines.base import Progress
@@ -40,35 +41,15 @@ class Model:
             self.pointer = None
 
 
-def open_model(native: Native, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> Model:
-    """Load the plan's weights. Raises EngineError or LoadCancelled; then nothing stays behind."""
+def open_model(
+    native: Native, plan: LoadPlan, progress: Progress, cancel: CancelToken, *, mtp: bool = False
+) -> Model:
+    """Load the plan's weights; with `mtp` its prediction layers, too.
+
+    Raises EngineError or LoadCancelled; then nothing stays behind.
+    """
     api = native.api
-    failed: list[BaseException] = []
-
-    @api.llama_progress_callback  # type: ignore[untyped-decorator]
-    def on_progress(part: float, _user_data: object) -> bool:
-        try:
-            progress(part)
-        except BaseException as error:  # noqa: BLE001  C cannot pass it on: raised again below
-            failed.append(error)
-            return False
-        return not cancel.cancelled
-
-    params = api.llama_model_default_params()
-    params.n_gpu_layers = plan.gpu_layers
-    no_devices = (ctypes.c_void_p * 1)()
-    if plan.gpu_layers == 0:
-        params.devices = ctypes.cast(no_devices, ctypes.c_void_p)
-    params.load_mode = 1 if plan.mmap else 0
-    params.progress_callback = on_progress
-    with native.log.watch() as complaints:
-        pointer = api.llama_model_load_from_file(_path_bytes(plan), params)
-    if not pointer:
-        if failed:
-            raise failed[0]
-        if cancel.cancelled:
-            raise LoadCancelled
-        raise load_failure(plan.model, complaints)
+    pointer = load_weights(native, plan.model, plan, progress, cancel, mtp=mtp)
     if api.llama_vocab_type(api.llama_model_get_vocab(pointer)) == _NO_VOCABULARY:
         api.llama_model_free(pointer)
         raise NotAChatModel(
@@ -87,6 +68,47 @@ def open_model(native: Native, plan: LoadPlan, progress: Progress, cancel: Cance
     return model
 
 
-def _path_bytes(plan: LoadPlan) -> bytes:
+def load_weights(
+    native: Native,
+    path: Path,
+    plan: LoadPlan,
+    progress: Progress,
+    cancel: CancelToken,
+    *,
+    mtp: bool,
+) -> Any:
+    """A native llama_model, for the caller to free. Raises EngineError or LoadCancelled."""
+    api = native.api
+    failed: list[BaseException] = []
+
+    @api.llama_progress_callback  # type: ignore[untyped-decorator]
+    def on_progress(part: float, _user_data: object) -> bool:
+        try:
+            progress(part)
+        except BaseException as error:  # noqa: BLE001  C cannot pass it on: raised again below
+            failed.append(error)
+            return False
+        return not cancel.cancelled
+
+    params = api.llama_model_default_params()
+    params.n_gpu_layers = plan.gpu_layers
+    no_devices = (ctypes.c_void_p * 1)()
+    if plan.gpu_layers == 0:
+        params.devices = ctypes.cast(no_devices, ctypes.c_void_p)
+    params.load_mode = 1 if plan.mmap else 0
+    params.load_mtp = mtp
+    params.progress_callback = on_progress
+    with native.log.watch() as complaints:
+        pointer = api.llama_model_load_from_file(_path_bytes(path), params)
+    if pointer:
+        return pointer
+    if failed:
+        raise failed[0]
+    if cancel.cancelled:
+        raise LoadCancelled
+    raise load_failure(path, complaints)
+
+
+def _path_bytes(path: Path) -> bytes:
     """llama.cpp takes UTF-8 on every system, Windows included."""
-    return str(plan.model).encode("utf-8", "surrogateescape")
+    return str(path).encode("utf-8", "surrogateescape")

@@ -25,6 +25,7 @@ class Native:
     """llama.cpp as this process has loaded it. Get it from `load_native`.
 
     api: the functions and structures of llama.h, as llama-cpp-python declares them.
+    extra: those of llama-ext.h, for multi-token prediction.
     """
 
     def __init__(self) -> None:
@@ -32,6 +33,8 @@ class Native:
         try:
             package = importlib.import_module("llama_cpp")
             self.api: Any = importlib.import_module("llama_cpp.llama_cpp")
+            # Functions of llama-ext.h, which have C++ names that the bindings know.
+            self.extra: Any = importlib.import_module("llama_cpp.llama_cpp_ext")
             version = self.api.llama_version()
             # It has to be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
             self._ggml = Ggml(ggml_libraries(self.api._lib, self.api._base_path))

@@ -14,6 +14,7 @@ from engines.types import (
     FinishReason,
     LoadedModel,
     LoadPlan,
+    MtpCheck,
     MtpReport,
     PromptReady,
     TextDelta,
@@ -21,11 +22,18 @@ from engines.types import (
     Usage,
 )
 
+NO_DRAFTS = "A scripted engine drafts nothing."
+MTP_LINE = "A scripted drafter could guess ahead."
+
 
 class ScriptedEngine:
     """Yields `pieces`, then raises `error` if there is one.
 
-    hold: when given, the engine waits for it (or a cancel) before each piece after the first.
+    hold: when given, the engine waits for it (or a cancel) before each piece after the first, and
+    before each check.
+    reports: MTP's, one after each piece as long as there are any, and the last of them at the end;
+    none while MTP is off.
+    checks: what `check_mtp` finds, in turn; the last of them stays.
     """
 
     name = "scripted"
@@ -35,41 +43,74 @@ class ScriptedEngine:
         pieces: Sequence[str] = ("Hello", " there"),
         error: Exception | None = None,
         hold: threading.Event | None = None,
+        reports: Sequence[MtpReport] = (),
+        checks: Sequence[MtpCheck | Exception] = (MtpCheck(True, 64, 2, 40),),
     ) -> None:
         self.pieces = pieces
         self.error = error
         self.hold = hold
+        self.reports = reports
+        self.checks = checks
         self.plans: list[LoadPlan] = []
         self.requests: list[ChatRequest] = []
+        self.checked: list[tuple[ChatRequest, int]] = []
         self.closed = 0
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         self.plans.append(plan)
         progress(0.5)
         progress(1.0)
-        return LoadedModel("Scripted", "none", 1, 1, plan.context, plan.context, "CPU", 0.0)
+        return LoadedModel(
+            name="Scripted",
+            architecture="none",
+            parameters=1,
+            size_bytes=1,
+            context=plan.context,
+            context_trained=plan.context,
+            device="CPU",
+            load_s=0.0,
+            mtp="drafter",
+            mtp_line=MTP_LINE,
+        )
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
         finish: FinishReason = "stop"
+        report = MtpReport(request.mtp, active=False, reason=NO_DRAFTS)
+        reports = iter(self.reports if request.mtp != "off" else ())
         for number, piece in enumerate(self.pieces):
-            if number and self.hold is not None:
-                while not self.hold.wait(0.01) and not cancel.cancelled:
-                    pass
+            if number:
+                self._wait(cancel)
             if cancel.cancelled:
                 finish = "cancelled"
                 break
             yield TextDelta(piece)
+            if (said := next(reports, None)) is not None:
+                report = said
+                yield said
         if self.error is not None:
             raise self.error
         yield Done(
             finish_reason=finish,
             usage=Usage(5, 2, len(self.pieces), 4096),
             timing=Timing(0.0, 0.01, 500.0, 100.0),
-            mtp=MtpReport(request.mtp, active=False, reason="A scripted engine drafts nothing."),
+            mtp=report,
             seed=7,
         )
 
+    def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
+        self.checked.append((request, depth))
+        self._wait(cancel)
+        found = self.checks[min(len(self.checked), len(self.checks)) - 1]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
     def close(self) -> None:
         self.closed += 1
+
+    def _wait(self, cancel: CancelToken) -> None:
+        if self.hold is not None:
+            while not self.hold.wait(0.01) and not cancel.cancelled:
+                pass

@@ -126,7 +126,7 @@ def test_an_aborted_prompt_does_no_harm(
     load: Load, model: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a recurrent state too, which an abort leaves half changed."""
-    engine = load(request.getfixturevalue(model), batch=32)
+    engine = load(request.getfixturevalue(model), batch=32, kept_bytes=0)
     question = ask("Tell me all about Hearth and where it keeps its chats. " * 12)
     expected = answer(engine, question)
     run(engine, ask("Hello"))
@@ -134,12 +134,12 @@ def test_an_aborted_prompt_does_no_harm(
     evaluate = Context.evaluate
     starts: list[int] = []
 
-    def cancel_in_the_third(self: Context, tokens: list[int], start: int, *, output: bool) -> int:
+    def cancel_in_the_third(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
         starts.append(start)
         if len(starts) < 3:
-            return evaluate(self, tokens, start, output=output)
+            return evaluate(self, tokens, start, outputs=outputs)
         self._flag.set()
-        result = evaluate(self, tokens, start, output=output)
+        result = evaluate(self, tokens, start, outputs=outputs)
         cancel.cancel()
         return result
 
@@ -157,7 +157,7 @@ def test_the_cache_knows_the_part_of_a_batch_that_was_done(load: Load, random_ll
     loaded = load(random_llama)._loaded
     assert loaded is not None
     tokens = loaded.model.vocabulary.tokenise("Tell me all about Hearth.")
-    assert loaded.context.evaluate(tokens[:4], 0, output=False) == EVALUATED
+    assert loaded.context.evaluate(tokens[:4], 0, outputs=0) == EVALUATED
     loaded.cache.recover(tokens)
     assert loaded.cache.tokens == tokens[:4]
 
@@ -172,9 +172,9 @@ def test_a_cancel_interrupts_the_evaluation_of_a_long_prompt(
     results = []
     evaluate = Context.evaluate
 
-    def announced(self: Context, tokens: list[int], start: int, *, output: bool) -> int:
+    def announced(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
         inside.set()
-        results.append(evaluate(self, tokens, start, output=output))
+        results.append(evaluate(self, tokens, start, outputs=outputs))
         return results[-1]
 
     def cancel_once_inside() -> None:

@@ -1,0 +1,71 @@
+"""Which models can predict several tokens with layers of their own, and take tokens back again.
+
+Source: the graphs of src/models/*.cpp that are built for LLM_GRAPH_TYPE_DECODER_MTP, what they
+assert, and the lists of architectures in llama-arch.cpp, all of the llama.cpp that Hearth pins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+# A file of these with more than one head would end the process in the graph's assertion.
+_ONE_HEAD: Final = {
+    "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "glm-dsa", "glm4moe",
+    "nemotron_h_moe", "qwen35", "qwen35moe", "qwen3next",
+}  # fmt: skip
+# Each head of these predicts one token further than the head before it.
+_CHAINED: Final = {"hy_v3", "mimo2", "step35"}
+# What a head of theirs needs besides, and the library leaves optional.
+_ALSO: Final = {"mimo2": ("attn_qkv",)}
+_RECURRENT: Final = {
+    "arwkv7", "bailingmoe3", "deepseek4", "falcon-h1", "glm5-next", "granitehybrid", "jamba",
+    "kimi-k3", "kimi-linear", "lfm2", "lfm2moe", "mamba", "mamba2", "minimax-01", "nemotron_h",
+    "nemotron_h_moe", "plamo2", "qwen35", "qwen35moe", "qwen3next", "qwen4exp", "rwkv6",
+    "rwkv6qwen2", "rwkv7",
+}  # fmt: skip
+# llm_arch_supports_rs_rollback: the state is kept as it was after each of the last few tokens.
+_ROLLBACK: Final = {
+    "bailingmoe3", "deepseek4", "glm5-next", "kimi-k3", "lfm2", "lfm2moe", "nemotron_h",
+    "nemotron_h_moe", "qwen35", "qwen35moe", "qwen4exp",
+}  # fmt: skip
+
+
+def recurrent(architecture: str) -> bool:
+    """Whether some layers keep a state that every token changes, beside or instead of a cache."""
+    return architecture in _RECURRENT
+
+
+def goes_back(architecture: str) -> bool:
+    """Whether tokens that were evaluated on trial can be taken out of the model's memory again."""
+    return architecture not in _RECURRENT or architecture in _ROLLBACK
+
+
+def chained(architecture: str, heads: int) -> bool:
+    """Whether the heads take turns, instead of one head doing all the predicting."""
+    return architecture in _CHAINED and heads > 1
+
+
+def without_model(heads: int, layers: int, tensors: Collection[str]) -> bool:
+    """Whether a file holds prediction layers only, cut off from the model that they belong to."""
+    first = f"blk.{layers - heads}.nextn.eh_proj.weight"
+    return bool(heads) and first in tensors and "blk.0.attn_norm.weight" not in tensors
+
+
+def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
+    """One sentence on why the heads that a file claims cannot be run; empty if they can.
+
+    tensors: the names of all tensors. The number of heads alone can lie: some files were saved
+    without them.
+    """
+    if architecture not in _ONE_HEAD | _CHAINED:
+        return (
+            f"This file has an MTP head, but the engine cannot run one of the kind {architecture}."
+        )
+    if architecture in _ONE_HEAD and heads > 1:
+        return f"This file says it has {heads} MTP heads, and the engine can run one of its kind."
+    for layer in range(layers - heads, layers):
+        for part in ("nextn.eh_proj", *_ALSO.get(architecture, ())):
+            if f"blk.{layer}.{part}.weight" not in tensors:
+                return "This file says it has an MTP head, but was saved without it."
+    return ""

@@ -1,0 +1,81 @@
+"""Measures, on this computer, what checking drafts costs a loaded model."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Final
+
+from engines.cancel import CancelToken
+from engines.llamacpp.cache import KvCache
+from engines.llamacpp.context import EVALUATED, Context
+from engines.llamacpp.costs import Costs
+from engines.llamacpp.drafting import Drafting
+from engines.llamacpp.mtp import Drafter
+from engines.llamacpp.sampling import Sampler
+
+BUDGET_S: Final = 0.3
+_DEPTHS: Final = (0, 1, 3, 7)
+_ROUNDS: Final = 5
+_DRAFTED: Final = 3
+
+
+def measure_costs(
+    context: Context, cache: KvCache, drafting: Drafting, sampler: Sampler, cancel: CancelToken
+) -> Costs:
+    """The cost curve, from steps in an empty context, as many as a few hundred milliseconds allow.
+
+    Each time is the least of several, since whatever else the computer does only adds to it. A
+    slow model gets fewer rounds and, where one takes longer than the budget, no deep drafts: those
+    are worked out from the others until they are used. The cache is empty afterwards.
+    """
+    began = perf_counter()
+    depths = tuple(depth for depth in _DEPTHS if depth <= context.drafts)
+    steps: dict[int, float] = {}
+    draft = 0.0
+    drafting.expose()
+    _step(context, cache, sampler, 0)
+    for _ in range(_ROUNDS):
+        for depth in depths:
+            spent = perf_counter() - began
+            if cancel.cancelled or (spent > BUDGET_S and len(steps) > 1 and depth not in (0, 1)):
+                continue
+            seconds = _step(context, cache, sampler, depth)
+            steps[depth] = min(seconds, steps.get(depth, seconds))
+        if drafting.drafter is not None:
+            seconds = _draft(context, cache, drafting, drafting.drafter)
+            draft = min(seconds, draft or seconds)
+        if perf_counter() - began > BUDGET_S or cancel.cancelled:
+            break
+    cache.clear()
+    drafting.restore(None)
+    return Costs(steps, draft, context.drafts)
+
+
+def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> float:
+    """Seconds to evaluate `depth` + 1 tokens and to draw as many."""
+    cache.clear()
+    began = perf_counter()
+    if context.evaluate((0,) * (depth + 1), 0, outputs=depth + 1) != EVALUATED:
+        raise RuntimeError("a measured step was not evaluated")
+    for row in range(depth + 1):
+        sampler.draw(context, row)
+    return perf_counter() - began
+
+
+def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafter) -> float:
+    """Seconds for one of a few drafted tokens."""
+    made = 0
+
+    def more(_token: int, _sure: int) -> bool:
+        nonlocal made
+        made += 1
+        return made < _DRAFTED
+
+    cache.clear()
+    drafting.restore(None)
+    if context.evaluate((0,), 0, outputs=1) != EVALUATED:
+        raise RuntimeError("a measured step was not evaluated")
+    drafter.observe((0,), 0)
+    began = perf_counter()
+    drafter.propose(0, 1, more)
+    return (perf_counter() - began) / max(made, 1)

@@ -1,0 +1,70 @@
+"""Places in the live sequence to go back to, where its memory cannot be rolled back.
+
+A recurrent state has no past, and a sliding window forgets the keys behind it. A checkpoint is a
+copy of just that part, taken at the end of a turn or within a long prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+MOST: Final = 8
+"""Checkpoints kept of one sequence; each takes from some hundred KB to some ten MB."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """state: the part that cannot be rolled back, after the first `length` tokens."""
+
+    length: int
+    state: bytearray
+
+
+def most_crowded(lengths: Sequence[int]) -> int:
+    """Which checkpoint is missed least: the one whose neighbours are nearest to each other.
+
+    The last two stay: the end of the last answer, and the place from which it is asked for again.
+    """
+    candidates = range(max(1, len(lengths) - 2))
+    following = [*lengths[1:], lengths[-1]]
+    return min(candidates, key=lambda at: following[at] - (lengths[at - 1] if at else 0))
+
+
+class Checkpoints:
+    """Those of the live sequence, shortest first, within a budget of bytes."""
+
+    def __init__(self, budget_bytes: int) -> None:
+        self._budget = budget_bytes
+        self._kept: list[Checkpoint] = []
+
+    @property
+    def kept(self) -> tuple[Checkpoint, ...]:
+        return tuple(self._kept)
+
+    @property
+    def lengths(self) -> list[int]:
+        return [checkpoint.length for checkpoint in self._kept]
+
+    def fits(self, size: int) -> bool:
+        return size <= self._budget
+
+    def add(self, checkpoint: Checkpoint) -> None:
+        """Keep it, behind all others; if there is no room, others leave."""
+        self._kept.append(checkpoint)
+        while len(self._kept) > MOST or self._bytes() > self._budget:
+            del self._kept[most_crowded(self.lengths)]
+
+    def at(self, length: int) -> Checkpoint:
+        return next(checkpoint for checkpoint in self._kept if checkpoint.length == length)
+
+    def cut(self, length: int) -> None:
+        """Forget those behind the first `length` tokens."""
+        self._kept = [checkpoint for checkpoint in self._kept if checkpoint.length <= length]
+
+    def replace(self, checkpoints: Iterable[Checkpoint]) -> None:
+        self._kept = list(checkpoints)
+
+    def _bytes(self) -> int:
+        return sum(len(checkpoint.state) for checkpoint in self._kept)

@@ -1,0 +1,90 @@
+"""Shows whether a greedy answer with drafts is the answer without, token by token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import zip_longest
+
+import numpy as np
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled, MtpUnavailable
+from engines.llamacpp.decoder import Decoding
+from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.speculation import Speculation
+from engines.types import ChatRequest, MtpCheck
+
+_TOKENS = 128
+
+
+def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
+    """Answer twice from an empty cache and compare. See `Engine.check_mtp`.
+
+    Raises LoadCancelled if it was stopped before there was a result.
+    """
+    speculation = loaded.speculation
+    if speculation is None:
+        raise MtpUnavailable(
+            "There is nothing to compare.",
+            "Nothing can draft tokens for this model: its state cannot go back.",
+            "Choose another model to see what drafts change.",
+        )
+    prompt = loaded.prompter.write(request).tokens
+    count = request.max_tokens or _TOKENS
+    speculation.begin("off", None, ())
+    plain = _answer(loaded, request, prompt, count, None, cancel)
+    loaded.cache.clear()
+    speculation.begin("on", depth, ())
+    drafted = _answer(loaded, request, prompt, count, speculation, cancel)
+    accepted = speculation.report().accepted
+    for at, (one, other) in enumerate(zip_longest(plain, drafted)):
+        if one != other:
+            speculation.begin("off", None, ())
+            gap = _gap(loaded, request, prompt, at, (one, other), cancel)
+            return MtpCheck(False, at, depth, accepted, gap)
+    return MtpCheck(True, len(plain), depth, accepted)
+
+
+def _answer(
+    loaded: Loaded,
+    request: ChatRequest,
+    prompt: list[int],
+    count: int,
+    speculation: Speculation | None,
+    cancel: CancelToken,
+) -> list[int]:
+    """At most `count` tokens of a greedy answer."""
+    loaded.cache.clear()
+    greedy = replace(request.sampling, temperature=0.0)
+    vocabulary = loaded.model.vocabulary
+    sampler = Sampler(loaded.native, vocabulary.size, greedy, seed=0, prior=prompt)
+    try:
+        decoding = Decoding(loaded.context, loaded.cache, vocabulary, sampler, speculation, cancel)
+        tokens = list(decoding.tokens(prompt, count))
+    finally:
+        sampler.close()
+    if cancel.cancelled:
+        raise LoadCancelled
+    return tokens
+
+
+def _gap(
+    loaded: Loaded,
+    request: ChatRequest,
+    prompt: list[int],
+    at: int,
+    pair: tuple[int | None, int | None],
+    cancel: CancelToken,
+) -> float:
+    """How far apart the logits of two tokens are where the answer without drafts chose number `at`.
+
+    None stands for the end of the answer: the likeliest of the tokens that end it.
+    """
+    _answer(loaded, request, prompt, at + 1, None, cancel)
+    vocabulary = loaded.model.vocabulary
+    pointer = loaded.native.api.llama_get_logits_ith(loaded.context.pointer, -1)
+    logits = np.ctypeslib.as_array(pointer, (vocabulary.size,))
+    ends = [token for token in range(vocabulary.size) if vocabulary.ends_generation(token)]
+    one, other = (float(logits[ends].max() if token is None else logits[token]) for token in pair)
+    return abs(one - other) / float(logits.std())

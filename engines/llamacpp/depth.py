@@ -1,0 +1,326 @@
+"""How many tokens to draft ahead, decided anew at each step: pure, no clock, no chance.
+
+Checking k drafts costs c(k) plain steps (`costs`), making each costs d more, and S(k) tokens are
+expected to come of it (`acceptance`): one that the model draws anyway, and the drafts that hold.
+What is to be largest is tokens per time in the long run. With v, the tokens that a plain step's
+time is worth at the best rate now known, that is the same as making S - v * time largest at each
+step (Dinkelbach's argument for ratios): time is paid for at the rate at which it could otherwise
+be used. The same sum decides everything here: the source, whether to go on drafting after a draft
+of low confidence, and how many drafts to check once their making is spent. All depths are looked
+at, since the cost curve is not convex.
+
+What Auto must never do is lose. It therefore plays with *credit*: a little for each answer, one
+per cent of the tokens, and what drafting has won. A depth is open only if the credit covers what
+it loses on a poor day, halfway between what is expected and no draft kept. While no depth pays,
+the drafter is watched: one token is drafted now and then and only compared with the one that the
+model draws. Such a shadow costs d instead of a whole check. It comes at once while the text is
+unknown, every d / 1 % steps later, and again at once after one that was right. What prompt lookup
+proposes costs nothing to watch.
+
+One step: `plan`, `more` after each token of the model's own drafter, `verify`, `learn`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from engines.llamacpp.acceptance import Acceptance
+from engines.llamacpp.costs import Costs
+from engines.types import MtpKind, MtpMode
+
+_ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
+_WATCH = 0.006
+_START = 1.0  # credit, in plain steps, at the beginning of an answer
+_RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
+_SAVED = 2.0  # how far the allowance adds up
+_WON = 8.0  # how far what was won adds up
+_LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
+_UNKNOWN = 4.0  # observations below which a text is unknown
+_WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
+_REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
+_REFRESH = 16
+_OLDEST = 3.0
+_SMOOTH = 1 / 16
+_FORGET = 2.0  # what was learnt counts this much less in a new answer
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to draft with, and how many tokens at most; "none" and 0 for a plain step."""
+
+    source: MtpKind
+    drafts: int
+
+
+_PLAIN = Plan("none", 0)
+
+
+class DepthPolicy:
+    """Decides for a loaded model, and learns; begin each answer with `new_answer`.
+
+    sources: the drafters there are: "lookup", and at most one of "embedded" and "drafter".
+    """
+
+    def __init__(self, costs: Costs, limit: int, sources: Collection[MtpKind]) -> None:
+        self._costs = costs
+        self._limit = min(limit, costs.limit)
+        own: tuple[MtpKind, ...] = ("embedded", "drafter")
+        self._kind: MtpKind = next((kind for kind in own if kind in sources), "none")
+        self._native = Acceptance(self._limit)
+        self._lookup = Acceptance(self._limit)
+        self._uses_lookup = "lookup" in sources
+        self._plans = [Plan(self._kind, k) for k in range(self._limit + 1)]
+        self._pace = (1.0, 1.0)
+        self.new_answer()
+
+    def new_answer(self, mode: MtpMode = "auto", depth: int | None = None) -> None:
+        """Begin an answer. depth: drafts at each step, where it is not to be chosen."""
+        self._least = 1 if mode == "on" else 0
+        self._fixed = min(depth, self._limit) if depth is not None else 0
+        self._native.forget(_FORGET)
+        self._lookup.forget(_FORGET)
+        self._credit = _START
+        self._idle = 0
+        self._since_plain = 0
+        self._hit = False
+        self._tokens = 0
+        self._seconds = self._plain_seconds = self._time = 0.0
+        self._usual = 0.0
+        self._steps = 0
+        self._begin((), 1.0)
+        self._refresh()
+
+    # One step
+
+    def plan(self, room: int, lookup: Sequence[int] | None = None) -> Plan:
+        """What to do now, with room for that many drafts.
+
+        lookup: confidence of the tokens that prompt lookup proposes, in their order.
+        """
+        proposed = lookup if lookup and self._uses_lookup else ()
+        room = min(room, self._limit)
+        if self._fixed:
+            return self._plan_fixed(room, proposed)
+        self._begin(proposed, self._rate)
+        if room <= 0 or self._since_plain >= _REMEASURE:
+            return _PLAIN
+        if proposed:
+            plan = self._plan_lookup(room, proposed)
+            if plan is not None:
+                return plan
+        if self._kind == "none" or self._hopeless and not self._least:
+            return _PLAIN
+        if self._least:
+            self._most = room
+        elif self._rate > 1:
+            self._most = self._open(room)
+        if self._most == 0 and self._shadow_due():
+            self._most = 1
+        return self._plans[self._most] if self._most else _PLAIN
+
+    def more(self, bucket: int) -> bool:
+        """A token was drafted, with this confidence: is another one worth its time?"""
+        self._drafted.append(bucket)
+        made = len(self._drafted)
+        if self._fixed:
+            return made < self._most
+        native, ratios, value = self._native, self._costs.ratios, self._value
+        self._reach *= native.chance(made - 1, bucket)
+        tokens = self._sums[-1] + self._reach
+        self._sums.append(tokens)
+        self._best = max(self._best, tokens - value * ratios[made])
+        reach, extra = self._reach, 0.0
+        for k in range(made + 1, self._most + 1):
+            reach *= native.chances[k - 1]
+            tokens += reach
+            extra += self._costs.draft
+            if tokens - value * (ratios[k] + extra) > self._best:
+                return True
+        return False
+
+    def verify(self) -> int:
+        """How many of the drafted tokens to check; 0 after drafting makes them a shadow."""
+        if self._fixed:
+            self._checked = self._most if self._source == "lookup" else len(self._drafted)
+            return self._checked
+        if self._source != "lookup":
+            self._checked = self._worth_checking(len(self._drafted) * self._costs.draft)
+        return self._checked
+
+    def learn(
+        self,
+        out: int,
+        right: int,
+        lookup_right: int,
+        step_seconds: float,
+        draft_seconds: float = 0.0,
+    ) -> None:
+        """What came of the step.
+
+        out: tokens that came out, the kept drafts and one. right, lookup_right: how many of the
+        natively drafted and of the proposed tokens equal them, from the first on, whether they
+        were checked or not. step_seconds, draft_seconds: for the check, and for drafting.
+        """
+        costs, drafted, checked = self._costs, len(self._drafted), self._checked
+        costs.observe_step(checked, step_seconds)
+        spent = costs.ratios[checked]
+        if drafted:
+            costs.observe_draft(drafted, draft_seconds)
+            spent += drafted * costs.draft
+            self._native.learn(self._drafted, right, min(right + 1, out, drafted), self._age())
+            self._hit = right > 0
+            self._idle = 0
+        else:
+            self._idle += 1
+        if self._proposed:
+            judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
+            self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
+        self._since_plain = self._since_plain + 1 if checked else 0
+        self._pay(out, spent)
+        self._tokens += out
+        self._seconds += step_seconds + draft_seconds
+        self._plain_seconds += out * costs.factor
+        self._time += spent
+        self._usual += _SMOOTH * (checked - self._usual)
+        self._steps += 1
+        if drafted or self._steps % _REFRESH == 0:
+            self._refresh()
+
+    # What to say of it
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether even a drafter that is always right would gain nothing here."""
+        return self._hopeless
+
+    @property
+    def depth(self) -> int:
+        """The usual number of drafts checked, lately."""
+        return round(self._usual)
+
+    @property
+    def expected_gain(self) -> float:
+        """The gain that drafting at the best depth now promises; at least 1."""
+        return max(1.0, self._rate)
+
+    @property
+    def gain(self) -> float | None:
+        """Speed of this answer so far over that of plain steps; None before anything ran."""
+        return self._plain_seconds / self._seconds if self._seconds > 0 else None
+
+    @property
+    def bound(self) -> float | None:
+        """The gain that the cost curve gives the tokens of this answer: no time lost elsewhere."""
+        return self._tokens / self._time if self._time > 0 else None
+
+    # Inside
+
+    def _begin(self, proposed: Sequence[int], value: float) -> None:
+        self._source: MtpKind = "none"
+        self._proposed = proposed
+        self._drafted: list[int] = []
+        self._most = self._checked = 0
+        self._value = max(1.0, value) if not self._least else value
+        self._reach = 1.0
+        self._sums = [1.0]
+        self._best = 1.0 - self._value
+
+    def _plan_fixed(self, room: int, proposed: Sequence[int]) -> Plan:
+        self._begin(proposed, 1.0)
+        self._most = min(self._fixed, room)
+        if self._kind != "none":
+            return self._plans[self._most] if self._most else _PLAIN
+        self._most = min(self._most, len(proposed))
+        self._source = "lookup"
+        return Plan("lookup", self._most) if self._most else _PLAIN
+
+    def _plan_lookup(self, room: int, proposed: Sequence[int]) -> Plan | None:
+        """Draft from the text itself, where that is expected to be the best use of the time."""
+        sums, reach, tokens, rate = self._sums, 1.0, 1.0, 0.0
+        for position, bucket in enumerate(proposed[:room]):
+            reach *= self._lookup.chance(position, bucket)
+            tokens += reach
+            sums.append(tokens)
+            rate = max(rate, tokens / self._costs.ratios[position + 1])
+        tokens, time = self._pace
+        self._value = max(self._value, min(rate, tokens / time))
+        self._best = 1.0 - self._value
+        native = self._native_value() if self._rate > 1 else self._best
+        checked = self._worth_checking(0.0)
+        if checked and sums[checked] - self._value * self._costs.ratios[checked] >= native:
+            self._source = "lookup"
+            self._checked = checked
+            return Plan("lookup", checked)
+        self._sums = [1.0]
+        return None
+
+    def _native_value(self) -> float:
+        ratios, draft = self._costs.ratios, self._costs.draft
+        expected = self._native.expected
+        return max(
+            expected[k] - self._value * (ratios[k] + k * draft) for k in range(1, self._limit + 1)
+        )
+
+    def _worth_checking(self, sunk: float) -> int:
+        """The best number of drafts to check, among those that the credit covers."""
+        ratios, value = self._costs.ratios, self._value
+        best, most = 0, 1.0 - value
+        if self._least and len(self._sums) > 1:
+            most = float("-inf")
+        for k in range(1, len(self._sums)):
+            tokens = self._sums[k]
+            worth = tokens - value * ratios[k]
+            if worth > most and (
+                self._least or ratios[k] + sunk - (1 + tokens) / 2 <= self._credit
+            ):
+                best, most = k, worth
+        return best
+
+    def _open(self, room: int) -> int:
+        """The deepest depth that the credit covers; 0 if none that it covers pays."""
+        ratios, draft, expected = self._costs.ratios, self._costs.draft, self._native.expected
+        deepest, pays = 0, False
+        for k in range(1, room + 1):
+            tokens, time = expected[k], ratios[k] + k * draft
+            if time - (1 + tokens) / 2 <= self._credit:
+                deepest = k
+                pays = pays or tokens > time
+        return deepest if pays else 0
+
+    def _shadow_due(self) -> bool:
+        draft = self._costs.draft
+        wait = min(draft / _WATCH, _LONGEST_WAIT)
+        if self._credit - draft < self._reserve:
+            # what is saved is wanted for real drafts: look at half the pace
+            return self._rate > 1 and self._credit >= draft and self._idle >= 2 * wait
+        unknown = self._native.observations < _UNKNOWN
+        return unknown or self._hit or self._idle >= wait
+
+    def _age(self) -> float:
+        return max(1.0, min(_OLDEST, self._idle / 8))
+
+    def _pay(self, out: int, spent: float) -> None:
+        credit = self._credit + out - spent
+        if credit < _SAVED:
+            credit = min(_SAVED, credit + _ALLOWANCE * out)
+        self._credit = min(_WON, credit)
+        tokens, time = self._pace
+        self._pace = (tokens + _SMOOTH * (out - tokens), time + _SMOOTH * (spent - time))
+
+    def _refresh(self) -> None:
+        """Work out the best rate of the model's own drafter, and whether it could ever win."""
+        ratios, draft, expected = self._costs.ratios, self._costs.draft, self._native.expected
+        depths = range(1, self._limit + 1)
+        if self._kind == "none":
+            self._rate, self._reserve, self._hopeless = 0.0, 0.0, True
+            return
+        self._rate = max(expected[k] / (ratios[k] + k * draft) for k in depths)
+        hopeful = [k for k in depths if (k + 1) / (ratios[k] + k * draft) >= _WORTH_TRYING]
+        self._hopeless = not hopeful
+        if self._rate > 1:
+            hopeful = [k for k in depths if expected[k] > ratios[k] + k * draft]
+        stakes = (ratios[k] + k * draft - (1 + expected[k]) / 2 for k in hopeful)
+        self._reserve = max(0.0, min(stakes, default=0.0))
+        if self._rate <= 1:
+            self._reserve = min(_RESERVE, self._reserve)

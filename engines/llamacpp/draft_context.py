@@ -1,0 +1,145 @@
+"""The second context, in which llama.cpp runs the graph that predicts the token after the next."""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engines.llamacpp.context import AbortFlag, Batch, Context, context_params
+from engines.llamacpp.failures import context_failure
+from engines.llamacpp.native import Native, c_strlen
+from engines.types import LoadPlan
+
+_MTP: Final = 1
+"""LLAMA_CONTEXT_TYPE_MTP in llama.h."""
+
+# Steps of the margin between the logits of the first and the second choice. A margin of x is odds
+# of e^x : 1 between the two.
+_MARGINS: Final = (0.25, 0.75, 1.5, 2.5, 4.0, 6.0, 9.0)
+_FLOAT: Final = 4
+
+
+class DraftContext:
+    """Evaluates pairs: a token, and the hidden state of the model one position before it.
+
+    weights: the llama_model with the predicting layers, the caller's to free, later than this.
+    Making it clears the target's KV cache where the two share one: make it before any prompt.
+    Close it before the target. Raises NotEnoughMemory or EngineFailed.
+
+    width: values of a hidden state. batch_size: most pairs in one evaluation.
+    """
+
+    def __init__(
+        self, native: Native, weights: Any, target: Context, plan: LoadPlan, batch_size: int
+    ) -> None:
+        api = self._api = native.api
+        self._extra = native.extra
+        params = context_params(api, plan)
+        params.n_ctx = target.size
+        params.n_batch = params.n_ubatch = batch_size
+        params.ctx_type = _MTP
+        params.ctx_other = target.pointer
+        params.n_threads_batch = plan.threads
+        with native.log.watch() as complaints:
+            self.pointer: Any = api.llama_init_from_model(weights, params)
+        if not self.pointer:
+            raise context_failure(plan.drafter or plan.model, plan.context, complaints)
+        self.width = int(api.llama_model_n_embd_out(weights))
+        self.batch_size = batch_size
+        self.memory = api.llama_get_memory(self.pointer)
+        self.shares_memory = _address(self._extra.llama_get_ctx_other(self.pointer)) == _address(
+            target.pointer
+        )
+        self._extra.llama_set_embeddings_nextn(self.pointer, True, True)
+        self._target = target
+        self._decode = api.llama_decode
+        self._batch = Batch(api, batch_size, self.width)
+        self._vocabulary = int(api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
+        self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
+        self._logits: tuple[int, npt.NDArray[np.float32]] = (0, np.empty(0, np.float32))
+        self.watch(AbortFlag())
+
+    def watch(self, flag: AbortFlag) -> None:
+        """From now on `flag` aborts evaluations."""
+        self._flag = flag
+        self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
+
+    def choose_head(self, number: int) -> None:
+        """Evaluate with this one of several heads from now on, counted from 0."""
+        self._extra.llama_set_nextn_layer_offset(self.pointer, number)
+
+    def take_from_target(self, row: int, into: int, count: int = 1) -> None:
+        """Pair `count` tokens from number `into` on with hidden states of the target's last call.
+
+        row: the first of them. More than one only where the target keeps them of every token.
+        """
+        size = self.width * _FLOAT
+        source = self._extra.llama_get_embeddings_nextn_ith(self._target.pointer, row)
+        if not source:
+            raise RuntimeError("the model kept no hidden state of that token")
+        ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, count * size)
+
+    def take_from_draft(self, into: int) -> None:
+        """Pair token number `into` with the hidden state that the last evaluation ended with."""
+        size = self.width * _FLOAT
+        source = self._extra.llama_get_embeddings_nextn_ith(self.pointer, -1)
+        ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, size)
+
+    def move(self, row: int, into: int) -> None:
+        """Pair token number `into` with the hidden state that now belongs to number `row`."""
+        size = self.width * _FLOAT
+        hidden = self._batch.hidden
+        ctypes.memmove(ctypes.byref(hidden, into * size), ctypes.byref(hidden, row * size), size)
+
+    def blank(self, into: int) -> None:
+        """Pair token number `into` with nothing, where the hidden state is not known."""
+        size = self.width * _FLOAT
+        ctypes.memset(ctypes.byref(self._batch.hidden, into * size), 0, size)
+
+    def pending(self) -> bytes:
+        """The hidden state that belongs to token number 0."""
+        return ctypes.string_at(ctypes.addressof(self._batch.hidden), self.width * _FLOAT)
+
+    def put(self, hidden: bytes | bytearray) -> None:
+        """Pair token number 0 with a hidden state that was `pending` before."""
+        ctypes.memmove(self._batch.hidden, bytes(hidden), self.width * _FLOAT)
+
+    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        """Evaluate pairs whose hidden states were set before; returns the result code."""
+        self._batch.fill(tokens, start, outputs)
+        return int(self._decode(self.pointer, self._batch.native))
+
+    def guess(self) -> tuple[int, int]:
+        """The likeliest next token, and how sure that is: 0 to 7, by its margin to the second."""
+        pointer = self._api.llama_get_logits_ith(self.pointer, -1)
+        address = ctypes.addressof(pointer.contents)
+        if address != self._logits[0]:
+            raw = (ctypes.c_float * self._vocabulary).from_address(address)
+            self._logits = (address, np.ctypeslib.as_array(raw))
+        logits = self._logits[1]
+        token = int(logits.argmax())
+        best = float(logits[token])
+        logits[token] = -np.inf
+        return token, bisect(_MARGINS, best - float(logits.max()))
+
+    def trim(self, length: int) -> None:
+        """Forget the pairs from position `length` on."""
+        self._api.llama_memory_seq_rm(self.memory, 0, length, -1)
+
+    def clear(self) -> None:
+        """Forget all pairs. Not where the target's memory is shared."""
+        self._api.llama_memory_clear(self.memory, False)
+
+    def close(self) -> None:
+        if self.pointer:
+            self._api.llama_free(self.pointer)
+            self.pointer = self.memory = None
+
+
+def _address(pointer: Any) -> int | None:
+    return ctypes.cast(pointer, ctypes.c_void_p).value

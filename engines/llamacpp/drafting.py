@@ -1,0 +1,117 @@
+"""Opens what drafts for a model: the head in its file or the drafter beside it. Owns both."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import MtpUnavailable
+from engines.gguf_header import GgufHeader
+from engines.llamacpp.context import AbortFlag, Context
+from engines.llamacpp.draft_context import DraftContext
+from engines.llamacpp.model import Model, load_weights
+from engines.llamacpp.mtp import ChainDrafter, Drafter, HeadDrafter, SharedDrafter
+from engines.llamacpp.native import Native
+from engines.llamacpp.native_state import NativeState
+from engines.types import LoadPlan
+
+_ONE_AT_A_TIME: Final = 1
+
+
+class Drafting:
+    """drafter: None if the model has none. context: the one that the drafter evaluates in.
+    restored: another sequence has become the present one; for `Speculation` to take back.
+
+    Close it before the target's context, which it may share memory with.
+    """
+
+    def __init__(
+        self,
+        native: Native,
+        target: Context,
+        context: DraftContext | None = None,
+        weights: Any = None,
+        heads: int = 1,
+    ) -> None:
+        self._api = native.api
+        self._target = target
+        self._weights = weights
+        self.context = context
+        self.drafter: Drafter | None = None
+        self.restored = False
+        if context is not None:
+            if context.shares_memory:
+                self.drafter = SharedDrafter(context)
+            elif heads > 1:
+                self.drafter = ChainDrafter(context, NativeState(native.api, context), heads)
+            else:
+                self.drafter = HeadDrafter(context, NativeState(native.api, context))
+
+    def expose(self) -> None:
+        """Have the target keep the hidden states that the drafter starts from."""
+        if self.context is not None:
+            self._target.expose(every_row=not self.context.shares_memory)
+
+    def hide(self) -> None:
+        """Have the target keep none; that saves a part of the last layer's work on prompts."""
+        self._target.hide()
+
+    def save(self) -> bytearray | None:
+        """What the drafter keeps of the present sequence."""
+        return self.drafter.save() if self.drafter is not None else None
+
+    def restore(self, saved: bytearray | None) -> None:
+        """Give it back, or None for a sequence that the drafter has not seen."""
+        if self.drafter is not None:
+            self.drafter.restore(saved)
+        self.restored = True
+
+    def watch(self, flag: AbortFlag) -> None:
+        """From now on `flag` aborts drafts."""
+        if self.context is not None:
+            self.context.watch(flag)
+
+    def close(self) -> None:
+        if self.context is not None:
+            self.context.close()
+        if self._weights:
+            self._api.llama_model_free(self._weights)
+            self._weights = None
+
+
+def open_drafting(
+    native: Native,
+    header: GgufHeader,
+    model: Model,
+    target: Context,
+    plan: LoadPlan,
+    progress: Progress,
+    cancel: CancelToken,
+) -> Drafting:
+    """Open the plan's drafter, or the head in the model's own file if it has one.
+
+    Raises DrafterMismatch, MtpUnavailable and what a load may raise; then nothing stays open.
+    """
+    if target.drafts == 0:
+        return Drafting(native, target)
+    if plan.drafter is None:
+        if header.mtp != "embedded":
+            return Drafting(native, target)
+        context = DraftContext(native, model.pointer, target, plan, target.batch_size)
+        heads = header.nextn_predict_layers if header.chained else 1
+        return Drafting(native, target, context, heads=heads)
+    weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=True)
+    try:
+        context = DraftContext(native, weights, target, plan, _ONE_AT_A_TIME)
+        if not context.shares_memory:
+            context.close()
+            raise MtpUnavailable(
+                f"“{plan.drafter.name}” does not draft for this model.",
+                "llama.cpp did not connect the two.",
+                "Remove the drafter; the model answers without it.",
+            )
+    except BaseException:
+        native.api.llama_model_free(weights)
+        raise
+    return Drafting(native, target, context, weights)

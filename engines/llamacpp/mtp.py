@@ -1,0 +1,248 @@
+"""Drafters with a model: what guesses the tokens that come next, for the target to check at once.
+
+A model that evaluates k + 1 tokens in one call needs less than k + 1 times the time of one, most
+of all where it waits for memory. So a drafter guesses k tokens, the model evaluates them on trial,
+and those that it would have drawn itself are kept (`decoder`). When to guess, and how many tokens,
+is decided elsewhere (`depth`); here is how.
+
+Both shapes of multi-token prediction run in a second context (`draft_context`). It takes a token
+together with the hidden state that the target had one position before it. It gives the logits of
+what follows, and a hidden state to go on from with the next guess:
+
+- a separate drafter (gemma4-assistant) reads the keys and values of its target and writes none.
+  There is nothing to keep up with, and all guesses of a draft stand at the same position;
+- a head in the target's own file has keys and values of its own. It has to be given every token
+  that the target evaluates, with the target's hidden states, before it can guess what follows;
+- of several heads in a file each guesses one token further than the one before. All are given
+  every token, and each of them the guesses of those before it.
+
+Source: llama.h, and common/speculative.cpp of llama.cpp for the order of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from struct import Struct
+from typing import Final, Protocol
+
+from engines.llamacpp.context import EVALUATED
+from engines.llamacpp.draft_context import DraftContext
+from engines.llamacpp.native_state import NativeState
+from engines.types import MtpKind
+
+More = Callable[[int, int], bool]
+"""Asked after each guess, with the token and how sure it is (0 to 7): is another one wanted?"""
+
+
+_LENGTH: Final = Struct("<q")
+
+
+class Drafter(Protocol):
+    """Guesses tokens, and is told what the target has evaluated.
+
+    Positions count tokens from the beginning of the sequence.
+    """
+
+    kind: MtpKind
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:
+        """The target's last call evaluated `tokens` from position `start` on; they stay."""
+        ...
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        """Guesses of what follows `token`, the next at `position` and not yet evaluated.
+
+        The target's last call ended with, or had, the token before it.
+        """
+        ...
+
+    def roll_back(self, length: int) -> None:
+        """Of what was observed, only the first `length` tokens still hold."""
+        ...
+
+    def save(self) -> bytearray | None:
+        """What it keeps of the tokens observed, to have it back by `restore`; None if nothing."""
+        ...
+
+    def restore(self, saved: bytearray | None) -> None:
+        """Another sequence has become the present one; `saved` belongs to that, if to any."""
+        ...
+
+
+class SharedDrafter:
+    """A drafter in a file of its own, which reads its target's keys and values."""
+
+    kind: MtpKind = "drafter"
+
+    def __init__(self, draft: DraftContext) -> None:
+        self._draft = draft
+        self._start = 0
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:  # noqa: ARG002  it reads them itself
+        self._start = start
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        draft = self._draft
+        guesses: list[int] = []
+        draft.take_from_target(position - 1 - self._start, into=0)
+        while draft.evaluate((token,), position, outputs=1) == EVALUATED:
+            token, sure = draft.guess()
+            guesses.append(token)
+            if not more(token, sure):
+                break
+            draft.take_from_draft(into=0)
+        return guesses
+
+    def roll_back(self, length: int) -> None:
+        """Nothing is kept here; the target's memory is rolled back by its owner."""
+
+    def save(self) -> bytearray | None:
+        return None
+
+    def restore(self, saved: bytearray | None) -> None:
+        """As `roll_back`."""
+
+
+class HeadDrafter:
+    """A head in the target's own file, with a KV cache of its own.
+
+    Pairs that it has yet to evaluate wait in the batch, `_waiting`, from position `_length` on.
+    They go in together with the first guess that is asked for, in one call.
+    """
+
+    kind: MtpKind = "embedded"
+
+    def __init__(self, draft: DraftContext, state: NativeState) -> None:
+        self._draft = draft
+        self._state = state
+        self._waiting: list[int] = []
+        self._length = 0
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:
+        draft = self._draft
+        known = self._length + len(self._waiting)
+        if not start <= known <= start + len(tokens):
+            # It was not asked for a while: what it knows no longer joins on.
+            draft.clear()
+            self._waiting.clear()
+            self._length = known = start
+            draft.blank(into=0)
+        fresh = tokens[known - start :]
+        while True:
+            at = len(self._waiting)
+            part = fresh[: draft.batch_size - 1 - at]
+            # Each pair takes the state of the position before it, and one more waits for the next.
+            # For the first position of this call it is there already, from the call before.
+            if known > start:
+                draft.take_from_target(known - start - 1, into=at, count=len(part) + 1)
+            else:
+                draft.take_from_target(0, into=at + 1, count=len(part))
+            self._waiting += part
+            known += len(part)
+            fresh = fresh[len(part) :]
+            if not fresh:
+                return
+            self._catch_up()
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        draft = self._draft
+        pairs = [*self._waiting, token]
+        guesses: list[int] = []
+        if draft.evaluate(pairs, self._length, outputs=1) != EVALUATED:
+            self.restore(None)
+            return guesses
+        self._waiting.clear()
+        self._length = position + 1
+        while True:
+            token, sure = draft.guess()
+            guesses.append(token)
+            if not more(token, sure):
+                break
+            draft.take_from_draft(into=0)
+            if draft.evaluate((token,), position + len(guesses), outputs=1) != EVALUATED:
+                break
+        if len(guesses) > 1:
+            draft.trim(self._length)
+        return guesses
+
+    def roll_back(self, length: int) -> None:
+        if length < self._length:
+            self._draft.trim(length)
+            self._waiting.clear()
+            self._length = length
+            self._draft.blank(into=0)
+        else:
+            del self._waiting[length - self._length :]
+
+    def save(self) -> bytearray | None:
+        if self._waiting:
+            self._catch_up()
+        state = self._state.read()
+        if state is None or not self._length:
+            return None
+        return bytearray(_LENGTH.pack(self._length)) + self._draft.pending() + state
+
+    def restore(self, saved: bytearray | None) -> None:
+        self._draft.clear()
+        self._waiting.clear()
+        self._length = 0
+        self._draft.blank(into=0)
+        if saved is not None:
+            hidden = _LENGTH.size + self._draft.width * 4
+            if self._state.write(saved[hidden:]):
+                (self._length,) = _LENGTH.unpack(saved[: _LENGTH.size])
+                self._draft.put(saved[_LENGTH.size : hidden])
+            else:
+                self._draft.clear()
+
+    def _catch_up(self) -> None:
+        """Evaluate the waiting pairs, and keep the state that the next one needs."""
+        count = len(self._waiting)
+        if not self._take_in():
+            self.restore(None)
+            return
+        self._draft.move(count, into=0)
+        self._length += count
+        self._waiting.clear()
+
+    def _take_in(self) -> bool:
+        return self._draft.evaluate(self._waiting, self._length, outputs=0) == EVALUATED
+
+
+class ChainDrafter(HeadDrafter):
+    """Several heads in the target's own file; as many guesses as heads at most.
+
+    The heads are layers of one KV cache, of which a call fills one. So tokens are evaluated once
+    for each head, each time in the same cells, which were emptied before.
+    """
+
+    def __init__(self, draft: DraftContext, state: NativeState, heads: int) -> None:
+        super().__init__(draft, state)
+        self._heads = heads
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        if self._waiting:
+            self._catch_up()
+        draft, pairs = self._draft, [token]
+        for head in range(self._heads):
+            draft.trim(position)
+            draft.choose_head(head)
+            if draft.evaluate(pairs, position, outputs=1) != EVALUATED:
+                break
+            guess, sure = draft.guess()
+            pairs.append(guess)
+            if not more(guess, sure):
+                break
+            draft.take_from_draft(into=len(pairs) - 1)
+        draft.trim(position)
+        draft.choose_head(0)
+        return pairs[1:]
+
+    def _take_in(self) -> bool:
+        draft, done = self._draft, True
+        for head in range(self._heads):
+            draft.trim(self._length)
+            draft.choose_head(head)
+            done = done and super()._take_in()
+        draft.choose_head(0)
+        return done

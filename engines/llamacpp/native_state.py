@@ -1,0 +1,59 @@
+"""The context's one sequence as bytes, and back: what llama.cpp calls its state."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final
+
+from engines.llamacpp.context import Context
+from engines.llamacpp.draft_context import DraftContext
+
+_WHOLE: Final = 0
+_PARTIAL: Final = 1
+"""LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY of llama.h: only what cannot be rolled back.
+
+That is the cells of sliding window layers, or the recurrent state. Plain attention knows no such
+part, and gives everything.
+"""
+
+
+class NativeState:
+    """Copies between the context's memory and the host's; sizes in bytes."""
+
+    def __init__(self, api: Any, context: Context | DraftContext) -> None:
+        self._api = api
+        self._context = context
+
+    def size(self, *, partial: bool = False) -> int:
+        flags = _PARTIAL if partial else _WHOLE
+        return int(self._api.llama_state_seq_get_size_ext(self._context.pointer, 0, flags))
+
+    def read(self, *, partial: bool = False) -> bytearray | None:
+        """A copy of the sequence; None where llama.cpp gives none."""
+        size = self.size(partial=partial)
+        blob = bytearray(size)
+        if not size:
+            return None
+        written = self._api.llama_state_seq_get_data_ext(
+            self._context.pointer,
+            (ctypes.c_uint8 * size).from_buffer(blob),
+            size,
+            0,
+            _PARTIAL if partial else _WHOLE,
+        )
+        return blob if written == size else None
+
+    def write(self, blob: bytearray, *, partial: bool = False) -> bool:
+        """Put the copy in the place of the sequence, or of its part.
+
+        On False there may be something of both, and the cache has to be cleared. llama.cpp trusts
+        the bytes: they must be what `read` gave, in a context of the same model and KV type.
+        """
+        taken = self._api.llama_state_seq_set_data_ext(
+            self._context.pointer,
+            (ctypes.c_uint8 * len(blob)).from_buffer(blob),
+            len(blob),
+            0,
+            _PARTIAL if partial else _WHOLE,
+        )
+        return bool(taken == len(blob))

@@ -1,0 +1,174 @@
+"""Opens a model file in another process first: a file that can kill a process never kills the app.
+
+::
+
+    probe = Probe(folder)
+    probe.require_safe(plan, cancel)     # before anything native opens the plan's files
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable, LoadCancelled, ModelRefused
+from engines.llamacpp.probe_causes import Cause, cause_of
+from engines.llamacpp.probe_protocol import (
+    ERROR,
+    STAGE,
+    TEMPLATE_S,
+    error_of,
+    stage_limit,
+    write_plan,
+)
+from engines.llamacpp.probe_record import Record, Stamps, files_of, identity, stamps
+from engines.types import LoadPlan
+
+COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.probe_child")
+"""How to start the process, which then takes the plan as its last argument.
+
+In a packaged app `sys.executable` is the app itself: give `Probe` a command by which that comes
+to `probe_child.main` before anything else.
+"""
+
+_MARGIN_S: Final = 15.0
+_ROOT: Final = Path(__file__).parents[2]
+
+
+class Probe:
+    """Tries each file once for each version of the library, and remembers what became of it.
+
+    folder: where to remember it, in a small file; None remembers it in memory only.
+    trusted: files that need no trying, because they came with the app.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        trusted: Collection[Path] = (),
+        command: Sequence[str] = COMMAND,
+    ) -> None:
+        self._record = Record(folder)
+        self._trusted = frozenset(path.resolve() for path in trusted)
+        self._command = tuple(command)
+
+    def require_safe(self, plan: LoadPlan, cancel: CancelToken) -> None:
+        """Come back if the plan can be loaded and answers.
+
+        Raises ModelRefused if that ends a process, LoadCancelled, and the EngineError that
+        loading the plan raises. A refusal that lies in the file is remembered; see `forget`.
+        """
+        if all(path.resolve() in self._trusted for path in files_of(plan)):
+            return
+        known = _identity(plan)
+        if known not in self._record:
+            before = stamps(plan)
+            cause = self._try(plan, sum(size for size, _ in before), cancel)
+            if _changed(plan, before):
+                raise _refusal(plan, "It changed while it was tried.", _WAIT)
+            if cause and not cause.lasting:
+                raise _refusal(plan, cause.why, _LATER)
+            self._record.add(known, cause.why if cause else None)
+        if why := self._record[known]:
+            raise _refusal(plan, why, _ELSEWHERE)
+
+    def forget(self, plan: LoadPlan) -> None:
+        """Try the plan's files again when they are next asked for, even if they were refused."""
+        self._record.remove(_identity(plan))
+
+    def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
+        """What ended the process that tried the plan; None if it came through."""
+        limit = TEMPLATE_S + 2 * stage_limit(size) + _MARGIN_S
+        in_time = True
+        with self._process(plan) as child:
+            forget = cancel.on_cancel(child.kill)
+            try:
+                out, err = child.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                out, err = child.communicate()
+                in_time = False
+            finally:
+                forget()
+        if cancel.cancelled:
+            raise LoadCancelled
+        lines = [json.loads(line) for line in out.splitlines() if line.endswith(b"}")]
+        if lines and ERROR in lines[-1]:
+            if lines[-1][ERROR]:
+                raise error_of(lines[-1])
+            return None
+        stage = lines[-1][STAGE] if lines else ""
+        return cause_of(child.returncode, stage, err.decode(errors="replace"), in_time=in_time)
+
+    @contextmanager
+    def _process(self, plan: LoadPlan) -> Iterator[subprocess.Popen[bytes]]:
+        """The process at work; when this ends, so has it.
+
+        It reads nothing: it only notices when its standard input closes, because the app ended.
+        """
+        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+        theirs, ours = os.pipe()
+        try:
+            child = subprocess.Popen(
+                [*self._command, write_plan(plan)],
+                stdin=theirs,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                creationflags=_creation_flags(),
+            )
+        except OSError as error:
+            os.close(ours)
+            raise EngineUnavailable(
+                "Models cannot be tried before they are loaded.",
+                f"The process for it does not start: {error.strerror or error}.",
+                "Close other programs and try again; if it stays, install Hearth again.",
+            ) from error
+        finally:
+            os.close(theirs)
+        try:
+            with child:
+                try:
+                    yield child
+                finally:
+                    child.kill()
+        finally:
+            os.close(ours)
+
+
+_ELSEWHERE: Final = "Get the file from another place, or choose another model."
+_LATER: Final = "Close other programs and try again, or choose a smaller model."
+_WAIT: Final = "Wait until nothing writes to the file any more, and try again."
+
+
+def _refusal(plan: LoadPlan, why: str, do: str) -> ModelRefused:
+    together = f" with the drafter “{plan.drafter.name}”" if plan.drafter else ""
+    return ModelRefused(f"“{plan.model.name}”{together} cannot be opened safely.", why, do)
+
+
+def _identity(plan: LoadPlan) -> str:
+    try:
+        return identity(plan)
+    except OSError as error:
+        raise _refusal(plan, f"The system says: {error.strerror or error}.", _WAIT) from error
+
+
+def _changed(plan: LoadPlan, before: Stamps) -> bool:
+    try:
+        return stamps(plan) != before
+    except OSError:
+        return True
+
+
+def _creation_flags() -> int:
+    """On Windows: no console window, and a low priority."""
+    if sys.platform == "win32":
+        return subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+    return 0

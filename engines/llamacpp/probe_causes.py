@@ -1,0 +1,83 @@
+"""Why the probe's process ended, in plain words: pure."""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass
+from typing import Final
+
+from engines.llamacpp.probe_protocol import ANSWER, LOAD, TEMPLATE
+
+_STAGES: Final = {
+    TEMPLATE: "its chat template ran",
+    LOAD: "it was loaded",
+    ANSWER: "it answered a first message",
+}
+_WATCHDOG: Final = "Timeout ("
+"""What `faulthandler` writes when a time limit is over."""
+
+_ABORT: Final = re.compile(r"^\S+\.\w+:\d+: (.+)$", re.MULTILINE)
+"""What GGML_ASSERT and GGML_ABORT write: file, line, message."""
+
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_EXCEPTION: Final = re.compile(r"what\(\):\s*(.+)")
+_OUT_OF_MEMORY: Final = re.compile(r"std::bad_alloc|out of memory|failed to allocate|MemoryError")
+
+# Windows ends a process with one of these instead of a signal.
+_ACCESS_VIOLATION, _STACK_OVERFLOW, _DIVISION = 0xC0000005, 0xC00000FD, 0xC0000094
+_BAD_INSTRUCTION = 0xC000001D
+
+
+@dataclass(frozen=True)
+class Cause:
+    """why: one sentence. lasting: it will be the same the next time, as it lies in the file."""
+
+    why: str
+    lasting: bool
+
+
+def cause_of(code: int, stage: str, stderr: str, *, in_time: bool = True) -> Cause:
+    """The cause of an end without a verdict.
+
+    code: as `subprocess` gives it, negative for a signal. stage: the last that began, or "".
+    in_time: False if the process had to be ended because it took too long.
+    """
+    during = _STAGES.get(stage, "it was opened")
+    if not in_time or (code > 0 and _WATCHDOG in stderr):
+        return Cause(f"It came to no end while {during}.", lasting=stage == TEMPLATE)
+    if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
+        return Cause(f"Memory ran out while {during}.", lasting=False)
+    if found := _ABORT.findall(stderr):
+        return Cause(f"llama.cpp gave up while {during}: “{found[-1].strip()}”.", lasting=True)
+    if found := _EXCEPTION.findall(stderr):
+        return Cause(f"llama.cpp gave up while {during}: “{found[-1].strip()}”.", lasting=True)
+    if how := _HOW.get(code & 0xFFFFFFFF):
+        return Cause(f"llama.cpp {how} while {during}.", lasting=True)
+    if _TRACEBACK in stderr:
+        last = stderr.strip().rpartition("\n")[2]
+        return Cause(f"Hearth's own Python code failed while {during}: “{last}”.", lasting=False)
+    return Cause(f"The process that tried it ended with code {code} while {during}.", lasting=False)
+
+
+def _number(name: str) -> int:
+    """A signal's number, 0 where the system does not have it."""
+    return int(getattr(signal, name, 0))
+
+
+def _codes(name: str, windows: int) -> tuple[int, int]:
+    return -_number(name) & 0xFFFFFFFF, windows
+
+
+_HOW: Final = {
+    code: how
+    for codes, how in (
+        (_codes("SIGSEGV", _ACCESS_VIOLATION), "read or wrote memory that is not its own"),
+        (_codes("SIGBUS", _STACK_OVERFLOW), "read beyond the end of the file, or of its memory"),
+        (_codes("SIGFPE", _DIVISION), "divided by zero"),
+        (_codes("SIGILL", _BAD_INSTRUCTION), "used an instruction this processor does not know"),
+        (_codes("SIGABRT", 3), "gave up"),
+    )
+    for code in codes
+    if code
+}

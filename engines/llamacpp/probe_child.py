@@ -1,0 +1,199 @@
+"""The process that opens a model file first: it loads the plan and answers one message.
+
+What ends it would have ended the app. It runs the very engine that the app runs, so that both meet
+the same code. Each stage of its work has a time limit that holds even while Python is stuck.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from engines.cancel import CancelToken
+from engines.dialect import Dialect
+from engines.errors import EngineError, MessageTooLong, TemplateFailed
+from engines.gguf_header import read_header
+from engines.llamacpp.cost_book import CostBook
+from engines.llamacpp.costs import Costs
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.native import load_native
+from engines.llamacpp.probe_protocol import (
+    ANSWER,
+    LOAD,
+    STAGE,
+    TEMPLATE,
+    TEMPLATE_S,
+    read_plan,
+    stage_limit,
+    verdict_of,
+)
+from engines.types import ChatRequest, LoadPlan, Message, Sampling
+
+TEMPLATE_BYTES: Final = 1 << 30
+"""Memory that a template may use up before it is stopped."""
+
+CHECKED_BYTES: Final = 2 << 30
+"""Files up to this size have every value of their tensors checked, not only their structure.
+
+That reads the whole file, as the first token does anyway, and costs 0.06 s for each GB. It is
+left out where the file might not stay in memory until the app itself reads it.
+"""
+
+_CONTEXT, _BATCH, _TOKENS, _DEPTH = 2048, 64, 4, 2
+
+Begin = Callable[[str, float], None]
+"""Called as a stage begins, with its name and its time limit in seconds."""
+
+
+def examine(plan: LoadPlan, begin: Begin) -> None:
+    """Do with the plan's files what the app does. Raises EngineError, or does not come back."""
+    begin(TEMPLATE, TEMPLATE_S)
+    header = read_header(plan.model)
+    with _memory_limit(TEMPLATE_BYTES):
+        _try_template(header.chat_template)
+    drafter_bytes = plan.drafter.stat().st_size if plan.drafter else 0
+    limit = stage_limit(header.size_bytes + drafter_bytes)
+    begin(LOAD, limit)
+    small = replace(
+        plan,
+        context=min(plan.context, _CONTEXT),
+        batch=min(plan.batch, _BATCH),
+        draft_max=min(plan.draft_max, _DEPTH),
+        kept_bytes=0,
+    )
+    request = ChatRequest(
+        (Message("user", "Hello"),),
+        Sampling(seed=1),
+        max_tokens=_TOKENS,
+        mtp="on" if small.draft_max else "off",
+        depth=small.draft_max or None,
+    )
+    engine = LlamaCppEngine(_NothingMeasured(small.draft_max))
+    with closing(engine), _tensors_checked(header.size_bytes <= CHECKED_BYTES):
+        engine.load(small, lambda _: None, CancelToken())
+        begin(ANSWER, limit)
+        # A template may write more than the small context holds: that harms nobody.
+        with suppress(MessageTooLong):
+            for _ in engine.chat(request, CancelToken()):
+                pass
+
+
+class _NothingMeasured(CostBook):
+    """Has a cost curve for every model, so that no time goes into measuring one."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(None)
+        self._depth = depth
+
+    def costs(self, _key: str) -> Costs:
+        return Costs({0: 1.0}, limit=self._depth)
+
+
+def _try_template(template: str | None) -> None:
+    """One message must be accepted; a longer conversation may be refused, but must come to an end.
+
+    Raises TemplateFailed.
+    """
+    dialect = Dialect(template)
+    question = Message("user", "Hello")
+    dialect.render((question,))
+    with suppress(TemplateFailed):
+        turns = (question, Message("assistant", "Hi")) * 4
+        dialect.render((Message("system", "Be kind."), *turns, question))
+
+
+@contextmanager
+def _tensors_checked(check: bool) -> Iterator[None]:
+    """Models that are loaded meanwhile have their tensors' values checked by llama.cpp."""
+    api = load_native().api
+    default = api.llama_model_default_params
+
+    def checking() -> Any:
+        params = default()
+        params.check_tensors = check
+        return params
+
+    api.llama_model_default_params = checking
+    try:
+        yield
+    finally:
+        api.llama_model_default_params = default
+
+
+@contextmanager
+def _memory_limit(size: int) -> Iterator[None]:
+    """An allocation that takes the process beyond `size` bytes fails meanwhile; Linux only."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def be_modest() -> None:
+    """Give way to everything else, and when this process dies, do so without a trace or a word."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the app to answer
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.SetErrorMode(msvcrt.SEM_FAILCRITICALERRORS | msvcrt.SEM_NOGPFAULTERRORBOX)
+        return
+    import resource
+
+    os.nice(5)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        # Where memory runs out, the system ends this process rather than the app.
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def end_with_the_app() -> None:
+    """End this process when the app does: then the other end of standard input closes."""
+
+    def wait() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def main(arguments: list[str]) -> None:
+    """`arguments`: the plan, as `write_plan` writes it."""
+    be_modest()
+    end_with_the_app()
+    # Nothing else may write between the lines: the libraries get standard error for theirs.
+    out = os.dup(1)
+    os.dup2(2, 1)
+
+    def say(line: dict[str, str | None]) -> None:
+        os.write(out, json.dumps(line).encode() + b"\n")
+
+    def begin(stage: str, limit: float) -> None:
+        say({STAGE: stage})
+        faulthandler.dump_traceback_later(limit, exit=True)
+
+    error: EngineError | None = None
+    try:
+        examine(read_plan(arguments[0]), begin)
+    except EngineError as found:
+        error = found
+    say(verdict_of(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,64 @@
+"""What the app and the probe's process say to each other, and the time limits both know.
+
+The process gets the plan as its last argument. On standard output it writes a line of JSON as each
+stage of its work begins, and one with the verdict at the end::
+
+    {"stage": "template"}
+    {"stage": "load"}
+    {"stage": "answer"}
+    {"error": null}
+
+An error that the engine finds is a verdict, too: its code and its three parts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from engines.errors import EngineError
+from engines.types import LoadPlan
+
+STAGE: Final = "stage"
+ERROR: Final = "error"
+TEMPLATE, LOAD, ANSWER = "template", "load", "answer"
+
+TEMPLATE_S: Final = 10.0
+"""A template writes a conversation in milliseconds."""
+
+_START_S: Final = 30.0
+_SLOWEST_DISK: Final = 20_000_000
+"""Bytes a second: a disk on USB 2, the slowest that a model is kept on."""
+
+
+def stage_limit(size_bytes: int) -> float:
+    """Seconds that loading may take, and answering too, for files of `size_bytes` together."""
+    return _START_S + size_bytes / _SLOWEST_DISK
+
+
+def write_plan(plan: LoadPlan) -> str:
+    return json.dumps(asdict(plan), default=str)
+
+
+def read_plan(text: str) -> LoadPlan:
+    fields = json.loads(text)
+    fields["model"] = Path(fields["model"])
+    fields["drafter"] = Path(fields["drafter"]) if fields["drafter"] else None
+    return LoadPlan(**fields)
+
+
+def verdict_of(error: EngineError | None) -> dict[str, str | None]:
+    if error is None:
+        return {ERROR: None}
+    return {ERROR: error.code, "what": error.what, "why": error.why, "do": error.do}
+
+
+def error_of(verdict: dict[str, str]) -> EngineError:
+    """The error that the process met."""
+    kinds: list[type[EngineError]] = [EngineError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    met = next(kind for kind in kinds if kind.code == verdict[ERROR])
+    return met(verdict["what"], verdict["why"], verdict["do"])

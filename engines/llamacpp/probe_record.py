@@ -1,0 +1,117 @@
+"""What the probe found, by what exactly it tried: kept in a small file, or in memory only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.types import LoadPlan
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "probed.json"
+_TRIED_BYTES: Final = 16 << 20
+"""From the start of each file: its header is in there, tokenizer and chat template included."""
+
+_PART: Final = re.compile(r"-00001-of-(\d{5})(?=\.gguf$)")
+_KEPT: Final = 500
+_WAY_OF_TRYING: Final = 1
+"""To be raised when the probe finds what it did not find before."""
+
+Stamps = tuple[tuple[int, int], ...]
+
+
+def files_of(plan: LoadPlan) -> Iterator[Path]:
+    """All files that the plan loads: the model, its further parts, the drafter."""
+    yield plan.model
+    if found := _PART.search(plan.model.name):
+        for part in range(2, int(found[1]) + 1):
+            name = _PART.sub(f"-{part:05}-of-{found[1]}", plan.model.name)
+            yield plan.model.with_name(name)
+    if plan.drafter:
+        yield plan.drafter
+
+
+def stamps(plan: LoadPlan) -> Stamps:
+    """Size and time of change of each file, bytes and nanoseconds. Raises OSError."""
+    return tuple((facts.st_size, facts.st_mtime_ns) for facts in map(Path.stat, files_of(plan)))
+
+
+def identity(plan: LoadPlan) -> str:
+    """The same for the same files, wherever they lie, tried in the same way. Raises OSError."""
+    digest = hashlib.sha256()
+    way = (_WAY_OF_TRYING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
+    matters = (plan.gpu_layers, plan.kv_type, plan.mmap, plan.draft_max > 0)
+    digest.update(json.dumps([way, matters, stamps(plan)]).encode())
+    for path in files_of(plan):
+        with path.open("rb") as file:
+            digest.update(file.read(_TRIED_BYTES))
+    return digest.hexdigest()
+
+
+class Record:
+    """Verdicts by identity: None for a safe plan, else the sentence why it is refused.
+
+    folder: where the file is; None keeps the verdicts in memory only. A file that cannot be read
+    or written costs no more than trying again, so that is logged and not raised.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder / FILE_NAME if folder else None
+        self._verdicts = self._read()
+
+    def __contains__(self, identity: str) -> bool:
+        return identity in self._verdicts
+
+    def __getitem__(self, identity: str) -> str | None:
+        return self._verdicts[identity]
+
+    def add(self, identity: str, refused: str | None) -> None:
+        """Keep a verdict as the newest; the oldest leave."""
+        self.remove(identity)
+        self._verdicts[identity] = refused
+        for old in list(self._verdicts)[:-_KEPT]:
+            del self._verdicts[old]
+        self._write()
+
+    def remove(self, identity: str) -> None:
+        if identity in self._verdicts:
+            del self._verdicts[identity]
+            self._write()
+
+    def _read(self) -> dict[str, str | None]:
+        if self._file is None:
+            return {}
+        try:
+            found = json.loads(self._file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            logger.warning("the probe's record is not used: %s", error)
+            return {}
+        if not isinstance(found, dict):
+            logger.warning("the probe's record is not used: it holds something else")
+            return {}
+        return {
+            key: refused
+            for key, refused in found.items()
+            if refused is None or isinstance(refused, str)
+        }
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        beside = self._file.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(self._verdicts, indent=0), encoding="utf-8")
+            beside.replace(self._file)
+        except OSError as error:
+            logger.warning("the probe's record was not written: %s", error)

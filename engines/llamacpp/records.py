@@ -1,0 +1,150 @@
+"""A sequence that is not live: a value in memory, or a file.
+
+A file is a prelude, a description in JSON, the tokens, then the parts one after the other:
+
+    magic (8 bytes) | version | bytes of the description | number of tokens | CRC-32 of the last two
+    {"place", "digest", "parts": [{"kind", "length", "bytes", "crc"}, ...]}
+    tokens (int32 each)
+    state | checkpoints | what the drafter keeps
+
+CRC-32 is there against bad disks and half-written files, and checks some GB a second: five times
+what BLAKE2 does. Whoever can change the files on purpose can change the app as well.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from engines.llamacpp.checkpoints import Checkpoint
+
+VERSION: Final = 1
+_MAGIC: Final = b"HearthKV"
+_PRELUDE: Final = struct.Struct("<8sIIII")
+_MOST_DESCRIPTION: Final = 1 << 20
+
+
+class DamagedState(Exception):
+    """The file is not what was written: cut off, changed, or of another version."""
+
+
+@dataclass(frozen=True)
+class StateKey:
+    """What a state is good for. place: where the model file lies. digest: all that must agree."""
+
+    place: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """A sequence: its tokens and the bytes of their KV cache.
+
+    chat: the conversation it belongs to; only a named one may go to disk.
+    extra: what the drafter keeps for the same tokens.
+    used: when it was last live, in nanoseconds since the epoch.
+    """
+
+    tokens: array[int]
+    state: bytearray
+    checkpoints: tuple[Checkpoint, ...] = ()
+    chat: str | None = None
+    extra: bytearray | None = None
+    used: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory, but for the tokens."""
+        return sum(len(data) for _, _, data in self.parts())
+
+    def parts(self) -> Iterator[tuple[str, int, bytearray]]:
+        """Kind, number of tokens and bytes of each part."""
+        yield "state", len(self.tokens), self.state
+        for checkpoint in self.checkpoints:
+            yield "checkpoint", checkpoint.length, checkpoint.state
+        if self.extra is not None:
+            yield "extra", len(self.tokens), self.extra
+
+
+@dataclass(frozen=True)
+class Part:
+    kind: str
+    length: int
+    bytes: int
+    crc: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a file says of itself. offset: where its parts begin."""
+
+    key: StateKey
+    tokens: array[int]
+    parts: tuple[Part, ...]
+    offset: int
+
+    @property
+    def checkpoints(self) -> list[int]:
+        return [part.length for part in self.parts if part.kind == "checkpoint"]
+
+
+def encode_head(key: StateKey, record: Record) -> bytes:
+    """What stands before the parts in the file."""
+    parts = [
+        {"kind": kind, "length": length, "bytes": len(data), "crc": zlib.crc32(data)}
+        for kind, length, data in record.parts()
+    ]
+    description = json.dumps({"place": key.place, "digest": key.digest, "parts": parts}).encode()
+    tokens = record.tokens.tobytes()
+    crc = zlib.crc32(tokens, zlib.crc32(description))
+    prelude = _PRELUDE.pack(_MAGIC, VERSION, len(description), len(record.tokens), crc)
+    return prelude + description + tokens
+
+
+def read_head(file: BinaryIO, size: int) -> Head:
+    """The head of a file of `size` bytes. Raises DamagedState, OSError."""
+    prelude = file.read(_PRELUDE.size)
+    if len(prelude) < _PRELUDE.size:
+        raise DamagedState("it is cut off in its prelude")
+    magic, version, described, count, crc = _PRELUDE.unpack(prelude)
+    if (magic, version) != (_MAGIC, VERSION):
+        raise DamagedState("it has another format or version")
+    offset = _PRELUDE.size + described + 4 * count
+    if described > _MOST_DESCRIPTION or offset > size:
+        raise DamagedState("it is shorter than its head")
+    description, packed = file.read(described), file.read(4 * count)
+    if zlib.crc32(packed, zlib.crc32(description)) != crc:
+        raise DamagedState("its head has the wrong checksum")
+    try:
+        said = json.loads(description)
+        key = StateKey(said["place"], said["digest"])
+        parts = tuple(Part(**part) for part in said["parts"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedState("its description is not one") from error
+    if offset + sum(part.bytes for part in parts) != size:
+        raise DamagedState("its length is not that of its parts")
+    tokens = array("i")
+    tokens.frombytes(packed)
+    return Head(key, tokens, parts, offset)
+
+
+def read_record(file: BinaryIO, head: Head) -> Record:
+    """All that follows the head. Raises DamagedState, OSError."""
+    file.seek(head.offset)
+    state, checkpoints, extra = bytearray(), [], None
+    for part in head.parts:
+        data = bytearray(part.bytes)
+        if file.readinto(data) != part.bytes or zlib.crc32(data) != part.crc:  # type: ignore[attr-defined]
+            raise DamagedState(f"its {part.kind} has the wrong checksum")
+        if part.kind == "checkpoint":
+            checkpoints.append(Checkpoint(part.length, data))
+        elif part.kind == "extra":
+            extra = data
+        else:
+            state = data
+    return Record(head.tokens, state, tuple(checkpoints), extra=extra)

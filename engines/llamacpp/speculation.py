@@ -1,0 +1,156 @@
+"""Drafting for a loaded model: asks its drafters as the policy says, and tells it what came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from engines.llamacpp import truth
+from engines.llamacpp.cache import common_prefix
+from engines.llamacpp.context import AbortFlag
+from engines.llamacpp.costs import Costs
+from engines.llamacpp.depth import DepthPolicy
+from engines.llamacpp.drafting import Drafting
+from engines.llamacpp.lookup import PromptLookup
+from engines.types import MtpKind, MtpMode, MtpReport
+
+_NEWS_EVERY: Final = 64
+"""Steps after which the report's figures are passed on, if nothing else has changed."""
+
+
+class Speculation:
+    """Lives as long as the model, so that what was learnt in one answer helps the next.
+
+    limit: most tokens that can be evaluated on trial. ends: whether a token ends an answer.
+    advice: what to say where nothing but the text itself can be drafted from.
+    """
+
+    def __init__(
+        self,
+        drafting: Drafting,
+        costs: Costs,
+        limit: int,
+        ends: Callable[[int], bool],
+        advice: str,
+    ) -> None:
+        self._drafting = drafting
+        self._native = drafting.drafter
+        self.costs = costs
+        self._ends = ends
+        self._advice = advice
+        self.kind: MtpKind = self._native.kind if self._native else "lookup"
+        kinds: set[MtpKind] = {"lookup", self.kind}
+        self._policy = DepthPolicy(costs, limit, kinds)
+        self._lookup = PromptLookup()
+        self._mode: MtpMode = "auto"
+        self._active_native = self._native
+        self._guessed: Sequence[int] = ()
+        self._looked: Sequence[int] = ()
+        self._was_active = False
+        self._begin_counts()
+
+    def begin(self, mode: MtpMode, depth: int | None, held: Sequence[int]) -> None:
+        """Begin an answer to a prompt of which the KV cache holds `held`.
+
+        An answer without drafts is begun, too, so that what is known here stays that sequence.
+        """
+        self._mode = mode
+        self._begin_counts()
+        same = common_prefix(self._lookup.tokens, held)
+        self._lookup.observe(held[same:], same)
+        if self._native is not None:
+            self._native.roll_back(len(held) if self._drafting.restored else same)
+        self._drafting.restored = False
+        self._active_native = self._native
+        if mode == "off" or (mode == "auto" and self._policy.hopeless):
+            self._active_native = None
+            self._drafting.hide()
+        else:
+            self._drafting.expose()
+        if mode != "off":
+            self._policy.new_answer(mode, depth)
+
+    def watch(self, flag: AbortFlag) -> None:
+        """From now on `flag` ends a draft, too."""
+        self._drafting.watch(flag)
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:
+        """The model's last call evaluated `tokens` from position `start` on; they stay."""
+        self._lookup.observe(tokens, start)
+        if self._active_native is not None:
+            self._active_native.observe(tokens, start)
+
+    def propose(self, token: int, position: int, room: int) -> Sequence[int]:
+        """At most `room` tokens to evaluate on trial after `token`, the next at `position`."""
+        self._guessed = ()
+        self._looked, sure = self._lookup.propose(token)
+        policy = self._policy
+        plan = policy.plan(room, [sure] * len(self._looked))
+        if plan.source == "none":
+            return ()
+        if plan.source == "lookup":
+            return self._looked[: policy.verify()]
+        native = self._active_native
+        if native is None:
+            return ()
+
+        def more(guess: int, sure: int) -> bool:
+            return policy.more(sure) and not self._ends(guess)
+
+        self._guessed = native.propose(token, position, more)
+        return self._guessed[: policy.verify()]
+
+    def learn(
+        self, drafts: Sequence[int], run: Sequence[int], drafting_s: float, step_s: float
+    ) -> None:
+        """`drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds."""
+        right = common_prefix(self._guessed, run)
+        looked_right = common_prefix(self._looked, run)
+        self._policy.learn(len(run), right, looked_right, step_s, drafting_s)
+        self._steps += 1
+        self._drafted += len(drafts)
+        self._accepted += common_prefix(drafts, run)
+
+    def roll_back(self, length: int) -> None:
+        """Only the first `length` tokens are still in the KV cache."""
+        self._lookup.roll_back(length)
+        if self._active_native is not None:
+            self._active_native.roll_back(length)
+
+    @property
+    def standing(self) -> str:
+        """What can guess ahead for this model, before the first answer."""
+        return truth.standing(self.kind, self.costs, self._advice)
+
+    def news(self) -> MtpReport | None:
+        """A report, if it says something new."""
+        active = self._policy.depth > 0
+        if self._steps < self._next_news and active == self._was_active:
+            return None
+        self._next_news = self._steps + _NEWS_EVERY
+        self._was_active = active
+        return self.report()
+
+    def report(self) -> MtpReport:
+        """What ran in this answer so far."""
+        policy = self._policy
+        depth = policy.depth
+        active = self._drafted > 0
+        gain, bound = policy.gain, policy.bound
+        if active and bound is not None and (depth or self._mode == "on"):
+            reason = truth.running(max(1, depth), self._drafted, self._accepted, gain, bound)
+        elif self._native is None:
+            reason = self._advice
+        elif policy.hopeless:
+            reason = truth.cannot_win(self.costs) or self._advice
+        else:
+            reason = truth.not_here(self.costs, policy.first_share)
+        return MtpReport(
+            self._mode, active, reason, self.kind, depth, self._drafted, self._accepted, gain, bound
+        )
+
+    def _begin_counts(self) -> None:
+        self._guessed = self._looked = ()
+        self._steps = self._drafted = self._accepted = 0
+        self._next_news: int = 16
+        self._was_active = False

@@ -1,0 +1,45 @@
+"""The tokens in which a conversation was evaluated, found again in its text.
+
+A model may spell its answer in other tokens than the tokeniser does. The KV cache knows which; a
+prompt that is rendered anew does not, and would share nothing with it from that answer on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engines.llamacpp.vocabulary import Vocabulary
+from engines.text import SEAM, Utf8Decoder
+
+
+def spelled(
+    text: str,
+    tokens: Sequence[int],
+    vocabulary: Vocabulary,
+    begins_with_marker: Callable[[str], bool],
+) -> tuple[int, int]:
+    """How many of `tokens` spell the beginning of `text`, and how many characters that is.
+
+    It ends where a control token follows, in the tokens or in the text: there the tokeniser
+    begins anew in any case, and no token can straddle. (0, 0) if there is no such place.
+    begins_with_marker: whether a text is empty or begins with such a token.
+    """
+    decoder, at, place = Utf8Decoder(), 0, (0, 0)
+    for count, token in enumerate(tokens):
+        while text.startswith(SEAM, at):
+            at += len(SEAM)
+        spelling = vocabulary.text(token)
+        if spelling in vocabulary.control_texts:
+            left = decoder.finish()
+            if not text.startswith(left, at):
+                return place
+            at += len(left)
+            decoder, place = Utf8Decoder(), (count, at)
+            if count == 0 and token == vocabulary.bos and not text.startswith(spelling):
+                continue  # the tokeniser puts it there, not the template
+        else:
+            spelling = decoder.feed(vocabulary.piece(token))
+        if not text.startswith(spelling, at):
+            return place
+        at += len(spelling)
+    return (len(tokens), at) if decoder.whole and begins_with_marker(text[at:]) else place

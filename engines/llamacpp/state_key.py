@@ -1,0 +1,74 @@
+"""What has to agree for a saved state to be of use."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from engines.llamacpp.context import Context
+from engines.llamacpp.model import Model
+from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.llamacpp.records import StateKey
+from engines.types import LoadPlan
+
+_SAMPLE: Final = 64 << 10
+_SAMPLES: Final = 16
+
+
+def state_key(api: Any, model: Model, context: Context, plan: LoadPlan) -> StateKey:
+    """The key of the states of this model file with these settings. Raises OSError.
+
+    The size of the context is not in it: a state has the cells that are in use. It matters only
+    to rope factors that llama.cpp chooses by it (LongRoPE). Nor is the device, whose rounding
+    differs less than that between a long and a short batch, or the batch size.
+    """
+    settings = (
+        plan.kv_type,
+        BINDINGS_VERSION,
+        LIBRARY_VERSION.decode(),
+        f"window {model.sliding_window}",
+        f"recurrent {model.recurrent}",
+        f"long {_is_stretched(api, model, context.size)}",
+    )
+    digest = blake2b(digest_size=16)
+    for part in (file_identity(plan.model), *settings):
+        digest.update(f"{part}\n".encode())
+    place = blake2b(os.fsencode(plan.model.resolve()), digest_size=16).hexdigest()
+    return StateKey(place, digest.hexdigest())
+
+
+def file_identity(path: Path) -> str:
+    """Tells one model file from another without reading all of it; takes milliseconds.
+
+    Its size and the time of its last change would do, but for tools that put the old time back:
+    so 16 samples from the first byte to the last are in it as well. Other weights differ in
+    nearly every block, other metadata in the first.
+    """
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        last = max(0, status.st_size - _SAMPLE)
+        for number in range(_SAMPLES):
+            file.seek(last * number // (_SAMPLES - 1))
+            digest.update(file.read(_SAMPLE))
+    return f"{status.st_size} {status.st_mtime_ns} {digest.hexdigest()}"
+
+
+def _is_stretched(api: Any, model: Model, context: int) -> bool:
+    """Whether the context is longer than what the model was trained with before it was extended."""
+    original = _metadata(api, model, "rope.scaling.original_context_length")
+    return original is not None and context > int(original)
+
+
+def _metadata(api: Any, model: Model, name: str) -> str | None:
+    buffer = ctypes.create_string_buffer(64)
+    architecture = _value(api, model, b"general.architecture", buffer)
+    return _value(api, model, f"{architecture}.{name}".encode(), buffer)
+
+
+def _value(api: Any, model: Model, key: bytes, buffer: ctypes.Array[ctypes.c_char]) -> str | None:
+    length = api.llama_model_meta_val_str(model.pointer, key, buffer, len(buffer))
+    return None if length < 0 else buffer.value.decode(errors="replace")

@@ -1,0 +1,251 @@
+"""The states of chats on disk, so that a chat goes on after a restart where it stopped.
+
+A state holds the keys and values of a chat's tokens and the tokens themselves: whoever reads it
+reads the chat. The files are as private as the chat database beside them, are readable by their
+owner alone, and go when the chat is deleted. Their names tell only which of them are of one chat.
+
+A state is large: 4,000 tokens of a model of 4 billion parameters take about half a GB. So nothing
+is written while a chat goes on, but only when its model is unloaded, or when the memory for other
+chats is full.
+
+A lost state costs time and nothing else. So a file is not forced to the disk, whatever is wrong
+with it means that it is removed, and a failing disk is a line in the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import secrets
+import threading
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from time import time_ns
+from typing import BinaryIO, Final
+
+import psutil
+
+from engines.llamacpp.records import (
+    DamagedState,
+    Head,
+    Record,
+    StateKey,
+    encode_head,
+    read_head,
+    read_record,
+)
+
+logger = logging.getLogger(__name__)
+
+_STATES: Final = "*.state"
+_UNFINISHED: Final = "*.part"
+_WRITER: Final = re.compile(r"\.(\d+)\.part$")
+_NEWEST: Final = 1 << 63
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the folder. size: in bytes. used: nanoseconds since the epoch."""
+
+    path: Path
+    size: int
+    used: int
+    head: Head
+
+
+class StateFolder:
+    """States within a budget of bytes; of too many, those used longest ago leave.
+
+    Its methods may be called from any thread, and other processes may use the same folder.
+    """
+
+    def __init__(self, path: Path, budget_bytes: int) -> None:
+        self._path = path
+        self._budget = budget_bytes
+        self._heads: dict[tuple[Path, int], Head] = {}
+        self._forgotten: set[str] = set()
+        self._lock = threading.Lock()
+        with self._lock, _logged("tidied up"):
+            self._remove_unfinished()
+            self._make_room(0, _NEWEST)
+
+    def entries(self, key: StateKey) -> list[Entry]:
+        """What can be restored under `key`. What its model left under another one is removed."""
+        found = []
+        with self._lock, _logged("read"):
+            for entry in self._entries():
+                if entry.head.key == key:
+                    found.append(entry)
+                elif entry.head.key.place == key.place:
+                    _remove(entry.path, "the model file or a setting has changed")
+        return found
+
+    def known(self, key: StateKey, chat: str) -> list[array[int]]:
+        """The tokens of the states of a chat."""
+        found: list[array[int]] = []
+        with self._lock, _logged("read"):
+            found += [entry.head.tokens for entry in self._of_chat(key, chat)]
+        return found
+
+    def load(self, entry: Entry) -> Record | None:
+        """The record, used now; None if the file is damaged or gone."""
+        with _logged("read"):
+            try:
+                with entry.path.open("rb") as file:
+                    record = read_record(file, entry.head)
+                os.utime(entry.path)
+            except DamagedState as error:
+                _remove(entry.path, str(error))
+            else:
+                return record
+        return None
+
+    def discard(self, entry: Entry, why: str) -> None:
+        """Remove a file that proved to be of no use."""
+        with _logged("removed"):
+            _remove(entry.path, why)
+
+    def holds(self, key: StateKey, chat: str, tokens: array[int]) -> bool:
+        """Whether a file of this chat begins with `tokens`; then it counts as used now."""
+        with self._lock, _logged("read"):
+            for entry in self._of_chat(key, chat):
+                if entry.head.tokens[: len(tokens)] == tokens:
+                    os.utime(entry.path)
+                    return True
+        return False
+
+    def store(self, key: StateKey, record: Record) -> bool:
+        """Write the state of a named chat, in the place of shorter ones; False if it is not kept.
+
+        Only what was used longer ago gives way to it.
+        """
+        if record.chat is None:
+            raise ValueError("the state of a chat without a name may not go to disk")
+        with self._lock:
+            try:
+                return self._store(key, record, record.chat)
+            except OSError as error:
+                logger.warning("a state of %d MB cannot be written: %s", record.size >> 20, error)
+                return False
+
+    def forget(self, chat: str) -> None:
+        """The chat is deleted: remove its states, and keep none of it from now on."""
+        with self._lock, _logged("removed"):
+            self._forgotten.add(_name(chat))
+            for path in self._path.glob(f"{_name(chat)}-*"):
+                path.unlink(missing_ok=True)
+
+    def has_forgotten(self, chat: str) -> bool:
+        return _name(chat) in self._forgotten
+
+    def clear(self) -> None:
+        """Remove every state."""
+        with self._lock, _logged("removed"):
+            for path in [*self._path.glob(_STATES), *self._path.glob(_UNFINISHED)]:
+                path.unlink(missing_ok=True)
+
+    def _store(self, key: StateKey, record: Record, chat: str) -> bool:
+        if _name(chat) in self._forgotten:
+            return False
+        for entry in self._of_chat(key, chat):
+            if record.tokens[: len(entry.head.tokens)] == entry.head.tokens:
+                entry.path.unlink(missing_ok=True)
+        head = encode_head(key, record)
+        if not self._make_room(len(head) + record.size, record.used):
+            logger.info("a state of %d MB finds no room on disk", record.size >> 20)
+            return False
+        self._write(head, record, _name(chat))
+        return True
+
+    def _entries(self) -> Iterator[Entry]:
+        """Every whole file, of all models; those that are not are removed."""
+        for path in self._path.glob(_STATES):
+            try:
+                status = path.stat()
+                known = (path, status.st_size)
+                if known not in self._heads:
+                    with path.open("rb") as file:
+                        self._heads[known] = read_head(file, status.st_size)
+            except FileNotFoundError:
+                continue  # another process was quicker
+            except DamagedState as error:
+                _remove(path, str(error))
+            else:
+                # A clock that was put back must not make a file the newest for ever.
+                used = status.st_mtime_ns if status.st_mtime_ns <= time_ns() else 0
+                yield Entry(path, status.st_size, used, self._heads[known])
+
+    def _of_chat(self, key: StateKey, chat: str) -> list[Entry]:
+        return [
+            entry
+            for entry in self._entries()
+            if entry.head.key == key and entry.path.name.startswith(f"{_name(chat)}-")
+        ]
+
+    def _make_room(self, size: int, used: int) -> bool:
+        """Remove what was used before `used`, oldest first, until `size` bytes fit the budget."""
+        entries = sorted(self._entries(), key=lambda entry: entry.used)
+        excess = sum(entry.size for entry in entries) + size - self._budget
+        older = [entry for entry in entries if entry.used < used]
+        if excess > sum(entry.size for entry in older):
+            return False
+        for entry in older:
+            if excess <= 0:
+                break
+            entry.path.unlink(missing_ok=True)
+            excess -= entry.size
+        return True
+
+    def _write(self, head: bytes, record: Record, name: str) -> None:
+        """Under another name first: a file with the right name is a whole one."""
+        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._path / f"{name}-{secrets.token_hex(4)}.state"
+        unfinished = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            with _create(unfinished) as file:
+                file.write(head)
+                for _, _, data in record.parts():
+                    file.write(data)
+            os.utime(unfinished, ns=(record.used, record.used))
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _remove_unfinished(self) -> None:
+        """What a process that has ended left half written."""
+        for path in self._path.glob(_UNFINISHED):
+            writer = _WRITER.search(path.name)
+            if not writer or int(writer[1]) == os.getpid() or not psutil.pid_exists(int(writer[1])):
+                path.unlink(missing_ok=True)
+
+
+def _name(chat: str) -> str:
+    """What the names of a chat's files begin with."""
+    return blake2b(chat.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def _create(path: Path) -> BinaryIO:
+    """A new file for its owner alone."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb")
+
+
+_BINARY: Final = getattr(os, "O_BINARY", 0)
+
+
+def _remove(path: Path, why: str) -> None:
+    logger.info("a saved state is removed: %s", why)
+    path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _logged(done: str) -> Iterator[None]:
+    """A disk that fails costs time later, but is no error now."""
+    try:
+        yield
+    except OSError as error:
+        logger.warning("saved states could not be %s: %s", done, error)

@@ -1,0 +1,66 @@
+"""The one line that always says what MTP does, and why: pure."""
+
+from __future__ import annotations
+
+from engines.llamacpp.costs import Costs
+from engines.types import MtpKind
+
+OFF = "MTP is off, as chosen."
+_ONCE_MORE = 1.02
+"""Gains below this are within what a measurement can tell."""
+
+
+def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: float) -> str:
+    """While drafts are made: how far ahead, how many hold, and what that brings."""
+    words = [f"{depth} {'token' if depth == 1 else 'tokens'} ahead"]
+    if drafted:
+        words.append(f"{round(100 * accepted / drafted)} % accepted")
+    if gain is not None:
+        words.append(f"{gain:.2g}x of at most {max(bound, gain):.2g}x")
+    return f"MTP on: {', '.join(words)}"
+
+
+def cannot_win(costs: Costs) -> str | None:
+    """Why drafts cannot pay on this processor, whatever the text; None if they can."""
+    if costs.best_possible() >= _ONCE_MORE:
+        return None
+    depth = max(range(1, costs.limit + 1), key=lambda k: (k + 1) / costs.ratio(k))
+    noun = "token" if depth == 1 else "tokens"
+    return (
+        f"MTP off: checking {depth} {noun} costs {costs.ratio(depth):.1f}x one token on this"
+        " processor, so it cannot win"
+    )
+
+
+def not_here(costs: Costs, share: float) -> str:
+    """Why drafts do not pay in this text. share: of first guesses that were right lately."""
+    return (
+        f"MTP off for this text: {round(100 * share)} % of its guesses are right,"
+        f" and on this processor it pays from {round(100 * break_even(costs))} %"
+    )
+
+
+def break_even(costs: Costs) -> float:
+    """The acceptance of each guess, 0 to 1, from which on some depth is no slower than none."""
+    low, high = 0.0, 1.0
+    while high - low > 0.005:
+        share = (low + high) / 2
+        tokens, best = 1.0, 0.0
+        for k in range(1, costs.limit + 1):
+            tokens += share**k
+            best = max(best, tokens / (costs.ratio(k) + k * costs.draft))
+        low, high = (low, share) if best >= 1 else (share, high)
+    return high
+
+
+def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
+    """Before the first answer: what can guess ahead for this model. advice: what if nothing can."""
+    if kind == "embedded":
+        able = "This model predicts several tokens ahead by itself"
+    elif kind == "drafter":
+        able = "A drafter predicts several tokens ahead for this model"
+    else:
+        return advice
+    if costs is None:
+        return f"{able}."
+    return cannot_win(costs) or f"{able}: up to {costs.best_possible():.1f}x on this processor"

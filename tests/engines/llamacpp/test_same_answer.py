@@ -1,0 +1,125 @@
+"""Greedy answers with drafts have the tokens of answers without, whatever drafts them."""
+
+from __future__ import annotations
+
+import ctypes
+import tomllib
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import MtpUnavailable
+from engines.llamacpp.cache import KvCache
+from engines.llamacpp.native import load_native
+from engines.types import MAX_DEPTH, ChatRequest, Message, MtpCheck, Sampling
+from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.random_models import STARTER
+from tests.support.mtp_models import write_qwen, write_step
+
+STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
+EXAMINATION = STARTER.parent / "make" / "examination.toml"
+PROMPTS, TOKENS = 200, 128
+FILE_TYPES = {"F16": 1, "Q4_0": 2, "Q8_0": 7}
+TIE = 0.02
+"""Rows of a batch and single rows are summed in another order: logits differ by about this much,
+in units of their standard deviation, and may change places."""
+
+Files = tuple[Path, Path | None]
+
+
+def quantised(path: Path, to: Path, kind: str) -> Path:
+    """The model in another quantisation; `kind` is a key of FILE_TYPES."""
+    api = load_native().api
+    params = api.llama_model_quantize_default_params()
+    params.ftype, params.nthread = FILE_TYPES[kind], 1
+    result = api.llama_model_quantize(str(path).encode(), str(to).encode(), ctypes.byref(params))
+    assert result == 0
+    return to
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Files]:
+    """Model and drafter of a family in a quantisation; the starter's and made ones."""
+    folder = tmp_path_factory.mktemp("pairs")
+    made: dict[str, Files] = {}
+
+    def get(family: str, kind: str) -> Files:
+        if family not in made:
+            if family == "starter":
+                made[family] = STARTER, STARTER_DRAFTER
+            elif family == "step":
+                made[family] = write_step(folder / "s.gguf"), None
+            else:
+                made[family] = write_qwen(folder / "q.gguf"), None
+        plain = made[family]
+        if kind == "F16":
+            return plain
+        model, drafter = (
+            path and quantised(path, folder / f"{path.stem}-{kind}.gguf", kind) for path in plain
+        )
+        assert model is not None
+        return model, drafter
+
+    return get
+
+
+def questions() -> list[str]:
+    """What somebody asked who had not seen what the starter was trained on."""
+    asked = tomllib.loads(EXAMINATION.read_text(encoding="utf-8"))["questions"]
+    return [question for group in asked.values() for question in group]
+
+
+def checks(load: Load, pair: Files, count: int = PROMPTS) -> list[MtpCheck]:
+    """One answer for each of `count` prompts, at all depths in turn."""
+    engine = load(pair[0], drafter=pair[1], kept_bytes=0)
+    found = []
+    for question, depth in zip(
+        islice(cycle(questions()), count), cycle(range(1, MAX_DEPTH + 1)), strict=False
+    ):
+        request = ChatRequest((Message("user", question),), Sampling(), TOKENS)
+        found.append(engine.check_mtp(request, depth, CancelToken()))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["F16", "Q8_0", "Q4_0"])
+@pytest.mark.parametrize("family", ["starter", "qwen", "step"])
+def test_two_hundred_answers_are_the_same(
+    load: Load, files: Callable[[str, str], Files], family: str, kind: str
+) -> None:
+    found = checks(load, files(family, kind))
+    differing = [check for check in found if not check.identical]
+    print(f"{family} {kind}: {len(differing)} of {len(found)} part at a tie: {differing}")
+    assert all(check.gap is not None and check.gap < TIE for check in differing)
+    assert len(differing) <= len(found) // 50
+    assert sum(check.tokens for check in found) > PROMPTS * 16
+    assert sum(check.accepted for check in found) > PROMPTS
+
+
+@pytest.mark.parametrize("family", ["starter", "qwen"])
+def test_a_broken_rollback_is_found(
+    load: Load,
+    files: Callable[[str, str], Files],
+    family: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The check can fail: drafts that were rejected stay in the KV cache here."""
+
+    def forget_only(cache: KvCache, length: int) -> None:
+        del cache.tokens[length:]
+        held = int(cache._api.llama_memory_seq_pos_max(cache._context.memory, 0)) + 1
+        cache.tokens += [0] * (held - length)
+
+    pair = files(family, "F16")
+    with monkeypatch.context() as patched:
+        patched.setattr(KvCache, "roll_back", forget_only)
+        found = checks(load, pair, 16)
+    assert any(not check.identical and check.gap and check.gap > TIE for check in found)
+
+
+def test_nothing_to_compare_without_drafts(load: Load, random_mamba: Path) -> None:
+    engine = load(random_mamba)
+    with pytest.raises(MtpUnavailable, match="cannot go back"):
+        engine.check_mtp(ChatRequest((Message("user", "Hello"),)), 2, CancelToken())

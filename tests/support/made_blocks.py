@@ -1,0 +1,113 @@
+"""Parts of made models: random matrices, and what all architectures have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.support.made_gguf import Floats, Tensor
+from tests.support.made_language import Language
+
+Tensors = dict[str, Tensor]
+
+CONTEXT = 0.15
+"""How much of what went before decides about the next token, if nothing else is asked for."""
+
+NOISE = 0.15
+"""How much the layers of a head disturb its guess, if nothing else is asked for."""
+
+
+def common(kind: str, name: str, layers: int, width: int, inner: int) -> dict[str, object]:
+    return {
+        "general.name": name,
+        "general.file_type": 1,
+        f"{kind}.block_count": layers,
+        f"{kind}.context_length": 4096,
+        f"{kind}.embedding_length": width,
+        f"{kind}.feed_forward_length": inner,
+        f"{kind}.attention.layer_norm_rms_epsilon": 1e-6,
+    }
+
+
+def attention(
+    random: Random, width: int, heads: int, kv_heads: int, head: int, scale: float
+) -> Tensors:
+    """`scale`: what it adds to the residual stream, whose size is one."""
+    return {
+        "attn_norm": vector(width),
+        "attn_q": random.matrix(heads * head, width),
+        "attn_k": random.matrix(kv_heads * head, width),
+        "attn_v": random.matrix(kv_heads * head, width),
+        "attn_q_norm": vector(head),
+        "attn_k_norm": vector(head),
+        "attn_output": random.matrix(width, heads * head, scale),
+    }
+
+
+def feed(random: Random, width: int, inner: int, scale: float) -> Tensors:
+    return {
+        "ffn_gate": random.matrix(inner, width),
+        "ffn_up": random.matrix(inner, width),
+        "ffn_down": random.matrix(width, inner, scale),
+    }
+
+
+def guess(random: Random, memory: Floats, noise: float) -> Tensors:
+    """What a head in the model's own file begins and ends with. memory: see made_look_back."""
+    width = len(memory)
+    return {
+        "nextn.eh_proj": beside(width, width, random.matrix(width, width, noise), memory),
+        "nextn.enorm": vector(width),
+        "nextn.hnorm": vector(width),
+        "nextn.shared_head_norm": vector(width),
+    }
+
+
+def ends(language: Language, scale: float = 1.0) -> Tensors:
+    embedding = language.embedding
+    return {
+        "token_embd.weight": Tensor(embedding.shape, lambda: embedding * np.float32(scale)),
+        "output_norm.weight": vector(embedding.shape[1]),
+    }
+
+
+def named(layer: int, block: Tensors) -> Tensors:
+    """Only the decay of a delta net and biases go without the ending."""
+    plain = ("ssm_a", "ssm_dt.bias")
+    return {
+        f"blk.{layer}.{name}" + ("" if name in plain else ".weight"): tensor
+        for name, tensor in block.items()
+    }
+
+
+class Random:
+    """Makes tensors of random numbers, in the order of their writing."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+
+    def matrix(self, rows: int, columns: int, scale: float = 1.0) -> Tensor:
+        """A product with it has `scale` times the size of what it is multiplied by."""
+
+        def make() -> Floats:
+            values = self._random.standard_normal((rows, columns), np.float32)
+            return values * np.float32(scale / columns**0.5)
+
+        return Tensor((rows, columns), make)
+
+
+def vector(count: int, value: float = 1.0) -> Tensor:
+    return Tensor((count,), lambda: np.full(count, value, np.float32))
+
+
+def given(values: Floats) -> Tensor:
+    return Tensor(values.shape, lambda: values)
+
+
+def beside(rows: int, seen: int, noise: Tensor, known: Floats) -> Tensor:
+    """Passes the first `rows` of `seen` numbers on; adds `noise` and `known` times the others."""
+
+    def make() -> Floats:
+        parts = [np.eye(rows, seen, dtype=np.float32), noise.make() + known]
+        return np.concatenate(parts, axis=1)
+
+    return Tensor((rows, seen + noise.shape[1]), make)

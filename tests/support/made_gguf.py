@@ -1,0 +1,90 @@
+"""Writes GGUF files for tests: the starter's tokenizer, named values, tensors one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import gguf
+import numpy as np
+from numpy.typing import NDArray
+
+STARTER = Path(__file__).parents[2] / "resources" / "starter" / "starter.gguf"
+
+NORMAL = 1
+"""Type of a token that is text; the others are control tokens, bytes and the like."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Rows before columns, as NumPy has it; `make` gives the values when they are written."""
+
+    shape: tuple[int, ...]
+    make: Callable[[], Floats]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The values of a file whose keys begin with "tokenizer."; which tokens are text."""
+
+    values: Mapping[str, object]
+    types: NDArray[np.int32]
+
+    @property
+    def count(self) -> int:
+        return len(self.types)
+
+
+def starter_tokens(count: int = 0) -> Tokens:
+    """The starter's tokenizer, with made words at its end until there are `count` tokens."""
+    fields = gguf.GGUFReader(STARTER).fields
+    values = {
+        name: field.contents() for name, field in fields.items() if name.startswith("tokenizer.")
+    }
+    key = "tokenizer.ggml."
+    more = range(len(values[key + "tokens"]), count)
+    values[key + "tokens"] = [*values[key + "tokens"], *(f"▁word{index}" for index in more)]
+    values[key + "scores"] = [*values[key + "scores"], *(-1000.0 for _ in more)]
+    values[key + "token_type"] = [*values[key + "token_type"], *(NORMAL for _ in more)]
+    return Tokens(values, np.array(values[key + "token_type"], np.int32))
+
+
+def write_model(
+    path: Path, architecture: str, values: Mapping[str, object], tensors: Mapping[str, Tensor]
+) -> Path:
+    """Vectors become F32, matrices F16. One tensor at a time is in memory."""
+    writer = gguf.GGUFWriter(None, architecture)
+    add_values(writer, values)
+    for name, tensor in tensors.items():
+        type_ = np.dtype(_type(tensor))
+        size = int(np.prod(tensor.shape)) * type_.itemsize
+        writer.add_tensor_info(name, tensor.shape, type_, size)
+    writer.open_output_file(path)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    for tensor in tensors.values():
+        writer.write_tensor_data(np.ascontiguousarray(tensor.make().astype(_type(tensor))))
+    writer.close()
+    return path
+
+
+def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
+    """Numbers become uint32 or float32, by their Python type."""
+    add: dict[type, Callable[[str, object], None]] = {
+        str: writer.add_string,
+        bool: writer.add_bool,
+        int: writer.add_uint32,
+        float: writer.add_float32,
+        list: writer.add_array,
+    }
+    for key, value in values.items():
+        add[type(value)](key, value)
+
+
+def _type(tensor: Tensor) -> type[np.floating]:
+    matrix = len(tensor.shape) == 2 and tensor.shape[1] >= 32
+    return np.float16 if matrix else np.float32

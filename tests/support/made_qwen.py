@@ -1,0 +1,130 @@
+"""A made Qwen 3.5: gated delta nets, some full attention, and a head in the same file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.support.made_blocks import (
+    CONTEXT,
+    NOISE,
+    Random,
+    Tensors,
+    attention,
+    common,
+    ends,
+    feed,
+    given,
+    guess,
+    named,
+    vector,
+)
+from tests.support.made_gguf import Floats, Tensor, Tokens, starter_tokens, write_model
+from tests.support.made_language import Language, make_language
+from tests.support.made_look_back import ROPE_BASE, look_back, remembered
+
+_ROTATED = 32
+
+
+@dataclass(frozen=True)
+class Qwen:
+    """Shape of a Qwen 3.5; every fourth layer has full attention, the others a delta net."""
+
+    layers: int = 4
+    width: int = 128
+    heads: int = 2
+    kv_heads: int = 1
+    head: int = 64
+    inner: int = 256
+    state: int = 32
+    key_heads: int = 2
+    value_heads: int = 4
+
+
+def write_qwen(
+    path: Path,
+    shape: Qwen = Qwen(),
+    *,
+    context: float = CONTEXT,
+    noise: float = NOISE,
+    tokens: Tokens | None = None,
+) -> Path:
+    """A Qwen 3.5 whose last block is a head that drafts."""
+    tokens = tokens or starter_tokens()
+    language = make_language(tokens, shape.width)
+    random = Random(2)
+    tensors = ends(language) | {"output.weight": given(language.output)}
+    for layer in range(shape.layers):
+        mix = _attention if layer % 4 == 3 else _delta_net
+        block = mix(random, shape, context) | _feed(random, shape, context)
+        if layer == 3:
+            block |= _look_back(shape, language)
+        tensors |= named(layer, block)
+    head = _attention(random, shape, noise) | _feed(random, shape, noise)
+    head |= guess(random, remembered(language.memory, shape.width), noise)
+    tensors |= named(shape.layers, head)
+    values = common("qwen35", "Made Qwen", shape.layers + 1, shape.width, shape.inner) | {
+        "qwen35.attention.head_count": shape.heads,
+        "qwen35.attention.head_count_kv": shape.kv_heads,
+        "qwen35.attention.key_length": shape.head,
+        "qwen35.attention.value_length": shape.head,
+        "qwen35.rope.freq_base": ROPE_BASE,
+        "qwen35.rope.dimension_count": _ROTATED,
+        "qwen35.rope.dimension_sections": [6, 5, 5, 0],
+        "qwen35.ssm.conv_kernel": 4,
+        "qwen35.ssm.inner_size": shape.value_heads * shape.state,
+        "qwen35.ssm.state_size": shape.state,
+        "qwen35.ssm.time_step_rank": shape.value_heads,
+        "qwen35.ssm.group_count": shape.key_heads,
+        "qwen35.full_attention_interval": 4,
+        "qwen35.nextn_predict_layers": 1,
+    }
+    return write_model(path, "qwen35", values | dict(tokens.values), tensors)
+
+
+def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
+    value = shape.value_heads * shape.state
+    mixed = 2 * shape.key_heads * shape.state + value
+    return {
+        "attn_norm": vector(shape.width),
+        "attn_qkv": random.matrix(mixed, shape.width),
+        "attn_gate": random.matrix(value, shape.width),
+        "ssm_conv1d": random.matrix(mixed, 4),
+        # With these two the state halves about every five tokens.
+        "ssm_dt.bias": vector(shape.value_heads, -2.0),
+        "ssm_a": vector(shape.value_heads, -1.0),
+        "ssm_alpha": random.matrix(shape.value_heads, shape.width),
+        "ssm_beta": random.matrix(shape.value_heads, shape.width),
+        "ssm_norm": vector(shape.state),
+        "ssm_out": random.matrix(shape.width, value, scale),
+    }
+
+
+def _attention(random: Random, shape: Qwen, scale: float) -> Tensors:
+    sizes = shape.width, shape.heads, shape.kv_heads, shape.head
+    # The second half of each query gates what its head found.
+    query = {"attn_q": random.matrix(2 * shape.heads * shape.head, shape.width)}
+    return attention(random, *sizes, scale) | query
+
+
+def _look_back(shape: Qwen, language: Language) -> Tensors:
+    heads, width = shape.heads, shape.width
+    # What gates the heads is sigmoid(0): a half of what they found.
+    block = look_back(
+        language.memory * 2, heads, shape.kv_heads, shape.head, _ROTATED, shape.head**-0.5
+    )
+    query = block["attn_q"]
+
+    def make() -> Floats:
+        gated = np.zeros((heads, 2, shape.head, width), np.float32)
+        gated[:, 0] = query.make().reshape(heads, shape.head, width)
+        return gated.reshape(-1, width)
+
+    return block | {"attn_q": Tensor((2 * query.shape[0], width), make)}
+
+
+def _feed(random: Random, shape: Qwen, scale: float) -> Tensors:
+    norm = {"post_attention_norm": vector(shape.width)}
+    return norm | feed(random, shape.width, shape.inner, scale)

@@ -1,0 +1,86 @@
+"""Makes models that draft; they write made words without end (see made_language).
+
+Qwen 3.5 has a head in its file, Step 3.5 several, Gemma 4 a drafter in a file of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from engines.llamacpp.native import load_native
+from tests.support.made_gemma import Gemma, write_gemma
+from tests.support.made_gguf import starter_tokens
+from tests.support.made_qwen import Qwen, write_qwen
+from tests.support.made_step import Step, write_step
+
+__all__ = ["Gemma", "Qwen", "Step", "made", "write_gemma", "write_qwen", "write_step"]
+
+Kind = Literal["gemma", "qwen"]
+Size = Literal["0.3b", "1b"]
+Quantisation = Literal["F16", "Q8_0", "Q4_0", "Q4_K"]
+
+VOCABULARY = 32768
+"""Tokens of a model for benches: with the starter's 2,048 the output matrix would cost nothing."""
+
+_QWENS: Final[Mapping[Size, Qwen]] = {
+    "0.3b": Qwen(16, 1024, 4, 1, 256, 3072, 128, 8, 8),
+    "1b": Qwen(24, 1536, 8, 2, 256, 5120, 128, 16, 16),
+}
+_GEMMAS: Final[Mapping[Size, Gemma]] = {
+    "0.3b": Gemma(15, 1024, 8, 2, 128, 256, 4096, 5, 512, 0, 4, 256, 1024),
+    "1b": Gemma(25, 1536, 12, 2, 128, 256, 6144, 5, 512, 0, 4, 256, 2048),
+}
+# Numbers of `enum llama_ftype` in llama.h.
+_FILE_TYPES: Final[Mapping[Quantisation, int]] = {"Q4_0": 2, "Q8_0": 7, "Q4_K": 15}
+
+
+def made(
+    folder: Path, kind: Kind, size: Size, quantisation: Quantisation
+) -> tuple[Path, Path | None]:
+    """A model of realistic costs and its drafter, made once; seconds to minutes, up to 2 GB.
+
+    What is in a file under its final name is whole: it was renamed when it was done.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {"gemma": ("gemma", "gemma-drafter"), "qwen": ("qwen",)}[kind]
+    plain = [folder / f"{name}-{size}-F16.gguf" for name in names]
+    if not all(path.exists() for path in plain):
+        begun = [_begun(path) for path in plain]
+        tokens = starter_tokens(VOCABULARY)
+        if kind == "gemma":
+            write_gemma(begun[0], begun[1], _GEMMAS[size], tokens=tokens)
+        else:
+            write_qwen(begun[0], _QWENS[size], tokens=tokens)
+        for path in plain:
+            _begun(path).replace(path)
+    files = [path if quantisation == "F16" else _quantised(path, quantisation) for path in plain]
+    return files[0], files[1] if len(files) > 1 else None
+
+
+def _quantised(plain: Path, quantisation: Quantisation) -> Path:
+    path = plain.with_name(plain.name.replace("F16", quantisation))
+    if path.exists():
+        return path
+    native = load_native()
+    params = native.api.llama_model_quantize_default_params()
+    params.nthread = 2
+    params.ftype = _FILE_TYPES[quantisation]
+    # The default takes the whole of a small model into memory at once.
+    params.max_buf_size = 256 * 2**20
+    begun = _begun(path)
+    with native.log.watch() as complaints:
+        result = native.api.llama_model_quantize(
+            os.fsencode(plain), os.fsencode(begun), ctypes.byref(params)
+        )
+    if result:
+        raise RuntimeError(f"{plain.name} could not be quantised: {complaints}")
+    begun.replace(path)
+    return path
+
+
+def _begun(path: Path) -> Path:
+    return path.with_suffix(f".{os.getpid()}.part")
