@@ -76,7 +76,7 @@ def make_plan(
         _check_context(path, header, wishes.context)
     plain = _sized(header, hardware, wishes, _bare(path, header, hardware, wishes), None)
     if not wishes.mtp:
-        return plain
+        return replace(plain, mtp_note="Drafting ahead is switched off for this model.")
     if not header.goes_back:
         return replace(plain, mtp_note=mtp_advice(header))
     drafts = drafter is not None or header.mtp == "embedded"

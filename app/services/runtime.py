@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
 
 from app.core.models import ModelEntry
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
-from engines.gguf_header import read_header
+from engines.errors import EngineError
+from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Hardware
-from engines.planner import Wishes, make_plan, require_fit
+from engines.pairing import require_pair
+from engines.planner import Drafter, Wishes, make_plan, require_fit
 from engines.types import ChatRequest, Event, LoadedModel
 
 
@@ -39,15 +43,19 @@ class Runtime:
     ) -> LoadedModel:
         """Have this model loaded; at once if it already is.
 
+        There is room for MTP where the model has it, so that each message may use it or not.
         Raises EngineError, or LoadCancelled. Memory is judged after the present model has left.
         """
         if self._loaded is not None and self._wanted == (entry, wishes):
             return self._loaded
         header = read_header(entry.path)
+        drafter, trouble = _drafter(header, entry.drafter)
         self.unload()
         hardware = self._hardware()
-        plan = make_plan(entry.path, header, hardware, wishes)
-        require_fit(header, hardware, plan)
+        plan = make_plan(entry.path, header, hardware, wishes, drafter)
+        if trouble and wishes.mtp:
+            plan = replace(plan, mtp_note=trouble)
+        require_fit(header, hardware, plan, drafter.header if drafter else None)
         self._loaded = self._engine.load(plan, progress, cancel)
         self._wanted = (entry, wishes)
         return self._loaded
@@ -59,3 +67,15 @@ class Runtime:
         self._engine.close()
         self._loaded = None
         self._wanted = None
+
+
+def _drafter(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str]:
+    """The drafter, or the reason why the model has to do without: it is never refused for it."""
+    if path is None:
+        return None, ""
+    try:
+        header = read_header(path)
+        require_pair(target, header)
+    except EngineError as error:
+        return None, f"Its drafter cannot be used: {error.what} {error.why}"
+    return Drafter(path, header), ""

@@ -21,7 +21,10 @@ _NOT_MULTIPLIED: Final = {"I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K"}
 _NUMBERED: Final = "tid2eid.weight"
 """How the names of those tensors end that hold whole numbers: experts by token (DeepSeek 4)."""
 
-_CONVOLUTION: Final = "conv1d.weight"
+_F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
+"""How the names end of tensors that are no factors of a matrix product, whatever their shape."""
+
+_DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of their sliding layers from the file, and trust it to name one.
 _SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
@@ -41,6 +44,7 @@ def check(keys: Keys, layers: Layers, tensors: Iterable[Tensor]) -> None:
             raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
     _check_positions(keys, layers)
     _check_epsilons(keys)
+    _check_state(keys)
     for tensor in tensors:
         _check_type(tensor)
         _check_keys(layers, tensor)
@@ -53,6 +57,13 @@ def _check_epsilons(keys: Keys) -> None:
             raise BadGguf(f"its {key} is {epsilon}, and has to be a small positive number")
 
 
+def _check_state(keys: Keys) -> None:
+    """The state of a delta net is divided evenly between its heads."""
+    inner, heads = keys.number("ssm.inner_size", 1), keys.number("ssm.time_step_rank", 1)
+    if keys.architecture in _DELTA_NETS and (not inner or not heads or inner % heads):
+        raise BadGguf(f"its state of {inner} values cannot be divided between {heads} heads")
+
+
 def _check_type(tensor: Tensor) -> None:
     """llama.cpp loads tensors of every type, and ends when it first computes with them.
 
@@ -60,7 +71,7 @@ def _check_type(tensor: Tensor) -> None:
     """
     if tensor.name.endswith(_NUMBERED):
         return
-    is_matrix = len(tensor.shape) > 1 and not tensor.name.endswith(_CONVOLUTION)
+    is_matrix = len(tensor.shape) > 1 and not tensor.name.endswith(_F32)
     if tensor.type in _NOT_MULTIPLIED or (tensor.type != "F32" and not is_matrix):
         raise BadGguf(f"{tensor.name!r} is of type {tensor.type}, with which nothing can compute")
 
@@ -68,14 +79,18 @@ def _check_type(tensor: Tensor) -> None:
 def _check_positions(keys: Keys, layers: Layers) -> None:
     """The part of a head that carries the position cannot be longer than the head.
 
-    It is rotated in pairs.
+    It is rotated in pairs; asked to rotate nothing, llama.cpp comes to no end.
     """
     rotated = keys.number("rope.dimension_count", layers.key_length)
     rotated_swa = keys.number("rope.dimension_count_swa", rotated)
     if rotated % 2 or rotated_swa % 2:
         raise BadGguf("it rotates an odd number of values of a head, and they go in pairs")
-    if "rope.dimension_count_swa" in keys and layers.window and not rotated_swa:
-        raise BadGguf("it rotates no values of the heads in its layers with a window")
+    if any(layers.heads) and (
+        ("rope.freq_base" in keys and not rotated) or (layers.window and not rotated_swa)
+    ):
+        raise BadGguf("it rotates no values of its heads, although its family needs that")
+    if sum(keys.numbers("rope.dimension_sections")) > layers.key_length > 0:
+        raise BadGguf("the sections of what it rotates are longer than a head")
     longer_swa = layers.window and rotated_swa > layers.key_length_swa > 0
     if any(layers.heads) and (rotated > layers.key_length > 0 or longer_swa):
         raise BadGguf("it rotates more values of a head than a head has")

@@ -24,6 +24,8 @@ _PERIODS_DENSE_FIRST: Final = {"cohere2moe": 4, "laguna": 4, "modern-bert": 3, "
 _WINDOWS: Final = {"exaone4": 4096, "gemma2": 4096, "smallthinker": 4096, "llama4": 8192}
 _WINDOW_IGNORED: Final = {"phi3"}
 _RECURRENT_INTERVAL: Final = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4}
+# What the state of a recurrent layer is made of: Mamba and delta nets, KDA, short convolutions.
+_STATES: Final = ("ssm.state_size", "kda.head_dim", "shortconv.l_cache")
 _GEMMA3N_LAYERS_WITH_CACHE: Final = 20
 MAX_LAYERS: Final = 512
 
@@ -122,6 +124,13 @@ class Keys:
             raise BadGguf(f"its list {self.architecture}.{key} does not fit its {count} layers")
         return numbers[:count]
 
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """The whole numbers of a list; none if there is no such list."""
+        value = self._values.get(f"{self.architecture}.{key}", ())
+        if not isinstance(value, tuple) or not all(isinstance(number, int) for number in value):
+            raise BadGguf(f"its value {self.architecture}.{key} is not a list of whole numbers")
+        return tuple(number for number in value if isinstance(number, int))
+
     def is_list(self, key: str) -> bool:
         return isinstance(self._values.get(f"{self.architecture}.{key}"), tuple)
 
@@ -219,9 +228,16 @@ def _recurrent(keys: Keys, count: int, trunk: int) -> tuple[bool, ...]:
         flags = keys.per_layer("attention.recurrent_layers", count, (0,) * count)
         return tuple(bool(flag) for flag in flags)
     if keys.architecture not in _RECURRENT_INTERVAL:
-        has_state = bool(keys.number("ssm.state_size"))
-        kv_heads = keys.per_layer("attention.head_count_kv", count, (0,) * count)
-        return tuple(has_state and not number for number in kv_heads)
+        has_state = any(keys.number(key) for key in _STATES)
+        none = (0,) * count
+        kv_heads = keys.per_layer("attention.head_count_kv", count, none)
+        # A layer of Nemotron H either mixes, attends or feeds forward; of others it feeds as well.
+        feeds = keys.architecture in {"nemotron_h", "nemotron_h_moe"}
+        inner = keys.per_layer("feed_forward_length", count, none) if feeds else none
+        return tuple(
+            layer < trunk and has_state and not kv_heads[layer] and not inner[layer]
+            for layer in range(count)
+        )
     interval = keys.number("full_attention_interval", _RECURRENT_INTERVAL[keys.architecture])
     if interval == 0:
         raise BadGguf("its interval of attention layers is zero")
@@ -236,6 +252,12 @@ def _mixed(keys: Keys) -> int:
 
 def _state_bytes(keys: Keys) -> int:
     """The float32 state of one recurrent layer: convolution and recurrence (llama_hparams)."""
+    if taps := keys.number("shortconv.l_cache"):
+        return 4 * (taps - 1) * keys.number("embedding_length")
+    if head := keys.number("kda.head_dim"):
+        heads = keys.per_layer("attention.head_count", 1, (0,))[0]
+        taps = keys.number("ssm.conv_kernel", 4) - 1
+        return 4 * heads * head * (3 * taps + head)
     taps = max(keys.number("ssm.conv_kernel"), 1) - 1
     recurrence = keys.number("ssm.inner_size") * keys.number("ssm.state_size")
     return 4 * (taps * _mixed(keys) + recurrence)

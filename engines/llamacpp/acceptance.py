@@ -22,12 +22,14 @@ BUCKETS = 8
 """Confidence is a number from 0, a guess, to 7, sure."""
 
 _GROWTH = 2 ** (1 / 16)  # half of a memory is gone after 16 observed drafts
-_GROWTH_OF_BUCKETS = 2 ** (1 / 48)
+_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # what confidence means changes slowly
 _FIRST = 0.5  # chance of a first draft while nothing is known
 _FALL = 0.96  # a position seldom reached against the one before it
 _BORROWED = 2.0  # observations that the borrowed chance is worth
-_BORROWED_BY_BUCKET = 3.0
-_SURPRISE = 0.003  # a run of equal outcomes less likely than this is a change of the text
+_BORROWED_BY_BUCKET = 12.0
+_SURPRISE = 0.003
+_SHORTEST_RUN = 3
+_KEPT = 2.0
 _CUT = 4.0
 _MOST_WEIGHT = 1e12
 
@@ -93,10 +95,12 @@ class Acceptance:
             self._run_of, self._run, self._odds = held, 0, 1.0
         self._run += 1
         self._odds *= self.chances[0] if held else 1 - self.chances[0]
-        if self._odds < _SURPRISE:
+        if self._odds < _SURPRISE and self._run >= _SHORTEST_RUN:
             self._bucket_weight *= _CUT
-            self._seen = [self._run * self._weight] + [0.0] * (self._limit - 1)
-            self._right = [self._seen[0] * held] + [0.0] * (self._limit - 1)
+            rest = [0.0] * (self._limit - 1)
+            right = self._run * held + _KEPT * self.chances[0]
+            self._seen = [(self._run + _KEPT) * self._weight, *rest]
+            self._right = [right * self._weight, *rest]
             self._odds = 1.0
 
     def _believe(self) -> None:

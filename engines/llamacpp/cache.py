@@ -310,11 +310,11 @@ class KvCache:
         """
         changes_hands = self._chat is not None and chat != self._chat
         if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
-            if changes_hands and self._folder is not None:
-                fits = True
-            else:
-                fits = self._native.size() <= self._remembered.budget
-            record = self._live_record() if fits else None
+            size = self._native.size() + self._checkpoints.size
+            to_disk = changes_hands and self._folder is not None
+            record = None
+            if to_disk or size <= self._remembered.budget:
+                record = self._live_record()
             if record is not None:
                 self._remember(record)
 

@@ -14,7 +14,8 @@ from engines.llamacpp.mtp import Drafter
 from engines.llamacpp.sampling import Sampler
 
 BUDGET_S: Final = 0.3
-_DEPTHS: Final = (0, 1, 3, 7)
+_ALWAYS: Final = (0, 1, 3)
+_IF_QUICK: Final = (7,)
 _ROUNDS: Final = 5
 _DRAFTED: Final = 3
 
@@ -22,22 +23,23 @@ _DRAFTED: Final = 3
 def measure_costs(
     context: Context, cache: KvCache, drafting: Drafting, sampler: Sampler, cancel: CancelToken
 ) -> Costs:
-    """The cost curve, from steps in an empty context, as many as a few hundred milliseconds allow.
+    """The cost curve, from steps in an empty context, for a few hundred milliseconds.
 
     Each time is the least of several, since whatever else the computer does only adds to it. A
-    slow model gets fewer rounds and, where one takes longer than the budget, no deep drafts: those
-    are worked out from the others until they are used. The cache is empty afterwards.
+    slow model gets one round, in which the deepest drafts are left out: their cost is worked out
+    from the others until they are used. The cache is empty afterwards.
     """
     began = perf_counter()
-    depths = tuple(depth for depth in _DEPTHS if depth <= context.drafts)
     steps: dict[int, float] = {}
     draft = 0.0
     drafting.expose()
     _step(context, cache, sampler, 0)
     for _ in range(_ROUNDS):
-        for depth in depths:
-            spent = perf_counter() - began
-            if cancel.cancelled or (spent > BUDGET_S and len(steps) > 1 and depth not in (0, 1)):
+        for depth in (*_ALWAYS, *_IF_QUICK):
+            late = perf_counter() - began > BUDGET_S
+            if depth > context.drafts or (steps and cancel.cancelled):
+                continue
+            if late and depth in (steps or _IF_QUICK):
                 continue
             seconds = _step(context, cache, sampler, depth)
             steps[depth] = min(seconds, steps.get(depth, seconds))

@@ -47,13 +47,18 @@ class Checkpoints:
     def lengths(self) -> list[int]:
         return [checkpoint.length for checkpoint in self._kept]
 
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(len(checkpoint.state) for checkpoint in self._kept)
+
     def fits(self, size: int) -> bool:
         return size <= self._budget
 
     def add(self, checkpoint: Checkpoint) -> None:
         """Keep it, behind all others; if there is no room, others leave."""
         self._kept.append(checkpoint)
-        while len(self._kept) > MOST or self._bytes() > self._budget:
+        while len(self._kept) > MOST or self.size > self._budget:
             del self._kept[most_crowded(self.lengths)]
 
     def at(self, length: int) -> Checkpoint:
@@ -65,6 +70,3 @@ class Checkpoints:
 
     def replace(self, checkpoints: Iterable[Checkpoint]) -> None:
         self._kept = list(checkpoints)
-
-    def _bytes(self) -> int:
-        return sum(len(checkpoint.state) for checkpoint in self._kept)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import zip_longest
 
-import numpy as np
-
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, MtpUnavailable
 from engines.llamacpp.decoder import Decoding
@@ -81,6 +79,8 @@ def _gap(
 
     None stands for the end of the answer: the likeliest of the tokens that end it.
     """
+    import numpy as np
+
     _answer(loaded, request, prompt, at + 1, None, cancel)
     vocabulary = loaded.model.vocabulary
     pointer = loaded.native.api.llama_get_logits_ith(loaded.context.pointer, -1)

@@ -62,7 +62,7 @@ class Batch:
     def __init__(self, api: Any, size: int, width: int = 0) -> None:
         self._tokens = (ctypes.c_int32 * size)()
         self._positions = (ctypes.c_int32 * size)()
-        self._outputs = (ctypes.c_int8 * size)()
+        self._outputs: Any = (ctypes.c_int8 * size)()
         self._sequence = (ctypes.c_int32 * 1)(0)
         pointer = ctypes.POINTER(ctypes.c_int32)
         self._sequence_counts = (ctypes.c_int32 * size)(*[1] * size)
@@ -83,7 +83,7 @@ class Batch:
         count = len(tokens)
         self._tokens[:count] = list(tokens)
         self._positions[:count] = list(range(start, start + count))
-        self._outputs[:count] = [0] * (count - outputs) + [1] * outputs
+        self._outputs[:count] = bytes(count - outputs) + b"\1" * outputs
         self.native.n_tokens = count
 
 

@@ -30,11 +30,10 @@ from engines.llamacpp.costs import Costs
 from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
-_WATCH = 0.006
 _START = 1.0  # credit, in plain steps, at the beginning of an answer
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
 _SAVED = 2.0  # how far the allowance adds up
-_WON = 8.0  # how far what was won adds up
+_WON = 12.0  # how far what was won adds up
 _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
 _UNKNOWN = 4.0  # observations below which a text is unknown
 _WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
@@ -195,6 +194,11 @@ class DepthPolicy:
         return self._hopeless
 
     @property
+    def first_share(self) -> float:
+        """The share of the model's own first drafts that were right lately, 0 to 1."""
+        return self._native.chances[0]
+
+    @property
     def depth(self) -> int:
         """The usual number of drafts checked, lately."""
         return round(self._usual)
@@ -290,7 +294,7 @@ class DepthPolicy:
 
     def _shadow_due(self) -> bool:
         draft = self._costs.draft
-        wait = min(draft / _WATCH, _LONGEST_WAIT)
+        wait = min(draft / _ALLOWANCE, _LONGEST_WAIT)
         if self._credit - draft < self._reserve:
             # what is saved is wanted for real drafts: look at half the pace
             return self._rate > 1 and self._credit >= draft and self._idle >= 2 * wait

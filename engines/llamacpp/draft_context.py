@@ -5,15 +5,16 @@ from __future__ import annotations
 import ctypes
 from bisect import bisect
 from collections.abc import Sequence
-from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Final
 
 from engines.llamacpp.context import AbortFlag, Batch, Context, context_params
 from engines.llamacpp.failures import context_failure
 from engines.llamacpp.native import Native, c_strlen
 from engines.types import LoadPlan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _MTP: Final = 1
 """LLAMA_CONTEXT_TYPE_MTP in llama.h."""
@@ -61,7 +62,7 @@ class DraftContext:
         self._batch = Batch(api, batch_size, self.width)
         self._vocabulary = int(api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
         self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
-        self._logits: tuple[int, npt.NDArray[np.float32]] = (0, np.empty(0, np.float32))
+        self._logits: dict[int, npt.NDArray[np.float32]] = {}
         self.watch(AbortFlag())
 
     def watch(self, flag: AbortFlag) -> None:
@@ -118,14 +119,20 @@ class DraftContext:
         """The likeliest next token, and how sure that is: 0 to 7, by its margin to the second."""
         pointer = self._api.llama_get_logits_ith(self.pointer, -1)
         address = ctypes.addressof(pointer.contents)
-        if address != self._logits[0]:
-            raw = (ctypes.c_float * self._vocabulary).from_address(address)
-            self._logits = (address, np.ctypeslib.as_array(raw))
-        logits = self._logits[1]
+        if (logits := self._logits.get(address)) is None:
+            logits = self._view(address)
         token = int(logits.argmax())
         best = float(logits[token])
-        logits[token] = -np.inf
+        logits[token] = float("-inf")
         return token, bisect(_MARGINS, best - float(logits.max()))
+
+    def _view(self, address: int) -> npt.NDArray[np.float32]:
+        """The logits that llama.cpp keeps there, without a copy; it hardly ever moves them."""
+        import numpy as np
+
+        view = np.ctypeslib.as_array((ctypes.c_float * self._vocabulary).from_address(address))
+        self._logits = {address: view}
+        return view
 
     def trim(self, length: int) -> None:
         """Forget the pairs from position `length` on."""

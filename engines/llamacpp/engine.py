@@ -56,9 +56,10 @@ class LlamaCppEngine:
             began = perf_counter()
             header = read_header(plan.model)
             require_chat(plan.model, header)
-            if plan.drafter is not None:
-                require_pair(header, read_header(plan.drafter))
-            require_memory(header, plan)
+            drafter = read_header(plan.drafter) if plan.drafter is not None else None
+            if drafter is not None:
+                require_pair(header, drafter)
+            require_memory(header, plan, drafter)
             if self._probe is not None:
                 self._probe.require_safe(plan, cancel)
             native = load_native()

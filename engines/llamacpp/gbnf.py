@@ -22,6 +22,7 @@ MAX_REPETITIONS: Final = 2000
 MAX_ELEMENTS: Final = 100_000
 """Characters and references of all rules, once repetition is written out."""
 
+_NO_TEXT: Final = re.compile(r"[\0\uD800-\uDFFF]")
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
 _BLANK: Final = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
 _BLANK_OR_BREAK: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
@@ -85,8 +86,8 @@ class _Parser:
     def grammar(self) -> Grammar:
         if len(self._text) > MAX_LENGTH:
             self._fail(f"it is longer than {MAX_LENGTH} characters", MAX_LENGTH)
-        if "\0" in self._text:
-            self._fail("there is a null character", self._text.index("\0"))
+        if found := _NO_TEXT.search(self._text):
+            self._fail("this is a null character or half a character", found.start())
         self._skip(_BLANK_OR_BREAK)
         while self._at < len(self._text):
             self._definition()

@@ -86,7 +86,8 @@ class Loaded:
                 f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
                 f" {plan.kv_type} {device} {plan.threads} {BINDINGS_VERSION}"
             )
-            self.speculation = self._speculation(header, cancel)
+            advice = plan.mtp_note or mtp_advice(header)
+            self.speculation = self._speculation(advice, cancel)
             if cancel.cancelled:
                 raise LoadCancelled
             speculation = self.speculation
@@ -100,7 +101,7 @@ class Loaded:
                 device=device,
                 load_s=perf_counter() - began,
                 mtp=speculation.kind if speculation else "none",
-                mtp_line=speculation.standing if speculation else mtp_advice(header),
+                mtp_line=speculation.standing if speculation else advice,
             )
             opened.pop_all()
 
@@ -111,7 +112,7 @@ class Loaded:
             logger.warning("no state is kept of %s: %s", plan.model.name, error)
             return None
 
-    def _speculation(self, header: GgufHeader, cancel: CancelToken) -> Speculation | None:
+    def _speculation(self, advice: str, cancel: CancelToken) -> Speculation | None:
         """What drafts, with the costs that were measured before, or are measured now."""
         if not self.context.drafts:
             return None
@@ -128,7 +129,7 @@ class Loaded:
             costs,
             self.context.drafts,
             self.model.vocabulary.ends_generation,
-            mtp_advice(header),
+            advice,
         )
 
     def close(self) -> None:

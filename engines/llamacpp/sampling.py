@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import secrets
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +33,9 @@ _RANDOM_SEED = 0xFFFFFFFF
 
 _LONGEST_REPEAT: Final = 1 << 24
 """Tokens; more than any context has. llama.cpp makes room for all of them at once."""
+
+_LONGEST_TOKEN: Final = 1024
+"""Bytes; llama.cpp goes one call deeper with each character of a token that a grammar allows."""
 
 _TOKEN_DATA: Final = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
 """`llama_token_data` in llama.h."""
@@ -176,13 +180,13 @@ class Guide:
     def __init__(self, native: Native, model: Model, grammar: str) -> None:
         require_grammar(grammar)
         api = self._api = native.api
-        try:
-            text = grammar.encode()
-        except UnicodeEncodeError as error:
-            raise invalid("It holds half a character.") from error
+        vocabulary = api.llama_model_get_vocab(model.pointer)
+        texts = map(api.llama_vocab_get_text, repeat(vocabulary), range(model.vocabulary.size))
+        if any(len(text) > _LONGEST_TOKEN for text in texts):
+            raise invalid("This model has tokens that are too long to be held against a grammar.")
         with native.log.watch() as complaints:
             self._grammar = api.llama_sampler_init_grammar(
-                api.llama_model_get_vocab(model.pointer), text, ROOT.encode()
+                vocabulary, grammar.encode(), ROOT.encode()
             )
         if not self._grammar:
             raise invalid(f"llama.cpp says: {' '.join(complaints) or 'nothing about the reason'}.")

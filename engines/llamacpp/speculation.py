@@ -14,6 +14,7 @@ from engines.llamacpp.drafting import Drafting
 from engines.llamacpp.lookup import PromptLookup
 from engines.types import MtpKind, MtpMode, MtpReport
 
+_FIRST_NEWS: Final = 16
 _NEWS_EVERY: Final = 64
 """Steps after which the report's figures are passed on, if nothing else has changed."""
 
@@ -47,6 +48,7 @@ class Speculation:
         self._guessed: Sequence[int] = ()
         self._looked: Sequence[int] = ()
         self._was_active = False
+        self._next_news = 0
         self._begin_counts()
 
     def begin(self, mode: MtpMode, depth: int | None, held: Sequence[int]) -> None:
@@ -141,6 +143,8 @@ class Speculation:
             reason = truth.running(max(1, depth), self._drafted, self._accepted, gain, bound)
         elif self._native is None:
             reason = self._advice
+        elif self._mode == "on":
+            reason = self.standing
         elif policy.hopeless:
             reason = truth.cannot_win(self.costs) or self._advice
         else:
@@ -152,5 +156,5 @@ class Speculation:
     def _begin_counts(self) -> None:
         self._guessed = self._looked = ()
         self._steps = self._drafted = self._accepted = 0
-        self._next_news: int = 16
+        self._next_news = _FIRST_NEWS
         self._was_active = False

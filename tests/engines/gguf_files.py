@@ -43,6 +43,16 @@ GEMMA4: Values = {
     "rope.dimension_count_swa": 64,
     "vocab_size": 1000,
 }
+ASSISTANT: Values = {
+    **{key: value for key, value in GEMMA4.items() if key != "embedding_length_per_layer_input"},
+    "block_count": 4,
+    "nextn_predict_layers": 4,
+    "embedding_length": 128,
+    "embedding_length_out": 256,
+    "feed_forward_length": 256,
+    "attention.sliding_window_pattern": [True, True, True, False],
+    "attention.shared_kv_layers": 4,
+}
 GEMMA3: Values = {
     **{key: value for key, value in LLAMA.items() if key != "rope.dimension_count"},
     "block_count": 14,
@@ -64,6 +74,12 @@ QWEN35: Values = {
     "ssm.state_size": 64,
     "ssm.time_step_rank": 8,
     "ssm.group_count": 4,
+}
+LFM2: Values = {
+    **LLAMA,
+    "block_count": 6,
+    "attention.head_count_kv": [0, 0, 2, 0, 0, 2],
+    "shortconv.l_cache": 3,
 }
 
 
@@ -267,3 +283,68 @@ def write_gemma3(path: Path, matrix: Type = Type.F16) -> Path:
 
 def write_qwen35(path: Path, matrix: Type = Type.F32) -> Path:
     return write_gguf(path, "qwen35", QWEN35, qwen35_tensors(QWEN35), matrix=matrix)
+
+
+def assistant_tensors(values: Values) -> dict[str, list[int]]:
+    """The drafter of a Gemma 4: queries only, for the keys and values are its target's."""
+    width = _at(values["embedding_length"], 0)
+    target = _at(values["embedding_length_out"], 0)
+    pattern = values["attention.sliding_window_pattern"]
+    shapes = {
+        "token_embd.weight": [_at(values["vocab_size"], 0), width],
+        "output_norm.weight": [width],
+        "rope_freqs.weight": [_at(values["attention.key_length"], 0) // 2],
+        "nextn.pre_projection.weight": [width, 2 * target],
+        "nextn.post_projection.weight": [target, width],
+    }
+    for layer in range(_at(values["block_count"], 0)):
+        assert isinstance(pattern, list)
+        suffix = "_swa" if pattern[layer] else ""
+        head = _at(values[f"attention.key_length{suffix}"], 0)
+        heads = _at(values["attention.head_count"], layer)
+        inner = _at(values["feed_forward_length"], layer)
+        shapes |= {
+            f"blk.{layer}.attn_norm.weight": [width],
+            f"blk.{layer}.attn_q.weight": [heads * head, width],
+            f"blk.{layer}.attn_output.weight": [width, heads * head],
+            f"blk.{layer}.attn_q_norm.weight": [head],
+            f"blk.{layer}.post_attention_norm.weight": [width],
+            f"blk.{layer}.layer_output_scale.weight": [1],
+            f"blk.{layer}.ffn_norm.weight": [width],
+            f"blk.{layer}.ffn_gate.weight": [inner, width],
+            f"blk.{layer}.ffn_up.weight": [inner, width],
+            f"blk.{layer}.ffn_down.weight": [width, inner],
+            f"blk.{layer}.post_ffw_norm.weight": [width],
+        }
+    return shapes
+
+
+def write_assistant(path: Path, matrix: Type = Type.F16, **changes: object) -> Path:
+    """The drafter that belongs to what `write_gemma4` writes."""
+    values = {**ASSISTANT} | {key.replace("__", "."): value for key, value in changes.items()}
+    return write_gguf(path, "gemma4-assistant", values, assistant_tensors(values), matrix=matrix)
+
+
+def lfm2_tensors(values: Values) -> dict[str, list[int]]:
+    """Short convolutions, and attention in every third layer."""
+    width = _at(values["embedding_length"], 0)
+    shapes = llama_tensors(values)
+    shapes["token_embd_norm.weight"] = shapes.pop("output_norm.weight")
+    head = width // _at(values["attention.head_count"], 0)
+    for layer in range(_at(values["block_count"], 0)):
+        if _at(values["attention.head_count_kv"], layer):
+            shapes[f"blk.{layer}.attn_q_norm.weight"] = [head]
+            shapes[f"blk.{layer}.attn_k_norm.weight"] = [head]
+            continue
+        for name in ("q", "k", "v", "output"):
+            del shapes[f"blk.{layer}.attn_{name}.weight"]
+        shapes |= {
+            f"blk.{layer}.shortconv.conv.weight": [width, _at(values["shortconv.l_cache"], 0)],
+            f"blk.{layer}.shortconv.in_proj.weight": [3 * width, width],
+            f"blk.{layer}.shortconv.out_proj.weight": [width, width],
+        }
+    return shapes
+
+
+def write_lfm2(path: Path, matrix: Type = Type.F32) -> Path:
+    return write_gguf(path, "lfm2", LFM2, lfm2_tensors(LFM2), matrix=matrix)

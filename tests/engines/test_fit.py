@@ -5,18 +5,30 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gguf import GGMLQuantizationType as Type
 
-from engines.fit import amount, compute_bytes, judge, kv_bytes, split_needed
+from engines.fit import Drafting, amount, compute_bytes, judge, kv_bytes, split_needed
 from engines.gguf_header import GgufHeader, read_header
 from engines.llamacpp.native import Native, load_native
 from engines.types import KvType
-from tests.engines.gguf_files import Values, write_gemma3, write_gemma4, write_llama, write_qwen35
+from tests.engines.gguf_files import (
+    Values,
+    write_assistant,
+    write_gemma3,
+    write_gemma4,
+    write_lfm2,
+    write_llama,
+    write_qwen35,
+)
+from tests.support.made_gguf import STARTER
+from tests.support.mtp_models import write_qwen
 
+STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 MIB = 1 << 20
 CACHE_SIZE = r"(?:kv_cache|memory_recurrent): size = +([\d.]+) MiB"
 KV_TYPES: dict[KvType, int] = {"f16": 1, "q8_0": 8, "q4_0": 2}
@@ -53,6 +65,7 @@ MODELS: dict[str, tuple[Callable[..., Path], Type, Values]] = {
     "llama 1b": (write_llama, Type.Q8_0, LLAMA_1B),
     "gemma 3": (write_gemma3, Type.F16, {}),
     "qwen 3.5": (write_qwen35, Type.F32, {}),
+    "lfm 2": (write_lfm2, Type.F32, {}),
     "gemma 4 small": (write_gemma4, Type.F16, {}),
     "gemma 4 e2b": (write_gemma4, Type.Q8_0, GEMMA_E2B),
     "gemma 4 31b": (write_gemma4, Type.Q4_0, GEMMA_31B),
@@ -79,21 +92,41 @@ def native() -> Native:
     return load_native()
 
 
-def open_and_close(native: Native, model: Path, context: int, batch: int, kv: KvType) -> None:
-    """Open the model as the engine does, save that nothing is allocated: only the log tells."""
-    api: Any = native.api
-    model_params = api.llama_model_default_params()
-    model_params.no_alloc, model_params.load_mode, model_params.n_gpu_layers = True, 0, 0
-    loaded = api.llama_model_load_from_file(str(model).encode(), model_params)
-    params = api.llama_context_default_params()
+def load(native: Native, model: Path, *, mtp: bool = False) -> Any:
+    """Load the model as the engine does, save that nothing is allocated: only the log tells."""
+    params = native.api.llama_model_default_params()
+    params.no_alloc, params.load_mode, params.n_gpu_layers, params.load_mtp = True, 0, 0, mtp
+    return native.api.llama_model_load_from_file(str(model).encode(), params)
+
+
+def open_context(
+    native: Native, loaded: Any, context: int, batch: int, kv: KvType = "f16", depth: int = 0
+) -> Any:
+    params = native.api.llama_context_default_params()
     params.n_ctx, params.n_batch, params.n_ubatch = context, batch, batch
-    params.n_seq_max = params.n_outputs_max = 1
+    params.n_seq_max, params.n_outputs_max, params.n_rs_seq = 1, 1 + depth, depth
     params.type_k = params.type_v = KV_TYPES[kv]
     params.swa_full = False
-    opened = api.llama_init_from_model(loaded, params)
+    opened = native.api.llama_init_from_model(loaded, params)
     assert opened
-    api.llama_free(opened)
-    api.llama_model_free(loaded)
+    return opened
+
+
+def open_draft_context(native: Native, loaded: Any, target: Any, context: int, batch: int) -> Any:
+    params = native.api.llama_context_default_params()
+    params.n_ctx, params.n_batch, params.n_ubatch = context, batch, batch
+    params.n_seq_max = params.n_outputs_max = 1
+    params.swa_full = False
+    params.ctx_type, params.ctx_other = 1, target
+    opened = native.api.llama_init_from_model(loaded, params)
+    assert opened
+    return opened
+
+
+def open_and_close(native: Native, model: Path, context: int, batch: int, kv: KvType) -> None:
+    loaded = load(native, model)
+    native.api.llama_free(open_context(native, loaded, context, batch, kv))
+    native.api.llama_model_free(loaded)
 
 
 def mebibytes(log: list[str], pattern: str) -> float:
@@ -163,3 +196,122 @@ def test_verdicts() -> None:
 def test_amounts() -> None:
     assert amount(5_240_000_000) == "5.2 GB"
     assert amount(18_400_000) == "18 MB"
+
+
+DRAFTER_E2B: Values = {
+    **{key: GEMMA_E2B[key] for key in GEMMA_E2B if "attention." in key or "rope." in key},
+    "embedding_length": 256, "embedding_length_out": 1536, "feed_forward_length": 2048,
+    "attention.head_count": 4, "attention.sliding_window_pattern": [True, True, True, False],
+    "attention.shared_kv_layers": 4, "vocab_size": 262144, "context_length": 131072,
+}  # fmt: skip
+COMPUTE = r"compute buffer size = +([\d.]+) MiB"
+
+
+def named(values: Values) -> dict[str, object]:
+    return {key.replace(".", "__"): value for key, value in values.items()}
+
+
+class TestDrafting:
+    """What drafting ahead adds, against what the library says of both its contexts."""
+
+    @pytest.fixture(params=["starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen"])
+    def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
+        model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
+        match request.param:
+            case "starter":
+                return STARTER, STARTER_DRAFTER
+            case "gemma 4 small":
+                return write_gemma4(model), write_assistant(drafter)
+            case "gemma 4 e2b":
+                write_gemma4(model, Type.Q8_0, **named(GEMMA_E2B))
+                return model, write_assistant(drafter, Type.Q8_0, **named(DRAFTER_E2B))
+            case "qwen 3.5":
+                return write_qwen35(model), None
+        return write_qwen(model), None
+
+    @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
+    @pytest.mark.parametrize("depth", [1, 4, 8])
+    def test_it_is_an_upper_estimate(
+        self,
+        native: Native,
+        pair: tuple[Path, Path | None],
+        context: int,
+        batch: int,
+        depth: int,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        header = read_header(pair[0])
+        drafter = read_header(pair[1]) if pair[1] else None
+        plain, log = self.opened(native, pair, context, batch, depth, caplog)
+        mine = split_needed(header, context, "f16", batch, 0, Drafting(depth, drafter)).parts
+        without = split_needed(header, context, "f16", batch, 0).parts
+        assert replace(mine, drafter=0) == without
+        weights = drafter.weight_bytes if drafter else header.weight_bytes - without.weights
+        # A drafter's context names the cache that it shares, which is no new one.
+        caches = 0.0 if drafter else mebibytes(log, CACHE_SIZE) - mebibytes(plain, CACHE_SIZE)
+        compute = mebibytes(log, COMPUTE) - mebibytes(plain, COMPUTE)
+        # Not in the log: the logits of all rows, and the hidden states that go to the drafter.
+        states = 2 + depth if drafter else 2 * batch
+        rows = 4 * (1 + depth) * header.vocab_size + 4 * states * header.embedding_length
+        theirs = weights + (caches + compute) * MIB + rows
+        tables = 512 * drafter.vocab_size if drafter else 0
+        assert 0.99 * theirs <= mine.drafter - tables <= 1.25 * theirs
+
+    @pytest.mark.parametrize("depth", [1, 8])
+    def test_copies_of_the_state_and_the_heads_cache_are_exact(
+        self, native: Native, tmp_path: Path, depth: int, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        model = write_qwen35(tmp_path / "m.gguf")
+        _, log = self.opened(native, (model, None), 4096, 512, depth, caplog)
+        layers = read_header(model).layers
+        assert layers is not None
+        states = mebibytes(log, r"memory_recurrent: size = +([\d.]+) MiB")
+        assert (1 + depth) * layers.recurrent_bytes / MIB == pytest.approx(states, abs=0.006)
+        head = replace(layers, caches=layers.head_caches, recurrent_bytes=0)
+        caches = mebibytes(log, r"kv_cache: size = +([\d.]+) MiB")
+        own = replace(layers, recurrent_bytes=0)
+        mine = kv_bytes(own, 4096, "f16", 512) + kv_bytes(head, 4096, "f16", 512)
+        assert mine / MIB == pytest.approx(caches, abs=0.011)
+
+    def test_a_card_takes_the_drafter_with_the_model(self, tmp_path: Path) -> None:
+        header = read_header(write_gemma4(tmp_path / "m.gguf"))
+        drafts = Drafting(8, read_header(write_assistant(tmp_path / "d.gguf")))
+        none = split_needed(header, 2048, "f16", 512, 0, drafts)
+        every = split_needed(header, 2048, "f16", 512, -1, drafts)
+        assert none.gpu.drafter == 0
+        assert drafts.drafter is not None
+        assert every.gpu.drafter > drafts.drafter.weight_bytes > every.ram.drafter
+
+    def test_no_depth_needs_no_room(self, tmp_path: Path) -> None:
+        header = read_header(write_qwen35(tmp_path / "m.gguf"))
+        plain = split_needed(header, 2048, "f16", 512, 0)
+        head = sum(t.size_bytes for t in header.tensors if t.name.startswith("blk.8."))
+        assert plain.parts.drafter == 0
+        assert plain.parts.weights == header.weight_bytes - head
+
+    @staticmethod
+    def opened(
+        native: Native,
+        pair: tuple[Path, Path | None],
+        context: int,
+        batch: int,
+        depth: int,
+        caplog: pytest.LogCaptureFixture,
+    ) -> tuple[list[str], list[str]]:
+        """What the library logs without drafting, and what with it."""
+        api = native.api
+        loaded = load(native, pair[0], mtp=True)
+        with caplog.at_level(logging.DEBUG, "engines.llamacpp"):
+            api.llama_free(open_context(native, loaded, context, batch))
+            plain = list(caplog.messages)
+            caplog.clear()
+            target = open_context(native, loaded, context, batch, depth=depth)
+            weights = load(native, pair[1], mtp=True) if pair[1] else loaded
+            draft = open_draft_context(native, weights, target, context, 1 if pair[1] else batch)
+            log = list(caplog.messages)
+        api.llama_free(draft)
+        api.llama_free(target)
+        if pair[1]:
+            api.llama_model_free(weights)
+        api.llama_model_free(loaded)
+        return plain, log

@@ -85,11 +85,17 @@ def test_long_lists_are_counted_and_short_ones_kept(tmp_path: Path) -> None:
     assert header.chat_template == "{{ messages }}"
 
 
+SLIDING: Values = {
+    "attention.sliding_window": 512,
+    "attention.sliding_window_pattern": [True, True, True, False],
+}
+
+
 @pytest.mark.parametrize(
     ("architecture", "general_type", "extra", "kind"),
     [
         ("llama", None, {}, "chat"),
-        ("gemma4-assistant", None, {}, "drafter"),
+        ("gemma4-assistant", None, SLIDING, "drafter"),
         ("clip", None, {"block_count": None}, "projector"),
         ("llama", "mmproj", {}, "projector"),
         ("llama", "adapter", {}, "other"),

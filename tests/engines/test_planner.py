@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 
 from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
-from engines.fit import split_needed
+from engines.fit import Drafting, split_needed
 from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.planner import Wishes, check, make_plan, require_fit
-from tests.engines.gguf_files import LLAMA, write_gguf, write_llama
+from engines.planner import Drafter, Wishes, check, make_plan, require_fit
+from engines.types import MAX_DEPTH
+from tests.engines.gguf_files import (
+    LLAMA,
+    write_assistant,
+    write_gemma4,
+    write_gguf,
+    write_llama,
+    write_qwen35,
+)
 
 GB = 10**9
 RESERVE = 512 << 20
@@ -37,7 +45,7 @@ def header(tmp_path: Path) -> GgufHeader:
 
 
 def needed(header: GgufHeader, context: int) -> int:
-    return split_needed(header, context, "f16", 512, 0).ram.total
+    return split_needed(header, context, "f16", 512, 0, Drafting(MAX_DEPTH)).ram.total
 
 
 def test_roomy_computer(header: GgufHeader) -> None:
@@ -115,7 +123,7 @@ class TestGraphics:
         assert fit.have_bytes == 24 * GB - RESERVE
 
     def test_as_many_layers_as_fit(self, header: GgufHeader) -> None:
-        ten = split_needed(header, 8192, "f16", 512, 10).gpu.total
+        ten = split_needed(header, 8192, "f16", 512, 10, Drafting(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
         plan = make_plan(MODEL, header, hardware, Wishes())
         fit = check(header, hardware, plan)
@@ -166,9 +174,91 @@ class TestGraphics:
 
 @pytest.mark.parametrize(
     ("architecture", "expected"),
-    [("gemma4-assistant", "drafter"), ("clip", "projector"), ("bert", "embedding")],
+    [("eagle3", "drafter"), ("clip", "projector"), ("bert", "embedding")],
 )
 def test_only_chat_models(tmp_path: Path, architecture: str, expected: str) -> None:
     header = read_header(write_gguf(tmp_path / "m.gguf", architecture, LLAMA, {}))
     with pytest.raises(NotAChatModel, match=expected):
         make_plan(MODEL, header, computer(GB), Wishes())
+
+
+class TestDrafting:
+    @pytest.fixture
+    def gemma(self, tmp_path: Path) -> GgufHeader:
+        return read_header(write_gemma4(tmp_path / "g.gguf"))
+
+    @pytest.fixture
+    def drafter(self, tmp_path: Path) -> Drafter:
+        path = write_assistant(tmp_path / "d.gguf")
+        return Drafter(path, read_header(path))
+
+    @pytest.fixture
+    def qwen(self, tmp_path: Path) -> GgufHeader:
+        return read_header(write_qwen35(tmp_path / "q.gguf"))
+
+    def test_a_drafter_comes_along(self, gemma: GgufHeader, drafter: Drafter) -> None:
+        hardware = computer(GB)
+        plan = make_plan(MODEL, gemma, hardware, Wishes(), drafter)
+        assert (plan.drafter, plan.draft_max, plan.mtp_note) == (drafter.path, MAX_DEPTH, "")
+        with_it = check(gemma, hardware, plan, drafter.header).parts
+        without = check(gemma, hardware, replace(plan, draft_max=0)).parts
+        assert with_it.drafter > drafter.header.weight_bytes
+        assert replace(with_it, drafter=0) == without
+
+    def test_without_it_there_is_room_to_draft_copies(self, gemma: GgufHeader) -> None:
+        plan = make_plan(MODEL, gemma, computer(GB), Wishes())
+        assert (plan.drafter, plan.draft_max) == (None, MAX_DEPTH)
+        assert "models import" in plan.mtp_note
+
+    def test_it_is_left_behind_where_the_model_would_not_fit(
+        self, gemma: GgufHeader, drafter: Drafter
+    ) -> None:
+        plain = make_plan(MODEL, gemma, computer(GB), Wishes(mtp=False), drafter)
+        hardware = computer(check(gemma, computer(GB), plain).need_bytes)
+        for wishes in (Wishes(), Wishes(context=plain.context)):
+            plan = make_plan(MODEL, gemma, hardware, wishes, drafter)
+            assert (plan.drafter, plan.draft_max, plan.context) == (None, 0, plain.context)
+            assert plan.mtp_note.startswith("There is no memory left for drafting ahead: it needs")
+            require_fit(gemma, hardware, plan)
+
+    def test_a_model_that_does_not_fit_is_not_refused_for_its_drafter(
+        self, gemma: GgufHeader, drafter: Drafter
+    ) -> None:
+        hardware = computer(1000)
+        plan = make_plan(MODEL, gemma, hardware, Wishes(), drafter)
+        assert plan.draft_max == 0
+        with pytest.raises(NotEnoughMemory):
+            require_fit(gemma, hardware, plan)
+
+    def test_off_makes_no_room(self, gemma: GgufHeader, drafter: Drafter) -> None:
+        plan = make_plan(MODEL, gemma, computer(GB), Wishes(mtp=False), drafter)
+        assert (plan.drafter, plan.draft_max) == (None, 0)
+        assert "switched off" in plan.mtp_note
+
+    def test_recurrent_models_draft_less_far_and_less_still_if_memory_is_short(
+        self, qwen: GgufHeader
+    ) -> None:
+        roomy = make_plan(MODEL, qwen, computer(GB), Wishes())
+        assert (roomy.draft_max, roomy.mtp_note) == (4, "")
+        for depth in (2, 1):
+            wanted = replace(roomy, draft_max=depth)
+            hardware = computer(check(qwen, computer(GB), wanted).need_bytes)
+            plan = make_plan(MODEL, qwen, hardware, Wishes(context=roomy.context))
+            assert plan.draft_max == depth
+
+    def test_where_nothing_can_be_taken_back_nothing_is_drafted(self, qwen: GgufHeader) -> None:
+        header = replace(qwen, architecture="qwen3next")
+        plan = make_plan(MODEL, header, computer(GB), Wishes())
+        assert plan.draft_max == 0
+        assert "cannot take tokens back" in plan.mtp_note
+
+    def test_a_whole_model_on_the_card_is_worth_more_than_its_drafter(
+        self, gemma: GgufHeader, drafter: Drafter
+    ) -> None:
+        roomy = computer(GB, CARD)
+        plain = make_plan(MODEL, gemma, roomy, Wishes(mtp=False))
+        just = check(gemma, roomy, plain).need_bytes + RESERVE
+        plan = make_plan(
+            MODEL, gemma, computer(GB, replace(CARD, free_bytes=just)), Wishes(), drafter
+        )
+        assert (plan.gpu_layers, plan.drafter, plan.draft_max) == (-1, None, 0)

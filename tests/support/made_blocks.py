@@ -10,10 +10,10 @@ from tests.support.made_language import Language
 Tensors = dict[str, Tensor]
 
 CONTEXT = 0.15
-"""How much of what went before decides about the next token, if nothing else is asked for."""
+"""How much the target's layers disturb what a head can know; for each, beside a stream of one."""
 
 NOISE = 0.15
-"""How much the layers of a head disturb its guess, if nothing else is asked for."""
+"""How much the layers of a head disturb its guess."""
 
 
 def common(kind: str, name: str, layers: int, width: int, inner: int) -> dict[str, object]:

@@ -2,9 +2,9 @@
 
 A model whose residual stream holds little but the embedding of the current token is a Markov chain:
 the row of the output matrix for a token is the sum of the embeddings of those that it may follow,
-so each token has a few followers with near logits. What the layers add decides between them, from
-the whole context. A head that sees the embedding knows the followers, yet not what the target's
-layers add: it guesses right mostly.
+so each token has a few followers with near logits. What the layers add decides between them: mostly
+the token before (see made_look_back), which a head can know from the hidden state, and a little
+the whole context, which it cannot. So it guesses right mostly.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tests.support.made_gguf import NORMAL, Floats, Tokens
 
 FOLLOWERS = 3
+"""Tokens that may come after a token."""
 
 _SPREAD = 1.4
 """Standard deviation of the logits of tokens that do not follow the current one."""

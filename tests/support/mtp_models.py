@@ -1,6 +1,17 @@
 """Makes models that draft; they write made words without end (see made_language).
 
-Qwen 3.5 has a head in its file, Step 3.5 several, Gemma 4 a drafter in a file of its own.
+Qwen 3.5 has a head in its file, Step 3.5 several, Gemma 4 a drafter in a file of its own. The
+arguments of the functions that write them are `context`, how much the layers of the target disturb
+what a head can know, and `noise`, how much its own layers disturb its guess. Share of first guesses
+that are right, over 1,000 greedy tokens of the small models with a context of 0.15, the default:
+
+    noise                    0     0.15   0.5    1.0
+    Qwen                     0.89  0.85   0.76   0.54
+    Gemma                    0.88  0.84   0.66   0.30
+    Step                     0.93  0.97   0.72   0.56
+    with wrong hidden states, at a noise of 0.15: 0.35, 0.67, 0.56
+
+A context of 0.3 takes about 0.1 off the first two columns.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ import pytest
 
 from app.core.errors import ModelUnknown
 from app.wiring import STARTER, STARTER_DRAFTER
-from engines.errors import ModelNotFound, NotAChatModel, NotAModel
+from engines.errors import DrafterMismatch, ModelNotFound, NotAChatModel, NotAModel
 from tests.app.services.conftest import Services
+from tests.engines.gguf_files import LLAMA, write_assistant, write_gemma4, write_gguf, write_llama
 
 
 def test_the_guide_is_always_there(services: Services) -> None:
@@ -49,8 +50,9 @@ def test_a_file_can_be_used_without_being_added(services: Services) -> None:
 
 
 def test_what_is_no_chat_model_is_not_added(services: Services, tmp_path: Path) -> None:
+    embedding = write_gguf(tmp_path / "bert.gguf", "bert", LLAMA, {})
     with pytest.raises(NotAChatModel):
-        services.library.add(STARTER_DRAFTER)
+        services.library.add(embedding)
     text = tmp_path / "text.gguf"
     text.write_text("Not a model.\n")
     with pytest.raises(NotAModel):
@@ -64,3 +66,97 @@ def test_an_unknown_name_says_what_to_do(services: Services) -> None:
     with pytest.raises(ModelUnknown) as caught:
         services.library.find("gemma")
     assert "models list" in caught.value.do
+
+
+class TestDrafters:
+    @pytest.fixture
+    def models(self, tmp_path: Path) -> Path:
+        """A folder with a Gemma 4 model that has no drafter beside it."""
+        folder = tmp_path / "models"
+        folder.mkdir()
+        write_gemma4(folder / "gemma.gguf")
+        return folder
+
+    def test_the_guide_brings_its_own(self, services: Services) -> None:
+        starter = services.library.find("starter")
+        assert starter.drafter == STARTER_DRAFTER
+        assert services.library.drafter_for(starter) == STARTER_DRAFTER
+
+    def test_one_is_added_for_a_model_that_is_here(
+        self, services: Services, models: Path, tmp_path: Path
+    ) -> None:
+        services.library.add(models / "gemma.gguf")
+        assert services.library.find("gemma").drafter is None
+        drafter = services.library.add(write_assistant(tmp_path / "any name.gguf"))
+        assert [it.id for it in services.library.drafters()] == [drafter.id]
+        assert [it.id for it in services.library.entries()] == ["starter", "gemma"]
+        assert services.library.find("gemma").drafter == drafter.path
+        assert services.library.find(drafter.id) == drafter
+        assert [it.id for it in services.library.drafts_for(drafter)] == ["gemma"]
+        services.library.remove(drafter.id)
+        assert services.library.find("gemma").drafter is None
+        assert drafter.path.exists()
+
+    def test_one_in_the_models_folder_needs_no_adding(
+        self, services: Services, models: Path
+    ) -> None:
+        services.library.add(models / "gemma.gguf")
+        write_assistant(models / "other.gguf", embedding_length_out=320)
+        assert services.library.find("gemma").drafter is None
+        beside = write_assistant(models / "no hint in the name.gguf")
+        assert services.library.find("gemma").drafter == beside
+        assert services.library.find(str(models / "gemma.gguf")).drafter == beside
+        beside.unlink()
+        assert services.library.find("gemma").drafter is None
+
+    def test_one_that_was_added_is_preferred(
+        self, services: Services, models: Path, tmp_path: Path
+    ) -> None:
+        services.library.add(models / "gemma.gguf")
+        write_assistant(models / "beside.gguf")
+        added = services.library.add(write_assistant(tmp_path / "added.gguf"))
+        assert services.library.find("gemma").drafter == added.path
+
+    def test_a_file_that_is_replaced_is_read_again(self, services: Services, models: Path) -> None:
+        services.library.add(models / "gemma.gguf")
+        path = write_assistant(models / "d.gguf")
+        assert services.library.find("gemma").drafter == path
+        write_assistant(path, vocab_size=2000)
+        assert services.library.find("gemma").drafter is None
+
+    def test_one_of_another_model_is_refused_with_the_reason(
+        self, services: Services, models: Path, tmp_path: Path
+    ) -> None:
+        services.library.add(models / "gemma.gguf")
+        wrong = write_assistant(tmp_path / "wrong.gguf", embedding_length_out=320)
+        with pytest.raises(DrafterMismatch, match="width 320, and this one has 256"):
+            services.library.add(wrong)
+        assert services.library.drafters() == []
+
+    def test_one_without_a_model_is_refused_with_what_to_do(
+        self, services: Services, tmp_path: Path
+    ) -> None:
+        with pytest.raises(DrafterMismatch) as caught:
+            services.library.add(write_assistant(tmp_path / "d.gguf"))
+        assert caught.value.do == "Add its model first, then the drafter."
+
+    @pytest.mark.parametrize("architecture", ["eagle3", "dflash"])
+    def test_kinds_that_cannot_be_run_are_refused(
+        self, services: Services, tmp_path: Path, architecture: str
+    ) -> None:
+        path = write_gguf(tmp_path / "d.gguf", architecture, LLAMA, {})
+        with pytest.raises(DrafterMismatch, match=f"drafters of the kind {architecture}"):
+            services.library.add(path)
+
+    def test_models_of_other_families_have_none(self, services: Services, models: Path) -> None:
+        write_assistant(models / "d.gguf")
+        entry = services.library.add(write_llama(models / "llama.gguf"))
+        assert services.library.drafter_for(entry) is None
+
+    def test_a_model_whose_file_has_gone_stays_on_the_list(
+        self, services: Services, models: Path
+    ) -> None:
+        services.library.add(models / "gemma.gguf")
+        (models / "gemma.gguf").unlink()
+        assert [it.id for it in services.library.entries()] == ["starter", "gemma"]
+        assert services.library.find("gemma").drafter is None

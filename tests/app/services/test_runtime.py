@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from app.core.models import ModelEntry
 from app.services.runtime import Runtime
+from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
 from engines.planner import Wishes
+from engines.types import MAX_DEPTH, LoadPlan
 from tests.app.services.conftest import Services
+from tests.engines.gguf_files import write_assistant
 
 
 def test_the_same_model_with_the_same_wishes_is_loaded_once(services: Services) -> None:
@@ -54,3 +58,39 @@ def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
     with pytest.raises(NotEnoughMemory):
         runtime.load(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())
     assert services.engine.plans == []
+
+
+class TestDrafter:
+    def load(self, services: Services, entry: ModelEntry, mtp: bool = True) -> LoadPlan:
+        services.runtime.load(entry, Wishes(mtp=mtp), lambda _: None, CancelToken())
+        return services.engine.plans[-1]
+
+    def test_it_is_loaded_with_its_model(self, services: Services) -> None:
+        plan = self.load(services, services.library.find("starter"))
+        assert (plan.drafter, plan.draft_max, plan.mtp_note) == (STARTER_DRAFTER, MAX_DEPTH, "")
+
+    def test_off_for_good_leaves_it_out(self, services: Services) -> None:
+        plan = self.load(services, services.library.find("starter"), mtp=False)
+        assert (plan.drafter, plan.draft_max) == (None, 0)
+
+    def test_a_model_is_loaded_without_a_drafter_of_another(
+        self, services: Services, tmp_path: Path
+    ) -> None:
+        wrong = write_assistant(tmp_path / "wrong.gguf")
+        entry = replace(services.library.find("starter"), drafter=wrong)
+        plan = self.load(services, entry)
+        assert plan.drafter is None
+        assert "different vocabularies" in plan.mtp_note
+
+    def test_a_model_is_loaded_without_a_drafter_that_has_gone(
+        self, services: Services, tmp_path: Path
+    ) -> None:
+        entry = replace(services.library.find("starter"), drafter=tmp_path / "gone.gguf")
+        plan = self.load(services, entry)
+        assert plan.drafter is None
+        assert "was not found" in plan.mtp_note
+
+    def test_a_drafter_that_turns_up_is_loaded(self, services: Services) -> None:
+        entry = services.library.find("starter")
+        self.load(services, replace(entry, drafter=None))
+        assert self.load(services, entry).drafter == STARTER_DRAFTER

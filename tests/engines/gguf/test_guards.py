@@ -14,10 +14,13 @@ from engines.gguf_header import read_header
 from tests.engines.gguf_files import (
     GEMMA4,
     LLAMA,
+    QWEN35,
     gemma4_tensors,
     llama_tensors,
+    qwen35_tensors,
     write_gguf,
 )
+from tests.faults.gguf_parts import put_together, size_of, take_apart
 
 LLAMA_CASES: dict[str, tuple[dict[str, object], str]] = {
     "no layers": ({"block_count": 0}, "missing or zero"),
@@ -37,6 +40,14 @@ LLAMA_CASES: dict[str, tuple[dict[str, object], str]] = {
     "width of keys": ({"attention.head_count_kv": [2, 2, 2, 1]}, "keys of layer 3"),
     "no keys": ({"attention.head_count_kv": 0}, "keys of layer 0"),
     "list too short": ({"attention.head_count": [8, 8, 8]}, "does not fit"),
+    "odd positions": ({"rope.dimension_count": 31}, "in pairs"),
+    "no positions": ({"rope.dimension_count": 0, "rope.freq_base": 1e4}, "rotates no values"),
+    "sections": ({"rope.dimension_sections": [11, 11, 11, 0]}, "sections"),
+    "sections that are none": ({"rope.dimension_sections": "11"}, "not a list"),
+    "negative epsilon": ({"attention.layer_norm_rms_epsilon": -1.0}, "small positive"),
+    "epsilon not a number": ({"attention.layer_norm_epsilon": float("nan")}, "small positive"),
+    "endless epsilon": ({"attention.group_norm_epsilon": float("inf")}, "small positive"),
+    "whole epsilon": ({"attention.layer_norm_rms_epsilon": 1}, "not a decimal number"),
     "not a number": ({"embedding_length": "wide"}, "not a whole number"),
 }
 GEMMA_CASES: dict[str, tuple[dict[str, object], str]] = {
@@ -48,6 +59,9 @@ GEMMA_CASES: dict[str, tuple[dict[str, object], str]] = {
     ),
     "no window": ({"attention.sliding_window_pattern": [False] * 6}, "sliding window"),
     "window of nothing": ({"attention.sliding_window": 0}, "sliding window"),
+    "odd positions in the window": ({"rope.dimension_count_swa": 63}, "in pairs"),
+    "no positions in the window": ({"rope.dimension_count_swa": 0}, "rotates no values"),
+    "too many positions in the window": ({"rope.dimension_count_swa": None}, "rotates more"),
 }
 
 
@@ -67,6 +81,42 @@ def test_gemma4(tmp_path: Path, changes: dict[str, object], expected: str) -> No
     with pytest.raises(ModelDamaged) as caught:
         read_header(path)
     assert expected in caught.value.why
+
+
+@pytest.mark.parametrize(("inner", "heads"), [(511, 8), (0, 8), (512, 0)])
+def test_qwen35(tmp_path: Path, inner: int, heads: int) -> None:
+    values = {**QWEN35, "ssm.inner_size": inner, "ssm.time_step_rank": heads}
+    path = write_gguf(tmp_path / "m.gguf", "qwen35", values, qwen35_tensors(QWEN35))
+    with pytest.raises(ModelDamaged, match="divided between"):
+        read_header(path)
+
+
+TYPES = {
+    "output_norm.weight": (0, {1, 8, 24, 28, 30}),
+    "blk.0.attn_q.weight": (1, {9, 15, 24, 25, 26, 27, 28}),
+    "blk.0.ssm_conv1d.weight": (0, {1, 8, 30}),
+    "blk.0.ssm_a": (0, {1, 30}),
+    "blk.0.ffn_gate_tid2eid.weight": (26, set()),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_types_that_nothing_can_compute_with(tmp_path: Path, name: str) -> None:
+    """Each type of these is refused, and the one that the converters write is not."""
+    right, wrong = TYPES[name]
+    shapes = {**llama_tensors(LLAMA)} | ({} if "attn" in name or "output" in name else {name: [4, 256]})
+    path = write_gguf(tmp_path / "m.gguf", "llama", LLAMA, shapes)
+    parts = take_apart(path.read_bytes())
+    tensor = next(tensor for tensor in parts.tensors if tensor.name == name.encode())
+    for kind in {right, *wrong}:
+        tensor.kind = kind
+        tensor.data = bytes(size_of(tensor.shape, kind))
+        path.write_bytes(put_together(parts))
+        if kind == right:
+            assert read_header(path).tensors
+            continue
+        with pytest.raises(ModelDamaged, match="nothing can compute"):
+            read_header(path)
 
 
 def test_a_tensor_of_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,15 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as Type
 
-STARTER = Path(__file__).parents[3] / "resources" / "starter" / "starter.gguf"
+from tests.support.made_gguf import STARTER, add_values, starter_tokens
+
+__all__ = [
+    "STARTER",
+    "byte_tokenizer",
+    "sentencepiece_tokenizer",
+    "write_random_llama",
+    "write_random_mamba",
+]
 
 
 @dataclass(frozen=True)
@@ -136,27 +144,14 @@ def _begin(
     """A writer with the tokenizer in it, the starter's if none is given, and the size of that."""
     writer = gguf.GGUFWriter(None, architecture)
     writer.add_name("Random weights")
-    if tokenizer is not None:
-        add = {
-            str: writer.add_string,
-            bool: writer.add_bool,
-            int: writer.add_uint32,
-            list: writer.add_array,
-        }
-        for key, value in tokenizer.items():
-            add[type(value)](key, value)
-        tokens = tokenizer["tokenizer.ggml.tokens"]
-        assert isinstance(tokens, list)
-        return writer, len(tokens)
-    reader = gguf.GGUFReader(STARTER)
-    for name, field in reader.fields.items():
-        if not name.startswith("tokenizer.") or (name.endswith("template") and not template):
-            continue
-        if field.types[0] == gguf.GGUFValueType.ARRAY:
-            writer.add_array(name, field.contents())
-        else:
-            writer.add_key_value(name, field.contents(), field.types[0])
-    return writer, len(reader.fields["tokenizer.ggml.tokens"].data)
+    values = starter_tokens().values if tokenizer is None else tokenizer
+    add_values(
+        writer,
+        {key: value for key, value in values.items() if template or not key.endswith("template")},
+    )
+    tokens = values["tokenizer.ggml.tokens"]
+    assert isinstance(tokens, list)
+    return writer, len(tokens)
 
 
 def _add_shape(

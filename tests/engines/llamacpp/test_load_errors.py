@@ -125,7 +125,7 @@ def test_a_failed_load_leaves_nothing_loaded(load: Load, tmp_path: Path) -> None
 def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Context] = []
 
-    def broken(_api: object, context: Context, _model: object) -> None:
+    def broken(_api: object, context: Context, _model: object, **_: object) -> None:
         made.append(context)
         raise ZeroDivisionError
 

@@ -1,0 +1,112 @@
+"""Draws many answers at once, one seed each, with and without drafts, from the real library.
+
+Seeds whose answers begin alike share their evaluations: the logits behind one text are the same
+for all of them, and only the draws differ. Every seed has a sampler of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
+
+from engines.cancel import CancelToken
+from engines.llamacpp.context import EVALUATED, Context
+from engines.llamacpp.model import open_model
+from engines.llamacpp.native import load_native
+from engines.llamacpp.sampling import Sampler, open_sampler
+from engines.types import LoadPlan, Sampling
+from tests.engines.llamacpp.random_models import STARTER
+
+Answer = tuple[int, ...]
+Drafter = Callable[[Answer], Answer]
+"""The drafts behind what is written of the answer so far."""
+
+Rule = Callable[[Sampler, Context, int, int | None], int]
+"""The token for a row of logits, at which this token was drafted, if any was."""
+
+
+def keep_if_drawn(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+    """The decoder's rule: the draft has no say in what is drawn."""
+    return sampler.draw(context, row)
+
+
+def no_drafts(written: Answer) -> Answer:
+    return ()
+
+
+class Seeded:
+    """The starter model behind a prompt."""
+
+    def __init__(self, text: str, length: int) -> None:
+        """length: tokens of an answer."""
+        self.native = load_native()
+        plan = LoadPlan(STARTER, context=64, threads=1, batch_threads=1)
+        self.model = open_model(self.native, plan, lambda _: None, CancelToken())
+        self.context = Context(self.native, self.model, plan)
+        self.prompt = (self.model.vocabulary.bos, *self.model.vocabulary.tokenise(text))
+        self.length = length
+        self._held = list(self.prompt[:-1])
+        assert self.context.evaluate(self._held, 0, outputs=0) == EVALUATED
+
+    def close(self) -> None:
+        self.context.close()
+        self.model.close()
+
+    def answers(
+        self,
+        sampling: Sampling,
+        seeds: Iterable[int],
+        drafter: Drafter = no_drafts,
+        rule: Rule = keep_if_drawn,
+    ) -> Counter[Answer]:
+        """How often each answer came."""
+        with ExitStack() as stack:
+            samplers = [
+                stack.enter_context(
+                    closing(
+                        open_sampler(self.native, self.model, sampling, seed, prior=self.prompt)
+                    )
+                )
+                for seed in seeds
+            ]
+            found: Counter[Answer] = Counter()
+            self._follow((), samplers, drafter, rule, found)
+            return found
+
+    def _follow(
+        self,
+        written: Answer,
+        samplers: Sequence[Sampler],
+        drafter: Drafter,
+        rule: Rule,
+        found: Counter[Answer],
+    ) -> None:
+        """One step of the decoder for all seeds that have `written`, and all steps behind it."""
+        drafts = drafter(written)[: self.length - len(written) - 1]
+        self.evaluate((*self.prompt, *written), drafts)
+        behind: defaultdict[Answer, list[Sampler]] = defaultdict(list)
+        for row, draft in enumerate((*drafts, None)):
+            matched = []
+            for sampler in samplers:
+                token = rule(sampler, self.context, row, draft)
+                if token == draft and not self.model.vocabulary.ends_generation(token):
+                    matched.append(sampler)
+                else:
+                    behind[*written, *drafts[:row], token].append(sampler)
+            samplers = matched
+        # The longest first: what they need of the drafts is then still in the cache.
+        for text, group in sorted(behind.items(), key=lambda item: -len(item[0])):
+            if len(text) == self.length or self.model.vocabulary.ends_generation(text[-1]):
+                found[text] += len(group)
+            else:
+                self._follow(text, group, drafter, rule, found)
+
+    def evaluate(self, text: Answer, drafts: Answer = ()) -> None:
+        """All logits behind `text`, and behind each of the drafts."""
+        keep = len(text) - 1
+        assert self._held[:keep] == list(text[:keep])
+        assert self.native.api.llama_memory_seq_rm(self.context.memory, 0, keep, -1)
+        tokens = [text[-1], *drafts]
+        assert self.context.evaluate(tokens, keep, outputs=len(tokens)) == EVALUATED
+        self._held[keep:] = tokens

@@ -1,0 +1,256 @@
+"""What is evaluated again, and that the answers are those of a cold cache, for each kind of memory.
+
+The models have random weights, or a few million trained ones; what counts is that each keeps its
+past in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engines.llamacpp.cache import Cut, best_cut
+from engines.llamacpp.context import ABORTED, AbortFlag
+from tests.engines.llamacpp.opened import Opened
+from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
+from tests.support.mtp_models import write_qwen
+
+Open = Callable[..., Opened]
+NOISE = 0.05
+"""Most that logits differ between batches of different sizes, in standard deviations."""
+KINDS = ["plain", "window", "recurrent", "hybrid"]
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("kinds")
+    return {
+        "plain": write_random_llama(folder / "plain.gguf"),
+        "window": STARTER,
+        "recurrent": write_random_mamba(folder / "recurrent.gguf"),
+        "hybrid": write_qwen(folder / "hybrid.gguf"),
+    }
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def start(models: dict[str, Path], kind: str) -> Iterator[Open]:
+    """Opens the model of the kind as a new process would: `start(states=folder, memory=...)`."""
+    started: list[Opened] = []
+
+    def make(**given: object) -> Opened:
+        started.append(Opened(models[kind], **given))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield make
+    for opened in started:
+        opened.close()
+
+
+def answers_as_cold(opened: Opened, start: Open, prompt: list[int], chat: str = "chat") -> bool:
+    """Whether tokens and logits are those of a cache that was empty before.
+
+    A trained model may well find the right token with half of its window missing, so the logits
+    have to agree as far as batches of other sizes let them.
+    """
+    answer = opened.answer(prompt, chat)
+    cold = start(memory=0)
+    expected = cold.answer(prompt)
+    apart = np.abs(opened.logits - cold.logits).max() / cold.logits.std()
+    return answer == expected and bool(apart < NOISE)
+
+
+def test_a_chat_that_was_left_and_comes_back_goes_on(start: Open, kind: str) -> None:
+    opened = start()
+    one, other = opened.words(700, seed=1), opened.words(300, seed=2)
+    one += opened.answer(one, "one")
+    opened.answer(other, "other")
+    assert opened.evaluated == len(other)
+    one += opened.words(20, seed=3)
+    assert answers_as_cold(opened, start, one, "one")
+    assert opened.evaluated == 21, "the last token of the answer was drawn, but not evaluated"
+    other += opened.words(5, seed=4)
+    assert answers_as_cold(opened, start, other, "other")
+    assert opened.evaluated == (5 if kind == "plain" else 6), "the checkpoint is one token back"
+
+
+def test_an_answer_is_asked_for_again(start: Open) -> None:
+    opened = start()
+    prompt = opened.words(600, seed=1)
+    first = opened.answer(prompt, "chat", count=40)
+    assert opened.answer(prompt, "chat", count=40) == first
+    assert opened.evaluated == 1
+
+
+def test_an_early_message_is_changed(start: Open, kind: str) -> None:
+    opened = start()
+    turns = opened.words(320, seed=1)
+    opened.answer(turns, "chat")
+    held = list(opened.cache.tokens)
+    long = held + opened.words(500, seed=2)
+    before = opened.answer(long, "chat")
+    edited = held[:300] + opened.words(200, seed=3)
+    assert answers_as_cold(opened, start, edited)
+    # Where it cannot roll back it goes on from a checkpoint, and there is one for each batch.
+    assert opened.evaluated <= 200 + (0 if kind == "plain" else opened.context.batch_size)
+    assert opened.answer(long, "chat") == before, "the first version is still there"
+    assert opened.evaluated == 1
+
+
+def test_no_checkpoint_of_what_was_changed_is_used(start: Open) -> None:
+    opened = start()
+    prompt = opened.words(600, seed=1)
+    opened.answer(prompt, "chat")
+    edited = [*prompt[:300], *opened.words(300, seed=2)]
+    assert answers_as_cold(opened, start, edited)
+    assert answers_as_cold(opened, start, edited)
+    assert opened.evaluated == 1
+
+
+def test_a_chat_goes_on_after_a_restart(start: Open, tmp_path: Path) -> None:
+    opened = start(states=tmp_path / "states")
+    one, other = opened.words(700, seed=1), opened.words(300, seed=2)
+    one += opened.answer(one, "one")
+    opened.answer(other, "other")
+    opened.cache.put_away()
+    opened.close()
+    one += opened.words(20, seed=3)
+    again = start(states=tmp_path / "states")
+    assert answers_as_cold(again, start, one, "one")
+    assert again.evaluated == 21
+    assert answers_as_cold(again, start, one, "one")
+    assert again.evaluated == 1
+    assert answers_as_cold(again, start, other, "other")
+    assert again.evaluated == 1
+
+
+def test_a_restart_in_the_middle_of_an_edit(start: Open, tmp_path: Path, kind: str) -> None:
+    opened = start(states=tmp_path / "states")
+    prompt = opened.words(640, seed=1)
+    opened.answer(prompt, "chat")
+    opened.cache.put_away()
+    edited = prompt[:500] + opened.words(40, seed=2)
+    again = start(states=tmp_path / "states")
+    assert answers_as_cold(again, start, edited)
+    assert again.evaluated <= 40 + (0 if kind == "plain" else again.context.batch_size)
+
+
+def test_an_evaluation_that_was_cut_off_leaves_nothing_wrong(start: Open, kind: str) -> None:
+    opened = start()
+    prompt = opened.words(400, seed=1)
+    opened.answer(prompt, "chat")
+    held = len(opened.cache.tokens)
+    flag = AbortFlag()
+    opened.context.watch(flag)
+    flag.set()
+    tried = opened.words(30, seed=2)
+    assert opened.context.evaluate(tried, held, outputs=1) == ABORTED
+    opened.cache.recover(tried, held)
+    opened.context.watch(AbortFlag())
+    longer = [*prompt, *opened.words(30, seed=3)]
+    assert answers_as_cold(opened, start, longer)
+    assert opened.evaluated == 30 + (kind in {"recurrent", "hybrid"})
+
+
+def test_drafts_that_nobody_verified_do_not_stay(start: Open) -> None:
+    opened = start()
+    prompt = opened.words(100, seed=1)
+    opened.answer(prompt, "chat", count=1)
+    assert opened.context.evaluate(prompt[:3], 100, outputs=1) == 0
+    opened.cache.recover(prompt[:3], 101)
+    assert len(opened.cache.tokens) <= 101
+    prompt += opened.words(30, seed=2)
+    assert answers_as_cold(opened, start, prompt)
+
+
+def test_drafts_that_were_taken_back_are_not_in_what_is_kept(start: Open, tmp_path: Path) -> None:
+    opened = start(states=tmp_path / "states")
+    if not opened.context.drafts:
+        pytest.skip("this memory does not go back, so nothing is drafted")
+    prompt = opened.words(600, seed=1)
+    opened.answer(prompt, "chat", count=8)
+    for seed in (2, 3):
+        held = len(opened.cache.tokens)
+        opened.evaluate(opened.words(4, seed=seed), outputs=4)
+        opened.cache.roll_back(held + 1)
+    opened.cache.checkpoint()
+    prompt = [*opened.cache.tokens, *opened.words(20, seed=4)]
+    opened.answer(opened.words(300, seed=5), "another chat")
+    assert answers_as_cold(opened, start, prompt)
+    assert opened.evaluated == 20
+    opened.cache.put_away()
+    again = start(states=tmp_path / "states")
+    assert answers_as_cold(again, start, prompt)
+    assert again.evaluated == 1
+
+
+def test_older_versions_of_a_chat_stay_in_memory_and_off_the_disk(
+    start: Open, tmp_path: Path, kind: str
+) -> None:
+    opened = start(states=tmp_path / "states")
+    prompt = opened.words(300, seed=1)
+    opened.answer(prompt, "chat")
+    size = opened.cache._native.size() + opened.cache._checkpoints.size
+    opened.close()
+    opened = start(states=tmp_path / "states", memory=size * (2 if kind == "plain" else 4))
+    for seed in range(2, 6):
+        opened.answer([*prompt[:150], *opened.words(150, seed=seed)], "chat")
+    assert not list((tmp_path / "states").glob("*"))
+    assert 1 <= len(opened.cache._remembered.records) < 3, "of three older versions"
+    opened.answer(opened.words(300, seed=9), "another chat")
+    opened.cache.put_away()
+    chats = {path.name[:24] for path in (tmp_path / "states").iterdir()}
+    assert len(chats) == 2
+
+
+def test_a_small_memory_keeps_what_fits_and_the_disk_takes_the_rest(
+    start: Open, tmp_path: Path
+) -> None:
+    opened = start(memory=1000, states=tmp_path / "states")
+    prompts = [opened.words(200, seed=seed) for seed in range(3)]
+    answers = [opened.answer(prompt, str(at)) for at, prompt in enumerate(prompts)]
+    assert not opened.cache._remembered.records
+    longer = [*prompts[0], *answers[0], 7, 8, 9]
+    assert answers_as_cold(opened, start, longer, "0")
+    assert opened.evaluated == 4
+
+
+def test_without_memory_and_disk_only_the_live_sequence_is_there(start: Open) -> None:
+    opened = start(memory=0)
+    one, other = opened.words(300, seed=1), opened.words(300, seed=2)
+    opened.answer(one, "one")
+    opened.answer(other, "other")
+    assert answers_as_cold(opened, start, one, "one")
+    assert opened.evaluated == len(one)
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "first", "recurrent", "expected"),
+    [
+        ([], 0, False, Cut(6)),
+        ([2, 5], 0, False, Cut(6)),
+        ([2, 5], 5, False, Cut(5, from_checkpoint=True)),
+        ([2, 7], 7, True, Cut(2, from_checkpoint=True)),
+        ([7], 7, True, Cut(0)),
+        ([], 7, True, Cut(0)),
+    ],
+)
+def test_a_checkpoint_is_used_where_the_cache_does_not_go_back(
+    checkpoints: list[int], first: int, recurrent: bool, expected: Cut
+) -> None:
+    found = best_cut(
+        b"abcdefgh",
+        b"abcdefX",
+        checkpoints,
+        first_position=first,
+        sliding_window=4,
+        recurrent=recurrent,
+    )
+    assert found == expected

@@ -1,0 +1,164 @@
+"""The cost curve: made of a few measurements, kept true by noisy ones, kept on disk."""
+
+from __future__ import annotations
+
+import json
+import random
+from math import exp
+
+import pytest
+
+from engines.llamacpp.costs import Costs
+
+PLAIN = 0.05
+
+
+def noisy(seconds: float, dice: random.Random, noise: float = 0.05) -> float:
+    return seconds * exp(dice.gauss(0, noise))
+
+
+def test_unmeasured_depths_lie_on_lines_between_and_beyond_the_measured() -> None:
+    costs = Costs({0: 1.0, 1: 1.5, 3: 2.2, 7: 4.2}, 0.1)
+
+    assert [costs.ratio(k) for k in (0, 1, 3, 7)] == pytest.approx([1, 1.5, 2.2, 4.2])
+    assert costs.ratio(2) == pytest.approx(1.85)
+    assert costs.ratio(5) == pytest.approx(3.2)
+    assert costs.ratio(8) == pytest.approx(4.7)
+    assert costs.draft_seconds() == pytest.approx(0.1)
+
+
+def test_beyond_a_flat_end_the_curve_rises_as_it_did_in_all() -> None:
+    costs = Costs({0: 1.0, 1: 1.6, 3: 1.6})
+
+    assert costs.ratio(8) == pytest.approx(1.6 + 5 * 0.2)
+
+
+def test_with_the_plain_step_alone_nothing_is_promised() -> None:
+    assert Costs({0: 0.02}, 0.001).best_possible() == pytest.approx(1.0)
+
+
+def test_best_possible_is_the_gain_when_every_draft_holds() -> None:
+    costs = Costs({0: 2.0, 1: 2.4, 2: 2.6, 3: 4.0}, 0.2, limit=3)
+
+    assert costs.best_possible() == pytest.approx(3 * 2.0 / (2.6 + 2 * 0.2))
+
+
+@pytest.mark.parametrize(
+    ("steps", "draft"),
+    [({1: 1.0}, 0.0), ({0: 0.0}, 0.0), ({0: float("nan")}, 0.0), ({0: 1.0, 1: -1.0}, 0.0),
+     ({0: 1.0}, -0.1), ({0: 1.0}, float("inf"))],
+)  # fmt: skip
+def test_times_that_cannot_be_are_refused(steps: dict[int, float], draft: float) -> None:
+    with pytest.raises(ValueError, match=r"cost curve|draft"):
+        Costs(steps, draft)
+
+
+def test_the_factor_follows_a_computer_that_slows_down_and_leaves_the_ratios() -> None:
+    dice = random.Random(1)
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.2})
+    for _ in range(100):
+        costs.observe_step(3, noisy(PLAIN * 2.2, dice))
+    for _ in range(40):
+        costs.observe_step(3, noisy(3 * PLAIN * 2.2, dice))
+
+    assert costs.step_seconds(3) == pytest.approx(3 * PLAIN * 2.2, rel=0.1)
+    assert costs.step_seconds(0) == pytest.approx(3 * PLAIN, rel=0.1)
+
+
+def test_one_stall_moves_hardly_anything() -> None:
+    dice = random.Random(2)
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5})
+    for _ in range(100):
+        costs.observe_step(dice.choice((0, 1)), noisy(PLAIN, dice, 0.03))
+    before = [costs.step_seconds(k) for k in range(3)]
+    costs.observe_step(1, 50 * PLAIN)
+    costs.observe_draft(1, 50 * PLAIN)
+
+    assert [costs.step_seconds(k) for k in range(3)] == pytest.approx(before, rel=0.05)
+
+
+def test_a_wrong_ratio_is_found_out_from_rare_plain_steps() -> None:
+    """Always three drafts, a plain step every 128: the factor alone would hide the error."""
+    dice = random.Random(3)
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 1.8})
+    for step in range(128 * 25):
+        k = 0 if step % 128 == 0 else 3
+        costs.observe_step(k, noisy(PLAIN * (1.0, 1.5, 2.0, 2.4)[k], dice))
+
+    assert costs.ratio(3) == pytest.approx(2.4, rel=0.06)
+    assert costs.step_seconds(0) == pytest.approx(PLAIN, rel=0.06)
+    assert costs.ratio(1) == pytest.approx(1.5)
+
+
+def test_depths_that_alternate_find_their_ratios_in_a_growing_context() -> None:
+    dice = random.Random(4)
+    true = (1.0, 1.2, 1.31, 1.67, 1.7)
+    costs = Costs({0: PLAIN, 3: PLAIN * 1.67}, limit=4)
+    for step in range(2000):
+        k = dice.randrange(5)
+        costs.observe_step(k, noisy(PLAIN * true[k] * (1 + step / 2000), dice))
+
+    assert costs.ratios == pytest.approx(true, rel=0.06)
+    assert costs.step_seconds(0) == pytest.approx(2 * PLAIN, rel=0.1)
+
+
+def test_a_depth_seen_for_the_first_time_moves_those_never_seen() -> None:
+    costs = Costs({0: 1.0, 1: 1.5, 3: 2.2})
+    before = costs.ratio(8)
+    for _ in range(4):
+        costs.observe_step(0, 1.0)
+        costs.observe_step(5, 4.0)
+
+    assert costs.ratio(5) > 3.2
+    assert costs.ratio(8) > before + 0.5
+    assert costs.ratio(2) == pytest.approx((costs.ratio(1) + costs.ratio(3)) / 2)
+
+
+def test_the_drafter_is_timed_too() -> None:
+    costs = Costs({0: PLAIN, 1: PLAIN}, PLAIN * 0.1)
+    for _ in range(200):
+        costs.observe_draft(3, 3 * PLAIN * 0.2)
+
+    assert costs.draft_seconds() == pytest.approx(0.2 * PLAIN, rel=0.02)
+
+
+def test_times_of_zero_say_nothing() -> None:
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5}, PLAIN * 0.1)
+    before = costs.as_json()
+    costs.observe_step(1, 0.0)
+    costs.observe_draft(0, 0.0)
+    costs.observe_draft(2, 0.0)
+
+    assert costs.as_json() == before
+
+
+def test_kept_and_read_back() -> None:
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.0}, PLAIN * 0.07)
+    for k in (1, 0, 2, 3, 0):
+        costs.observe_step(k, PLAIN * 1.7)
+
+    kept = Costs.from_json(json.loads(json.dumps(costs.as_json())))
+
+    assert kept is not None
+    assert kept.as_json() == costs.as_json()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"format": 0}, {"factor": None}, {"factor": -1.0}, {"factor": "0.05"}, {"draft": -0.5},
+        {"draft": float("nan")}, {"ratios": []}, {"ratios": [1.0]}, {"ratios": "1, 2"},
+        {"ratios": [2.0] * 9}, {"ratios": [1.0] + [0.0] * 8}, {"ratios": [1.0] + [True] * 8},
+        {"weights": None}, {"weights": [-1.0] * 9}, {"weights": [float("inf")] * 9},
+    ],
+)  # fmt: skip
+def test_a_damaged_curve_is_measured_again(damage: dict[str, object]) -> None:
+    whole = Costs({0: PLAIN, 1: PLAIN * 1.5}).as_json()
+
+    assert Costs.from_json(whole) is not None
+    assert Costs.from_json(whole | damage) is None
+
+
+@pytest.mark.parametrize("data", [None, [], "costs", 7, {}])
+def test_what_is_no_curve_at_all_is_measured_again(data: object) -> None:
+    assert Costs.from_json(data) is None

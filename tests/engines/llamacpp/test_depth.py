@@ -1,0 +1,322 @@
+"""The depth policy against simulated texts: never slower than Off, near the best fixed depth.
+
+All times are those of tables of costs (`simulated_text`), so every figure is the same each run.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.llamacpp.acceptance import Acceptance
+from engines.llamacpp.costs import Costs
+from engines.llamacpp.depth import DepthPolicy, Plan
+from engines.types import MAX_DEPTH, MtpKind
+from tests.engines.llamacpp.simulated_text import (
+    COMPUTERS,
+    Outcome,
+    Text,
+    best_fixed,
+    make_text,
+    write,
+)
+
+BOTH: tuple[MtpKind, ...] = ("lookup", "drafter")
+PAYING = [name for name in COMPUTERS if name != "cannot win"]
+GPU, Q8 = COMPUTERS["GPU"], COMPUTERS["Q8_0, 2 threads"]
+
+
+def auto(text: Text, name: str, sources: tuple[MtpKind, ...] = BOTH) -> Outcome:
+    policy = DepthPolicy(COMPUTERS[name].costs(), MAX_DEPTH, sources)
+    return write(text, COMPUTERS[name], policy, "drafter")
+
+
+def plain_step(policy: DepthPolicy, seconds: float = 0.05) -> None:
+    assert policy.verify() == 0
+    policy.learn(1, 0, 0, seconds)
+
+
+# Bar 1: never below 0.98 of Off
+
+
+@pytest.mark.parametrize("name", COMPUTERS)
+@pytest.mark.parametrize("acceptance", [0.0, 0.3, 0.55, 0.65, 0.75])
+def test_the_first_128_tokens_of_an_unknown_text_lose_at_most_2_percent(
+    name: str, acceptance: float
+) -> None:
+    gains = [
+        auto(make_text(128, acceptance, telling=telling, seed=seed), name).gain
+        for seed in (1, 2)
+        for telling in (False, True)
+    ]
+
+    assert min(gains) >= 0.98
+
+
+@pytest.mark.parametrize("name", COMPUTERS)
+def test_every_new_answer_stakes_anew(name: str) -> None:
+    """Answers on which drafting wins do not pay for losses in the next one."""
+    policy = DepthPolicy(COMPUTERS[name].costs(), MAX_DEPTH, BOTH)
+    for answer in range(8):
+        text = make_text(128, 0.95 if answer % 2 == 0 else 0.1, seed=answer)
+        policy.new_answer()
+
+        assert write(text, COMPUTERS[name], policy, "drafter").gain >= 0.975
+
+
+# Bar 2: at least 0.95 of the best fixed depth on a stationary text
+
+
+@pytest.mark.parametrize("name", PAYING)
+@pytest.mark.parametrize("acceptance", [0.2, 0.5, 0.65, 0.75, 0.85, 0.95])
+def test_a_stationary_text_is_as_fast_as_with_the_best_fixed_depth(
+    name: str, acceptance: float
+) -> None:
+    for telling in (False, True):
+        text = make_text(4000, acceptance, telling=telling, seed=11)
+        best, _ = best_fixed(text, COMPUTERS[name])
+        gain = auto(text, name).gain
+
+        assert gain >= 0.98
+        assert gain >= 0.95 * best
+
+
+def test_confidence_that_tells_right_from_wrong_beats_every_fixed_depth() -> None:
+    text = make_text(4000, 0.6, telling=True, seed=3)
+
+    for name in ("Q8_0, 2 threads", "F16", "GPU"):
+        assert auto(text, name).gain > best_fixed(text, COMPUTERS[name])[0]
+
+
+def test_drafts_that_always_hold_are_drafted_to_the_end() -> None:
+    outcome = auto(make_text(2000, 1.0, fall=1.0), "GPU")
+
+    assert outcome.gain > 0.95 * 9 / (1.3 + 8 * 0.05)
+
+
+# Bar 3: a change of the text
+
+
+def segments(length: int, seed: int) -> list[Text]:
+    return [make_text(length, a, seed=seed + n) for n, a in enumerate((0.95, 0.3) * 3)]
+
+
+@pytest.mark.parametrize("name", [name for name in PAYING if name != "Q4_0 E2B, 1 thread"])
+def test_the_depth_follows_a_changing_text_within_about_32_tokens(name: str) -> None:
+    """From then on, what the chosen depths are worth is near the best; in the middle case."""
+    computer, length = COMPUTERS[name], 250
+    waits: dict[float, list[int]] = {0.95: [], 0.3: []}
+    for seed in range(0, 60, 10):
+        parts = segments(length, seed)
+        outcome = auto(sum(parts[1:], parts[0]), name)
+        best = sum(length / best_fixed(part, computer)[0] for part in parts)
+        assert outcome.time <= best / 0.9
+        for n in range(1, len(parts)):
+            level = 0.3 if n % 2 else 0.95
+            worth = [
+                computer.fixed([level * 0.97**j for j in range(MAX_DEPTH)], k)
+                for k in range(MAX_DEPTH + 1)
+            ]
+            depths = outcome.depths[n * length : (n + 1) * length]
+            windows = [sum(worth[k] for k in depths[at : at + 16]) / 16 for at in range(length)]
+            near = (at for at in range(length - 16) if windows[at] >= 0.92 * max(worth))
+            waits[level].append(next(near, length))
+
+    for waited in waits.values():
+        assert sorted(waited)[len(waited) // 2] <= 40
+
+
+def test_watching_costs_about_1_percent_while_no_depth_pays() -> None:
+    for name in ("Q8_0, 2 threads", "F16", "tiny"):
+        outcome = auto(make_text(4000, 0.1, seed=2), name)
+
+        assert 0.985 <= outcome.gain < 1
+        assert any(outcome.drafted[3000:])
+
+
+# Nothing to win
+
+
+def test_where_even_right_drafts_cannot_win_nothing_is_drafted() -> None:
+    outcome = auto(make_text(500, 0.99), "cannot win")
+
+    assert not any(outcome.drafted)
+    assert outcome.gain == pytest.approx(1)
+    assert DepthPolicy(COMPUTERS["cannot win"].costs(), MAX_DEPTH, BOTH).hopeless
+
+
+def test_there_lookup_is_not_drafted_from_either_but_watched() -> None:
+    text = make_text(800, 0.99, copying=0.9, seed=5)
+    outcome = auto(text, "cannot win")
+
+    assert outcome.gain >= 0.98
+
+
+# Prompt lookup
+
+
+@pytest.mark.parametrize("name", PAYING)
+def test_copying_is_found_and_costs_nothing_elsewhere(name: str) -> None:
+    text = make_text(3000, 0.5, copying=0.7, seed=7)
+    lookup_only = auto(text, name, ("lookup",))
+    both = auto(text, name)
+    native_only = auto(text, name, ("drafter",))
+
+    assert lookup_only.gain > 1.1
+    assert both.gain >= 0.97 * max(lookup_only.gain, native_only.gain)
+
+
+def test_proposals_that_are_seldom_right_lose_nothing() -> None:
+    text = make_text(3000, 0.2, copying=0.001, seed=8)
+
+    for name in COMPUTERS:
+        assert auto(text, name, ("lookup",)).gain >= 0.98
+
+
+# Modes
+
+
+def steps_of(policy: DepthPolicy, text: Text, name: str = "Q8_0, 2 threads") -> set[int]:
+    return set(write(text, COMPUTERS[name], policy, "drafter").depths[: len(text) - MAX_DEPTH])
+
+
+@pytest.mark.parametrize("depth", [1, 3, 8])
+def test_a_fixed_depth_is_kept_whatever_comes(depth: int) -> None:
+    policy = DepthPolicy(Q8.costs(), MAX_DEPTH, BOTH)
+    policy.new_answer("on", depth)
+
+    assert steps_of(policy, make_text(600, 0.1)) == {depth}
+
+
+def test_a_fixed_depth_without_a_drafter_takes_what_lookup_proposes() -> None:
+    policy = DepthPolicy(Q8.costs(), MAX_DEPTH, ("lookup",))
+    policy.new_answer("auto", 4)
+
+    assert policy.plan(8, [3] * 6) == Plan("lookup", 4)
+    assert policy.verify() == 4
+    policy.learn(3, 0, 2, 0.1)
+    assert policy.plan(8, [3, 3]) == Plan("lookup", 2)
+    assert policy.plan(8, None) == Plan("none", 0)
+
+
+def test_on_always_drafts_but_for_a_rare_plain_step() -> None:
+    policy = DepthPolicy(Q8.costs(), MAX_DEPTH, BOTH)
+    policy.new_answer("on")
+    depths = write(make_text(1500, 0.3), Q8, policy, "drafter").depths[:-MAX_DEPTH]
+
+    assert 1 <= depths.count(0) <= len(depths) / 100
+    assert depths.count(1) > len(depths) / 2
+
+
+def test_a_plain_step_is_measured_now_and_then_while_drafting_always() -> None:
+    outcome = auto(make_text(3000, 0.99), "GPU")
+
+    assert 0 in outcome.depths[500:-MAX_DEPTH]
+    assert outcome.depths.count(0) < 3000 / 100
+
+
+def test_the_room_is_never_exceeded() -> None:
+    policy = DepthPolicy(GPU.costs(), MAX_DEPTH, BOTH)
+    for mode, depth in (("auto", None), ("on", None), ("on", 6)):
+        policy.new_answer(mode, depth)  # type: ignore[arg-type]
+        for room in (0, 1, 2):
+            plan = policy.plan(room, [7] * 8)
+            assert plan.drafts <= room
+            if room == 0:
+                assert plan == Plan("none", 0)
+                plain_step(policy)
+
+
+def test_the_same_text_gives_the_same_steps() -> None:
+    text = make_text(500, 0.7, copying=0.3)
+
+    assert auto(text, "F16") == auto(text, "F16")
+
+
+# What is learnt, and what is said
+
+
+def test_a_shadow_is_compared_and_not_checked() -> None:
+    """On an unknown text whose checks are dear, the first draft is only watched."""
+    policy = DepthPolicy(Q8.costs(), MAX_DEPTH, ("embedded",))
+
+    assert policy.plan(8) == Plan("embedded", 1)
+    assert not policy.more(4)
+    assert policy.verify() == 0
+    policy.learn(1, 1, 0, 0.05, 0.005)
+    assert policy.plan(8).source == "embedded"
+
+
+def test_where_a_poor_acceptance_pays_the_first_draft_is_checked_at_once() -> None:
+    policy = DepthPolicy(GPU.costs(), MAX_DEPTH, ("embedded",))
+    policy.plan(8)
+    policy.more(4)
+
+    assert policy.verify() >= 1
+
+
+def test_an_unsure_drafter_is_stopped_early() -> None:
+    policy = DepthPolicy(Q8.costs(), MAX_DEPTH, ("drafter",))
+    write(make_text(2000, 0.8, seed=4), Q8, policy, "drafter")
+
+    assert policy.plan(8).drafts > 1
+    assert not policy.more(0)
+    policy.learn(1, 0, 0, 0.05, 0.005)
+    policy.plan(8)
+    assert policy.more(7)
+
+
+def test_the_gain_and_its_bound_are_those_of_the_answer() -> None:
+    policy = DepthPolicy(GPU.costs(noise=0), MAX_DEPTH, BOTH)
+    assert policy.gain is None
+    assert policy.bound is None
+    outcome = write(make_text(3000, 0.9, seed=6), GPU, policy, "drafter", noise=0.02)
+
+    assert policy.gain == pytest.approx(outcome.gain, rel=0.05)
+    assert policy.bound == pytest.approx(outcome.gain, rel=0.05)
+    assert policy.gain == pytest.approx(policy.bound, rel=0.05)
+    assert policy.expected_gain > 2
+    assert policy.depth >= 3
+    policy.new_answer()
+    assert policy.gain is None
+    assert policy.expected_gain > 1.5
+
+
+def test_without_any_drafter_there_are_plain_steps_only() -> None:
+    policy = DepthPolicy(Costs({0: 0.05}), MAX_DEPTH, ())
+
+    assert policy.plan(8, [7] * 8) == Plan("none", 0)
+    plain_step(policy)
+    assert policy.expected_gain == 1
+    assert policy.gain == pytest.approx(1)
+    assert policy.hopeless
+
+
+def test_acceptance_is_learnt_by_position_and_by_confidence() -> None:
+    known = Acceptance(4)
+    for n in range(200):
+        known.learn([6, 1], 2 if n % 4 == 0 else 1, 2)
+
+    assert known.chances[0] > 0.9
+    assert known.chances[1] == pytest.approx(0.25, abs=0.1)
+    assert known.chances[2] < known.chances[1]
+    assert known.chance(0, 6) > 0.9 > 0.5 > known.chance(1, 1)
+    assert known.expected[2] == pytest.approx(1 + known.chances[0] * (1 + known.chances[1]))
+
+
+def test_a_long_memory_stays_finite() -> None:
+    known = Acceptance(2)
+    for _ in range(3000):
+        known.learn([5, 5], 2, 2, 3.0)
+
+    assert 0.9 < known.chances[0] < 1
+    assert known.observations < 30
+
+
+def test_a_run_that_cannot_be_explained_replaces_what_was_believed() -> None:
+    known = Acceptance(2)
+    for n in range(100):
+        known.learn([4], int(n % 10 < 3), 1)
+    for _ in range(7):
+        known.learn([4], 1, 1)
+
+    assert known.chances[0] > 0.75

@@ -1,0 +1,215 @@
+"""Drafting ahead changes no answer's probability: many seeds with and without drafts, compared.
+
+The seeds of the two sides differ, so what is compared is the distribution and not the streams.
+Each comparison is a chi-squared test of two samples; together they raise a false alarm with a
+probability below 1e-4. Wrong rules of acceptance fail the same test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+
+from engines.base import Engine
+from engines.llamacpp.context import Context
+from engines.llamacpp.sampling import Sampler
+from engines.types import MtpMode, Sampling, TextDelta
+from tests.engines.contract import ask, done_of, run
+from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.random_models import STARTER
+from tests.engines.llamacpp.seeded import Answer, Drafter, Rule, Seeded
+
+Part = TypeVar("Part", int, str)
+
+SEEDS = 1500
+LENGTH = 4
+ALARM = 1e-6
+"""Of all comparisons of one test together; there are fewer than 100 tests."""
+
+FREE = Sampling(temperature=0.8, top_k=0, top_p=1.0, min_p=0.0)
+PENALISED = Sampling(1.0, top_k=8, top_p=1.0, min_p=0.0, repeat_penalty=1.3)
+CHAINS = {
+    "temperature 0.8": FREE,
+    "temperature 1.3, top-k 5": Sampling(1.3, top_k=5, top_p=1.0, min_p=0.0),
+    "top-p 0.8": Sampling(1.0, top_k=0, top_p=0.8, min_p=0.0),
+    "temperature 1.3, min-p 0.1": Sampling(1.3, top_k=0, top_p=1.0, min_p=0.1),
+    "repeat penalty 1.3": PENALISED,
+    "grammar": Sampling(
+        1.3, top_k=20, top_p=1.0, min_p=0.0, grammar='root ::= [a-p] [a-z]* (" " [a-m] [a-z]*)*'
+    ),
+    "everything": Sampling(
+        1.2, 12, 0.95, 0.02, repeat_penalty=1.2, repeat_last_n=8, grammar="root ::= [a-zA-Z ]+"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def seeded() -> Iterator[Seeded]:
+    # A prompt from outside of what the starter was trained on, so that it is unsure.
+    made = Seeded("q", LENGTH)
+    yield made
+    made.close()
+
+
+def chi_squared(
+    ours: Counter[tuple[Part, ...]], theirs: Counter[tuple[Part, ...]]
+) -> tuple[float, int]:
+    """The statistic of two samples and its degrees of freedom; rare answers count as one."""
+    both = ours + theirs
+    rare = {answer for answer, count in both.items() if count < 16}
+    cells = [(ours[answer], theirs[answer]) for answer in both.keys() - rare]
+    if rare:
+        cells.append((sum(ours[a] for a in rare), sum(theirs[a] for a in rare)))
+    weight = math.sqrt(ours.total() / theirs.total())
+    statistic = sum((a / weight - b * weight) ** 2 / (a + b) for a, b in cells)
+    return statistic, len(cells) - 1
+
+
+def probability(statistic: float, freedom: int) -> float:
+    """Of a chi-squared statistic at least so large, where the distributions are equal.
+
+    Approximation of Wilson and Hilferty, "The distribution of chi-square", 1931.
+    """
+    if freedom == 0:
+        return 1.0
+    spread = 2 / (9 * freedom)
+    normal = ((statistic / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+    return math.erfc(normal / math.sqrt(2)) / 2
+
+
+def difference(ours: Counter[tuple[Part, ...]], theirs: Counter[tuple[Part, ...]]) -> float:
+    """The least probability of all views of the answers, times their number."""
+    views = []
+    for length in range(1, LENGTH + 1):
+        views.append((cut(ours, 0, length), cut(theirs, 0, length)))
+        views.append((cut(ours, length - 1, length), cut(theirs, length - 1, length)))
+    return len(views) * min(probability(*chi_squared(a, b)) for a, b in views)
+
+
+def cut(answers: Counter[tuple[Part, ...]], start: int, end: int) -> Counter[tuple[Part, ...]]:
+    """How often each piece of the answers came."""
+    pieces: Counter[tuple[Part, ...]] = Counter()
+    for answer, count in answers.items():
+        pieces[answer[start:end]] += count
+    return pieces
+
+
+def drafters(plain: Counter[Answer], unlikely: int) -> dict[str, Drafter]:
+    """Drafters that are mostly right, always wrong, and both in turn."""
+    likeliest = {
+        answer[:-1]: answer[-1:]
+        for length in range(1, LENGTH + 1)
+        for answer, _ in reversed(cut(plain, 0, length).most_common())
+    }
+
+    def right(written: Answer) -> Answer:
+        drafts: Answer = ()
+        while len(drafts) < 3:
+            drafts += likeliest.get(written + drafts, (unlikely,))
+        return drafts
+
+    def wrong(written: Answer) -> Answer:
+        return (unlikely,) * 3
+
+    def mixed(written: Answer) -> Answer:
+        drafts = right(written)
+        return drafts if len(written) % 2 else (*drafts[:1], unlikely, *drafts[2:])
+
+    return {"right": right, "wrong": wrong, "mixed": mixed}
+
+
+def test_the_model_is_unsure_enough_to_tell(seeded: Seeded) -> None:
+    for name, sampling in CHAINS.items():
+        answers = seeded.answers(sampling, range(300))
+        entropy = -sum(n / 300 * math.log2(n / 300) for n in answers.values())
+        assert entropy > 3, f"{name}: {entropy:.1f} bits"
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_drafts_leave_the_distribution_as_it_is(name: str, seeded: Seeded) -> None:
+    plain = seeded.answers(CHAINS[name], range(SEEDS))
+    assert difference(plain, seeded.answers(CHAINS[name], range(SEEDS, 2 * SEEDS))) > ALARM
+    for number, (kind, drafter) in enumerate(drafters(plain, unlikely=7).items(), start=2):
+        seeds = range(number * SEEDS, (number + 1) * SEEDS)
+        drafted = seeded.answers(CHAINS[name], seeds, drafter)
+        assert difference(plain, drafted) > ALARM, kind
+
+
+def second_chance(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+    """A token that is not the draft is drawn anew, from all of them."""
+    token = sampler.draw(context, row)
+    return token if draft is None or token == draft else sampler.draw(context, row)
+
+
+def trusting(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+    """Every draft is kept."""
+    token = sampler.draw(context, row)
+    return token if draft is None else draft
+
+
+def telling_of_drafts(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+    """The penalties hear of drafts that were not kept."""
+    token = sampler.draw(context, row)
+    if draft not in {None, token}:
+        sampler._api.llama_sampler_accept(sampler._chain, draft)
+    return token
+
+
+@pytest.mark.parametrize(
+    ("rule", "sampling"),
+    [(second_chance, FREE), (trusting, FREE), (telling_of_drafts, PENALISED)],
+)
+def test_a_wrong_rule_is_found_out(rule: Rule, sampling: Sampling, seeded: Seeded) -> None:
+    plain = seeded.answers(sampling, range(SEEDS))
+    right = drafters(plain, unlikely=7)["right"]
+    wrong = seeded.answers(sampling, range(SEEDS, 2 * SEEDS), right, rule)
+    assert difference(plain, wrong) < ALARM
+
+
+def whole_answers(
+    engine: Engine, sampling: Sampling, seeds: Iterable[int], mtp: MtpMode
+) -> Counter[tuple[str, ...]]:
+    """How often each answer of the engine came, in the pieces that it came in."""
+    found: Counter[tuple[str, ...]] = Counter()
+    drafted = accepted = 0
+    for seed in seeds:
+        request = ask(
+            "Hello",
+            "The weather",  # an answer to go on with, which the starter was never trained on
+            sampling=replace(sampling, seed=seed),
+            max_tokens=LENGTH,
+            mtp=mtp,
+            depth=3,
+        )
+        events = run(engine, request)
+        found[tuple(event.text for event in events if isinstance(event, TextDelta))] += 1
+        drafted += done_of(events).mtp.drafted
+        accepted += done_of(events).mtp.accepted
+    assert (0.1 * drafted < accepted < 0.9 * drafted) == (mtp == "on")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sampling", "count"),
+    [
+        (Sampling(1.3, 20, 0.98, 0.01, repeat_penalty=1.1), 500),
+        (Sampling(1.3, 20, 1.0, 0.0, grammar="root ::= [a-zA-Z ]+"), 250),
+    ],
+    ids=["free", "grammar"],
+)
+def test_mtp_leaves_the_distribution_as_it_is(load: Load, sampling: Sampling, count: int) -> None:
+    engine = load(STARTER, context=256, drafter=STARTER.with_name("starter-mtp.gguf"))
+    plain = whole_answers(engine, sampling, range(count), "off")
+    drafted = whole_answers(engine, sampling, range(count, 2 * count), "on")
+    assert difference(plain, drafted) > ALARM
+
+
+def test_the_probability_of_a_statistic() -> None:
+    # Quantiles of the chi-squared distribution, as in any table of it.
+    for freedom, statistic, expected in [(5, 11.07, 0.05), (30, 59.70, 1e-3), (100, 124.34, 0.05)]:
+        assert probability(statistic, freedom) == pytest.approx(expected, rel=0.05)

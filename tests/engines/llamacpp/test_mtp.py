@@ -1,0 +1,285 @@
+"""Answers with drafts leave everything as answers without would, and say what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import DrafterMismatch
+from engines.llamacpp import loaded as loading
+from engines.llamacpp.cost_book import CostBook
+from engines.llamacpp.costs import Costs
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    LoadPlan,
+    Message,
+    MtpReport,
+    PromptReady,
+    Sampling,
+    TextDelta,
+)
+from tests.engines.contract import ask, done_of, run, text_of
+from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.random_models import STARTER
+from tests.support.mtp_models import Gemma, write_gemma, write_qwen, write_step
+
+STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
+QUESTION = ask("Where does Hearth keep my chats?", max_tokens=96)
+NEXT = "And who can read them?"
+
+
+@dataclass(frozen=True)
+class Pair:
+    model: Path
+    drafter: Path | None = None
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
+    folder = tmp_path_factory.mktemp("drafting")
+    return {
+        "drafter": Pair(STARTER, STARTER_DRAFTER),
+        "head": Pair(write_qwen(folder / "qwen.gguf")),
+        "heads": Pair(write_step(folder / "step.gguf")),
+    }
+
+
+@pytest.fixture(params=["drafter", "head", "heads"])
+def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
+    return pairs[request.param]
+
+
+@pytest.fixture
+def engine(load: Load, pair: Pair) -> LlamaCppEngine:
+    return load(pair.model, drafter=pair.drafter, context=512)
+
+
+def drafting(request: ChatRequest, depth: int = 4) -> ChatRequest:
+    return replace(request, mtp="on", depth=depth)
+
+
+def plain(request: ChatRequest) -> ChatRequest:
+    return replace(request, mtp="off")
+
+
+def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
+    """The tokens that the cache says it holds, and the positions that llama.cpp says it holds."""
+    loaded = engine._loaded
+    assert loaded is not None
+    api, memory = loaded.native.api, loaded.context.memory
+    first = int(api.llama_memory_seq_pos_min(memory, 0))
+    return list(loaded.cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
+
+
+def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
+    """The events up to the given piece of text; then the user goes away."""
+    events: list[Event] = []
+    answering = engine.chat(request, CancelToken())
+    for event in answering:
+        events.append(event)
+        if sum(isinstance(event, TextDelta) for event in events) == pieces:
+            break
+    answering.close()
+    return events
+
+
+def stopped(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
+    """The events of an answer that is cancelled after so many pieces of text."""
+    cancel = CancelToken()
+    events: list[Event] = []
+    for event in engine.chat(request, cancel):
+        events.append(event)
+        if sum(isinstance(event, TextDelta) for event in events) == pieces:
+            cancel.cancel()
+    return events
+
+
+def at_a_stop_string(engine: LlamaCppEngine, request: ChatRequest) -> list[Event]:
+    """The string is from the middle of the answer."""
+    whole = text_of(run(engine, plain(request)))
+    assert engine._loaded is not None
+    engine._loaded.cache.clear()
+    return run(engine, replace(request, stop=(whole[len(whole) // 2 :][:4],)))
+
+
+ENDINGS: dict[str, Callable[[LlamaCppEngine, ChatRequest], list[Event]]] = {
+    "by itself": run,
+    "at a stop string": at_a_stop_string,
+    "at the longest length": lambda engine, request: run(engine, replace(request, max_tokens=7)),
+    "at the end of the context": lambda engine, request: run(
+        engine, replace(request, max_tokens=None)
+    ),
+    "when it is cancelled": lambda engine, request: stopped(engine, request, 9),
+    "when nobody listens": lambda engine, request: cut_short(engine, request, 9),
+    "at its first token": lambda engine, request: run(engine, replace(request, max_tokens=1)),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("depth", [1, 3, 8])
+def test_however_an_answer_ends_the_cache_is_as_without_drafts(
+    engine: LlamaCppEngine, ending: str, depth: int
+) -> None:
+    answer = ENDINGS[ending]
+    without = answer(engine, plain(QUESTION))
+    expected = held(engine)
+    assert engine._loaded is not None
+    engine._loaded.cache.clear()
+    with_drafts = answer(engine, drafting(QUESTION, depth))
+    assert text_of(with_drafts) == text_of(without)
+    assert held(engine) == expected
+    if isinstance(without[-1], Done):
+        one, other = done_of(without), done_of(with_drafts)
+        assert (other.finish_reason, other.usage) == (one.finish_reason, one.usage)
+
+
+def test_a_second_turn_after_a_rejection_is_the_same(engine: LlamaCppEngine) -> None:
+    texts = []
+    for change in (plain, drafting):
+        assert engine._loaded is not None
+        engine._loaded.cache.clear()
+        first = run(engine, change(QUESTION))
+        turns = (*QUESTION.messages, Message("assistant", text_of(first)), Message("user", NEXT))
+        second = run(engine, change(replace(QUESTION, messages=turns)))
+        texts.append((text_of(first), text_of(second), held(engine)))
+        assert done_of(second).usage.cached_tokens > 0
+    assert texts[0] == texts[1]
+
+
+def test_the_switch_needs_no_reload(engine: LlamaCppEngine) -> None:
+    loaded = engine._loaded
+    answers = []
+    for change in (plain, drafting, plain, drafting):
+        events = run(engine, change(QUESTION))
+        answers.append(text_of(events))
+        assert done_of(events).mtp.active is (change is drafting)
+    assert len(set(answers)) == 1
+    assert engine._loaded is loaded
+
+
+def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> None:
+    """What a head missed meanwhile must not make it guess nonsense for ever after."""
+    run(engine, plain(QUESTION))
+    other = ask("How do I delete a chat?", max_tokens=96)
+    run(engine, plain(other))
+    report = done_of(run(engine, drafting(other, 1))).mtp
+    assert report.accepted > report.drafted // 2
+
+
+def test_a_chat_comes_back_with_what_its_head_knows(load: Load, pairs: dict[str, Pair]) -> None:
+    engine = load(pairs["head"].model, context=1024)
+    run(engine, drafting(replace(QUESTION, chat="one"), 1))
+    assert engine._loaded is not None
+    drafter = engine._loaded.drafting.drafter
+    length = drafter._length  # type: ignore[union-attr]
+    long = ask("Something else. " * 20, max_tokens=48)
+    run(engine, drafting(replace(long, chat="two"), 1))
+    back = run(engine, drafting(replace(QUESTION, chat="one"), 1))
+    assert isinstance(back[0], PromptReady)
+    assert back[0].cached_tokens > 0
+    assert drafter._length >= length - 8  # type: ignore[union-attr]
+    assert engine._loaded.drafting.context is not None
+    memory, api = engine._loaded.drafting.context.memory, engine._loaded.native.api
+    assert int(api.llama_memory_seq_pos_min(memory, 0)) == 0
+
+
+def test_on_drafts_and_reports(engine: LlamaCppEngine) -> None:
+    events = run(engine, replace(QUESTION, mtp="on"))
+    report = done_of(events).mtp
+    assert report.mode == "on"
+    assert report.active
+    assert 0 < report.accepted <= report.drafted
+    assert report.reason.startswith("MTP on: ")
+    assert f"{round(100 * report.accepted / report.drafted)} % accepted" in report.reason
+    assert any(isinstance(event, MtpReport) for event in events[1:-1])
+    assert report.gain
+    assert report.bound
+
+
+def test_off_is_off(engine: LlamaCppEngine) -> None:
+    events = run(engine, plain(QUESTION))
+    assert done_of(events).mtp == MtpReport(
+        "off", False, "MTP is off, as chosen.", kind=done_of(events).mtp.kind
+    )
+    assert not any(isinstance(event, MtpReport) for event in events)
+
+
+def test_a_fixed_depth_is_kept(engine: LlamaCppEngine) -> None:
+    report = done_of(run(engine, drafting(replace(QUESTION, max_tokens=41), 2))).mtp
+    assert report.drafted >= 2 * (40 // 3)
+
+
+def test_text_of_the_prompt_is_copied(load: Load, random_llama: Path) -> None:
+    """A model without MTP that repeats itself drafts from what stands before."""
+    engine = load(random_llama)
+    request = ask("Repeat. Repeat. Repeat.", max_tokens=96)
+    without = run(engine, plain(request))
+    with_drafts = run(engine, replace(request, mtp="on"))
+    assert text_of(with_drafts) == text_of(without)
+    report = done_of(with_drafts).mtp
+    assert report.kind == "lookup"
+    assert report.accepted > 0
+
+
+def test_a_model_that_cannot_go_back_says_so(load: Load, random_mamba: Path) -> None:
+    engine = load(random_mamba)
+    report = done_of(run(engine, replace(QUESTION, mtp="on"))).mtp
+    assert not report.active
+    assert report.kind == "none"
+    assert "cannot take tokens back" in report.reason
+
+
+def test_a_wrong_drafter_is_refused_before_anything_is_loaded(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape = Gemma(window=256)
+    model, drafter = write_gemma(tmp_path / "gemma.gguf", tmp_path / "gemma-mtp.gguf", shape)
+    monkeypatch.setattr("engines.llamacpp.engine.open_model", lambda *_, **__: pytest.fail())
+    for wrong in (Pair(STARTER, drafter), Pair(model, STARTER_DRAFTER), Pair(STARTER, model)):
+        with pytest.raises(DrafterMismatch):
+            load(wrong.model, drafter=wrong.drafter)
+
+
+def test_costs_are_measured_once(
+    pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[Costs] = []
+    measure = loading.measure_costs
+    monkeypatch.setattr(
+        loading, "measure_costs", lambda *args: measured.append(measure(*args)) or measured[-1]
+    )
+    for threads in (1, 1, 2):
+        engine = LlamaCppEngine(CostBook(tmp_path / "costs.json"))
+        pair = pairs["drafter"]
+        plan = LoadPlan(pair.model, 512, threads, threads, drafter=pair.drafter)
+        engine.load(plan, lambda _: None, CancelToken())
+        engine.close()
+    assert len(measured) == 2
+    assert measured[0].ratio(1) > 1
+    assert measured[0].draft > 0
+
+
+def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:
+    for text in ("", "[1]", '{"key": {"format": 1}}', "\0"):
+        file = tmp_path / "costs.json"
+        file.write_text(text)
+        book = CostBook(file)
+        assert book.costs("key") is None
+        book.keep("key", Costs({0: 1.0, 1: 1.5}))
+        kept = CostBook(file).costs("key")
+        assert kept is not None
+        assert kept.ratio(1) == pytest.approx(1.5)
+
+
+def test_sampling_draws_one_number_for_each_token(load: Load) -> None:
+    """With one seed the stream of a model without near-ties is that of plain decoding."""
+    engine = load(STARTER, drafter=STARTER_DRAFTER)
+    warm = replace(QUESTION, sampling=Sampling(temperature=0.5, seed=11), max_tokens=48)
+    assert text_of(run(engine, plain(warm))) == text_of(run(engine, drafting(warm, 3)))

@@ -1,0 +1,406 @@
+"""What ends the probe's process, or keeps it for ever, is refused; the app goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import (
+    DrafterMismatch,
+    EngineError,
+    EngineFailed,
+    EngineUnavailable,
+    LoadCancelled,
+    ModelDamaged,
+    ModelRefused,
+    TemplateFailed,
+)
+from engines.llamacpp import probe as probe_module
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.probe import COMMAND, Probe
+from engines.llamacpp.probe_causes import cause_of
+from engines.llamacpp.probe_protocol import ANSWER, LOAD, TEMPLATE, read_plan, write_plan
+from engines.llamacpp.probe_record import FILE_NAME, Record, identity
+from engines.types import LoadPlan
+from tests.engines.contract import answer, ask
+from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_random_llama
+from tests.faults.gguf_parts import put_together, scalar, take_apart
+
+DRAFTER = STARTER.with_name("starter-mtp.gguf")
+PLAN = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
+NO_COMMAND = (str(Path(__file__).parent / "there-is-no-such-program"),)
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
+
+
+def script(text: str) -> tuple[str, ...]:
+    """A command for a probe whose process does what `text` says."""
+    return (sys.executable, "-c", f"import json, os, signal, sys, time\n{text}")
+
+
+def real(change: str) -> tuple[str, ...]:
+    """A command for the real process, with `change` made to its module `child` before."""
+    start = "from engines.llamacpp import probe_child as child"
+    return script(f"{start}\n{change}\nchild.main(sys.argv[1:])")
+
+
+def refusal(plan: LoadPlan, command: tuple[str, ...], folder: Path | None = None) -> EngineError:
+    with pytest.raises(EngineError) as caught:
+        Probe(folder, command=command).require_safe(plan, CancelToken())
+    for part in (caught.value.what, caught.value.why, caught.value.do):
+        assert part.endswith(".")
+    return caught.value
+
+
+def model(path: Path, template: str | None = None, **numbers: tuple[str, float]) -> LoadPlan:
+    """A plan for a small model whose `numbers` are changed: a name to a key and its value."""
+    write_random_llama(path, tokenizer=byte_tokenizer("gpt-2", template))
+    parts = take_apart(path.read_bytes())
+    for key, number in numbers.values():
+        value = next(value for value in parts.values if value.key.endswith(key.encode()))
+        value.data = scalar(value.kind, number)
+    path.write_bytes(put_together(parts))
+    return LoadPlan(path, context=256, threads=1, batch_threads=1, draft_max=0)
+
+
+ABORTS = "sys.stderr.write('/x/ops.cpp:12: GGML_ASSERT(n > 0) failed\\n'); sys.stderr.flush()\n" + (
+    "signal.signal(signal.SIGABRT, signal.SIG_DFL); os.abort()"
+)
+SAFE = "print(json.dumps({'error': None}))"
+
+
+def test_a_pair_that_works_is_safe() -> None:
+    Probe().require_safe(PLAN, CancelToken())
+
+
+def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
+    Probe(tmp_path, command=script(SAFE)).require_safe(PLAN, CancelToken())
+    later = Probe(tmp_path, command=NO_COMMAND)
+    later.require_safe(PLAN, CancelToken())
+    for other in (replace(PLAN, kv_type="q8_0"), replace(PLAN, drafter=None)):
+        with pytest.raises(EngineUnavailable):
+            later.require_safe(other, CancelToken())
+
+
+def test_in_memory_it_is_remembered_as_well() -> None:
+    probe = Probe(command=script(SAFE))
+    probe.require_safe(PLAN, CancelToken())
+    probe._command = NO_COMMAND
+    probe.require_safe(PLAN, CancelToken())
+
+
+def test_a_file_is_known_wherever_it_lies(tmp_path: Path) -> None:
+    copy = replace(PLAN, model=Path(shutil.copy2(STARTER, tmp_path / "copy.gguf")))
+    assert identity(copy) == identity(PLAN)
+    assert identity(replace(copy, threads=7, context=99)) == identity(PLAN)
+    os.utime(copy.model, ns=(1, 1))
+    assert identity(copy) != identity(PLAN)
+
+
+def test_every_part_of_a_model_counts(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"m-0000{part}-of-00002.gguf" for part in (1, 2))
+    first.write_bytes(b"one")
+    second.write_bytes(b"two")
+    before = identity(plan := replace(PLAN, model=first))
+    second.write_bytes(b"three")
+    assert identity(plan) != before
+
+
+def test_what_came_with_the_app_needs_no_trying(tmp_path: Path) -> None:
+    probe = Probe(trusted=(STARTER, DRAFTER), command=NO_COMMAND)
+    probe.require_safe(PLAN, CancelToken())
+    other = shutil.copy2(DRAFTER, tmp_path / "other.gguf")
+    with pytest.raises(EngineUnavailable):
+        probe.require_safe(replace(PLAN, drafter=Path(other)), CancelToken())
+
+
+def test_an_abort_is_refused_once_and_for_all(tmp_path: Path) -> None:
+    error = refusal(PLAN, script(ABORTS), tmp_path)
+    assert type(error) is ModelRefused
+    assert "“GGML_ASSERT(n > 0) failed”" in error.why
+    later = refusal(PLAN, NO_COMMAND, tmp_path)
+    assert type(later) is ModelRefused
+    assert later.why == error.why
+
+
+def test_a_refused_file_can_be_tried_again(tmp_path: Path) -> None:
+    refusal(PLAN, script(ABORTS), tmp_path)
+    probe = Probe(tmp_path, command=script(SAFE))
+    with pytest.raises(ModelRefused):
+        probe.require_safe(PLAN, CancelToken())
+    probe.forget(PLAN)
+    probe.require_safe(PLAN, CancelToken())
+
+
+@POSIX
+def test_memory_that_runs_out_says_nothing_of_the_file(tmp_path: Path) -> None:
+    error = refusal(PLAN, script("os.kill(os.getpid(), signal.SIGKILL)"), tmp_path)
+    assert type(error) is ModelRefused
+    assert "Memory" in error.why
+    Probe(tmp_path, command=script(SAFE)).require_safe(PLAN, CancelToken())
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "print('{\"stage\": \"load\"}')", "1 / 0"])
+def test_an_end_without_a_verdict_is_no_consent(end: str) -> None:
+    assert type(refusal(PLAN, script(end))) is ModelRefused
+
+
+def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe_module, "TEMPLATE_S", 0.3)
+    monkeypatch.setattr(probe_module, "stage_limit", lambda _: 0.0)
+    monkeypatch.setattr(probe_module, "_MARGIN_S", 0.0)
+    error = refusal(PLAN, script("time.sleep(100)"))
+    assert type(error) is ModelRefused
+    assert "no end" in error.why
+
+
+def test_the_errors_of_the_engine_come_through() -> None:
+    verdict = {"error": "drafter", "what": "Not so.", "why": "It is not.", "do": "Leave it."}
+    error = refusal(PLAN, script(f"print(json.dumps({verdict!r}))"))
+    assert type(error) is DrafterMismatch
+    assert (error.what, error.why, error.do) == ("Not so.", "It is not.", "Leave it.")
+
+
+def test_much_noise_on_standard_error_is_no_obstacle() -> None:
+    noise = "sys.stderr.write('x' * 1_000_000); sys.stderr.flush()\n"
+    Probe(command=script(noise + SAFE)).require_safe(PLAN, CancelToken())
+
+
+def test_a_cancel_ends_the_process() -> None:
+    cancel = CancelToken()
+    begun = threading.Timer(0.3, cancel.cancel)
+    begun.start()
+    with pytest.raises(LoadCancelled):
+        Probe(command=script("time.sleep(100)")).require_safe(PLAN, cancel)
+    begun.join()
+
+
+def test_a_cancel_before_the_start_ends_it_too() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(LoadCancelled):
+        Probe(command=script("time.sleep(100)")).require_safe(PLAN, cancel)
+
+
+def test_a_file_that_changes_meanwhile_is_not_safe(tmp_path: Path) -> None:
+    plan = model(tmp_path / "changing.gguf")
+    touch = "path = json.loads(sys.argv[1])['model']; open(path, 'ab').write(b'more')\n"
+    error = refusal(plan, script(touch + SAFE), tmp_path)
+    assert type(error) is ModelRefused
+    assert "changed" in error.why
+    Probe(tmp_path, command=script(SAFE)).require_safe(plan, CancelToken())
+
+
+@POSIX
+def test_a_file_that_is_cut_while_it_is_mapped_harms_only_the_process(tmp_path: Path) -> None:
+    plan = model(tmp_path / "cut.gguf")
+    cut = (
+        "load = child.LlamaCppEngine.load\n"
+        "def cutting(engine, plan, *rest):\n"
+        "    load(engine, plan, *rest)\n"
+        "    os.truncate(plan.model, 4096)\n"
+        "child.LlamaCppEngine.load = cutting"
+    )
+    assert "changed" in refusal(plan, real(cut)).why
+
+
+NO_GUARDS = "from engines.gguf import guards; guards.check = lambda *_: None"
+
+
+def test_what_no_guard_knows_ends_only_the_process(tmp_path: Path) -> None:
+    """A real assertion of llama.cpp: with the guard in place the header would be refused."""
+    plan = model(tmp_path / "epsilon.gguf", epsilon=("rms_epsilon", -1.0))
+    error = refusal(plan, real(NO_GUARDS))
+    assert type(error) is ModelRefused
+    assert "GGML_ASSERT(eps >= 0.0f) failed" in error.why
+    assert type(refusal(plan, COMMAND)) is ModelDamaged
+
+
+def test_two_that_are_no_pair_harm_only_the_process(tmp_path: Path) -> None:
+    """llama.cpp itself looks at little of what a drafter shares with its target."""
+    parts = take_apart(DRAFTER.read_bytes())
+    for key, number in (("head_count_kv", 2), ("key_length", 32), ("embedding_length_out", 64)):
+        value = next(v for v in parts.values if v.key.endswith(key.encode()))
+        value.data = scalar(value.kind, number)
+    other = tmp_path / "other.gguf"
+    other.write_bytes(put_together(parts))
+    plan = replace(PLAN, drafter=other)
+    assert isinstance(refusal(plan, COMMAND), EngineError)
+    unpaired = "import engines.llamacpp.engine as e; e.require_pair = lambda *_: None"
+    assert isinstance(refusal(plan, real(f"{NO_GUARDS}; {unpaired}")), EngineError)
+
+
+def test_values_that_are_no_numbers_are_found(tmp_path: Path) -> None:
+    plan = model(tmp_path / "nan.gguf")
+    data = bytearray(plan.model.read_bytes())
+    data[-2:] = b"\xff\x7f"
+    plan.model.write_bytes(data)
+    assert type(refusal(plan, COMMAND)) is ModelDamaged
+
+
+ENDLESS = {
+    "loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "one long computation": "{{ (7 ** 9999999) ** 9999 }}",
+}
+
+
+@pytest.mark.parametrize("template", ENDLESS.values(), ids=ENDLESS)
+def test_a_template_without_an_end_is_refused(tmp_path: Path, template: str) -> None:
+    """The second never lets another thread of Python run."""
+    plan = model(tmp_path / "endless.gguf", template)
+    error = refusal(plan, real("child.TEMPLATE_S = 1.0"), tmp_path)
+    assert type(error) is ModelRefused
+    assert "chat template" in error.why
+    assert type(refusal(plan, NO_COMMAND, tmp_path)) is ModelRefused
+
+
+@LINUX
+def test_a_template_that_eats_memory_is_stopped(tmp_path: Path) -> None:
+    template = "{% set ns = namespace(x='abcdefgh') %}{% for i in range(40) %}" + (
+        "{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x[:9] }}"
+    )
+    plan = model(tmp_path / "hungry.gguf", template)
+    error = refusal(plan, real("child.TEMPLATE_BYTES = 1 << 28"))
+    assert isinstance(error, TemplateFailed | ModelRefused)
+
+
+@pytest.mark.parametrize("deep", ["(" * 5000 + ")" * 5000, "[" * 200 + "]" * 200, "not " * 50000])
+def test_a_deeply_nested_template_is_an_error(tmp_path: Path, deep: str) -> None:
+    plan = model(tmp_path / "deep.gguf", "{{ " + deep + " }}{{ messages[0].content }}")
+    try:
+        Probe().require_safe(plan, CancelToken())
+    except EngineError as error:
+        assert isinstance(error, TemplateFailed | ModelRefused)
+
+
+def test_the_engine_asks_its_probe_first(tmp_path: Path) -> None:
+    engine = LlamaCppEngine(probe=Probe(command=script(ABORTS)))
+    with pytest.raises(ModelRefused):
+        engine.load(PLAN, lambda _: None, CancelToken())
+    with pytest.raises(EngineFailed):
+        answer(engine, ask("Hello"))
+    engine = LlamaCppEngine(probe=Probe(tmp_path))
+    engine.load(PLAN, lambda _: None, CancelToken())
+    assert answer(engine, ask("Hello"))
+    engine.close()
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A process that waits for its probe, and the number of the probe's process."""
+    said = tmp_path / "pid"
+    waiting = real(f"child.examine = lambda *_: (open({str(said)!r}, 'w').write(str(os.getpid())),"
+                   " time.sleep(100))")  # fmt: skip
+    text = (
+        "from engines.cancel import CancelToken\n"
+        "from engines.llamacpp.probe import Probe\n"
+        "from engines.llamacpp.probe_protocol import read_plan\n"
+        f"Probe(command={waiting!r}).require_safe(read_plan({write_plan(PLAN)!r}), CancelToken())"
+    )
+    with subprocess.Popen([sys.executable, "-c", text], env=_environment()) as process:
+        deadline = time.monotonic() + 30
+        while not (said.exists() and said.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        yield process, int(said.read_text())
+        process.kill()
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+
+
+def test_it_ends_when_the_app_does(app: tuple[subprocess.Popen[bytes], int]) -> None:
+    process, number = app
+    probe = psutil.Process(number)
+    process.kill()
+    process.wait()
+    assert probe.wait(timeout=30) is None or not probe.is_running()
+
+
+@LINUX
+def test_it_gives_way_to_everything_else() -> None:
+    text = (
+        "import json, os, resource, signal\n"
+        "from engines.llamacpp.probe_child import be_modest\n"
+        "before = os.nice(0); be_modest()\n"
+        "print(json.dumps([os.nice(0) - before, resource.getrlimit(resource.RLIMIT_CORE)[0],"
+        " int(open('/proc/self/oom_score_adj').read()),"
+        " signal.getsignal(signal.SIGINT) == signal.SIG_IGN]))"
+    )
+    command = [sys.executable, "-c", text]
+    said = json.loads(subprocess.run(command, env=_environment(), stdout=-1).stdout)
+    assert said == [5, 0, 1000, True]
+
+
+def test_a_plan_arrives_as_it_was_sent() -> None:
+    for plan in (PLAN, replace(PLAN, drafter=None, model=Path("\udce9 “ü”.gguf"))):
+        assert read_plan(write_plan(plan)) == plan
+
+
+def test_a_damaged_record_costs_a_new_try(tmp_path: Path) -> None:
+    for content in ("", "[1]", "{", '{"x": 3}', "\udce9"):
+        (tmp_path / FILE_NAME).write_text(content, "utf-8", "surrogateescape")
+        assert "x" not in Record(tmp_path)
+    record = Record(tmp_path / "new")
+    record.add("one", None)
+    record.add("two", "It fell.")
+    again = Record(tmp_path / "new")
+    assert again["one"] is None
+    assert again["two"] == "It fell."
+
+
+def test_a_record_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    record = Record(in_the_way)
+    record.add("one", None)
+    assert "one" in record
+
+
+def test_a_record_does_not_grow_for_ever(tmp_path: Path) -> None:
+    record = Record(None)
+    for number in range(600):
+        record.add(str(number), None)
+    assert "99" not in record
+    assert "100" in record
+
+
+LOG = "llama_model_load: a line\n"
+ENDS = [
+    (-signal.SIGABRT, LOAD, LOG + "/a/b.cpp:7: GGML_ASSERT(a == b) failed\n", "GGML_ASSERT(a", True),
+    (-signal.SIGABRT, ANSWER, "ops.cpp:7: fatal error\n", "while it answered", True),
+    (-signal.SIGABRT, LOAD, "terminate called\n  what():  map::at\n", "“map::at”", True),
+    (-signal.SIGABRT, LOAD, "  what():  std::bad_alloc\n", "Memory ran out", False),
+    (-signal.SIGSEGV, TEMPLATE, LOG, "memory that is not its own", True),
+    (0xC0000005, LOAD, "", "memory that is not its own", True),
+    (0xC00000FD, LOAD, "", "beyond the end", True),
+    (-signal.SIGFPE, LOAD, "", "divided by zero", True),
+    (-signal.SIGILL, LOAD, "", "instruction", True),
+    (1, TEMPLATE, "Timeout (0:00:10)!\n", "no end while its chat template", True),
+    (1, LOAD, "Timeout (0:00:30)!\n", "no end while it was loaded", False),
+    (1, LOAD, "Traceback (most recent call last):\nKeyError: 'x'\n", "KeyError: 'x'", False),
+    (2, "", "", "code 2 while it was opened", False),
+]
+
+
+@POSIX
+@pytest.mark.parametrize(("code", "stage", "stderr", "expected", "lasting"), ENDS)
+def test_the_end_of_a_process_has_a_reason(
+    code: int, stage: str, stderr: str, expected: str, lasting: bool
+) -> None:
+    cause = cause_of(code, stage, stderr)
+    assert expected in cause.why
+    assert cause.lasting == lasting

@@ -1,0 +1,258 @@
+"""Which drafter belongs to which model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gguf import GGMLQuantizationType as Type
+
+from engines.errors import DrafterMismatch, ModelDamaged
+from engines.gguf_header import GgufHeader, read_header
+from engines.pairing import best, mtp_advice, pairs, require_pair, require_runnable
+from tests.engines.gguf_files import (
+    LLAMA,
+    QWEN35,
+    llama_tensors,
+    qwen35_tensors,
+    write_assistant,
+    write_gemma4,
+    write_gguf,
+    write_llama,
+    write_qwen35,
+)
+from tests.support.made_gguf import STARTER
+
+STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
+
+
+@pytest.fixture(scope="module")
+def target() -> GgufHeader:
+    return read_header(STARTER)
+
+
+@pytest.fixture(scope="module")
+def drafter() -> GgufHeader:
+    return read_header(STARTER_DRAFTER)
+
+
+def layered(header: GgufHeader, **changes: Any) -> GgufHeader:
+    assert header.layers is not None
+    return replace(header, layers=replace(header.layers, **changes))
+
+
+def test_the_starter_pair_belongs_together(target: GgufHeader, drafter: GgufHeader) -> None:
+    require_pair(target, drafter)
+    assert pairs(target, drafter)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"architecture": "eagle3", "nextn_predict_layers": 0}, "cannot run drafters of the kind"),
+        ({"kind": "chat"}, "It is not a drafter"),
+        ({"nextn_predict_layers": 1}, "contradicts itself"),
+        ({"vocab_size": 2047}, "knows 2,047 tokens, and the model 2,048"),
+        ({"vocabulary": "0"}, "different vocabularies of the same size"),
+        ({"embedding_length_out": 256}, "model of width 256, and this one has 192"),
+        ({"embedding_length_out": 0}, "model of width 0"),
+        ({"layers": None}, "says nothing of its layers|contradicts itself"),
+    ],
+)
+def test_a_changed_drafter_is_refused(
+    target: GgufHeader, drafter: GgufHeader, change: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(DrafterMismatch, match=reason):
+        require_pair(target, replace(drafter, **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"window": 64}, "looks back 64 tokens, and the model 128"),
+        ({"key_length": 64}, "keys that it reads are 64 values long, and the model's are 128"),
+        ({"value_length": 64}, "values that it reads are 64"),
+        ({"key_length_swa": 32}, "sliding keys that it reads are 32"),
+        ({"value_length_swa": 32}, "sliding values that it reads are 32"),
+        ({"kv_heads": (2, 1)}, "keys of 2 heads, and the model has 1"),
+        ({"kv_heads": (1, 2)}, "keys of 2 heads, and the model has 1"),
+    ],
+)
+def test_a_drafter_of_other_attention_is_refused(
+    target: GgufHeader, drafter: GgufHeader, change: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(DrafterMismatch, match=re.escape(reason)):
+        require_pair(target, layered(drafter, **change))
+
+
+@pytest.mark.parametrize("last", [(False, True), (True, True), (False, False)])
+def test_the_layers_that_are_read_must_be_of_two_kinds(
+    target: GgufHeader, drafter: GgufHeader, last: tuple[bool, bool]
+) -> None:
+    with pytest.raises(DrafterMismatch, match="last two layers"):
+        require_pair(layered(target, sliding=(True, False, *last)), drafter)
+
+
+def test_other_families_are_refused(drafter: GgufHeader, tmp_path: Path) -> None:
+    llama = read_header(write_llama(tmp_path / "m.gguf"))
+    with pytest.raises(DrafterMismatch, match="kind gemma4, and this one is llama"):
+        require_pair(llama, drafter)
+
+
+def test_key_value_heads_may_differ_from_layer_to_layer(tmp_path: Path) -> None:
+    heads = [2, 2, 2, 1, 2, 1]
+    target = read_header(write_gemma4(tmp_path / "t.gguf", attention__head_count_kv=heads))
+    matching = write_assistant(tmp_path / "a.gguf", attention__head_count_kv=[2, 2, 2, 1])
+    require_pair(target, read_header(matching))
+    with pytest.raises(DrafterMismatch, match="keys of 1 heads"):
+        require_pair(target, read_header(write_assistant(tmp_path / "b.gguf")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fits"),
+    [
+        ({}, True),
+        ({"embedding_length_out": 320}, False),
+        ({"attention.sliding_window": 256}, False),
+        ({"attention.key_length_swa": 32, "rope.dimension_count_swa": 32}, False),
+        ({"vocab_size": 999}, False),
+    ],
+)
+def test_what_is_refused_comes_from_the_files(
+    tmp_path: Path, changes: dict[str, Any], fits: bool
+) -> None:
+    named = {key.replace(".", "__"): value for key, value in changes.items()}
+    target = read_header(write_gemma4(tmp_path / "t.gguf"))
+    assert pairs(target, read_header(write_assistant(tmp_path / "a.gguf", **named))) is fits
+
+
+def test_token_lists_are_compared_and_not_only_counted(tmp_path: Path) -> None:
+    def tokens(*texts: str) -> GgufHeader:
+        path = tmp_path / "m.gguf"
+        general = {"tokenizer.ggml.tokens": list(texts)}
+        return read_header(write_gguf(path, "llama", LLAMA, llama_tensors(LLAMA), general))
+
+    first = tokens("a", "b", "c").vocabulary
+    assert tokens("a", "b", "c").vocabulary == first != ""
+    assert tokens("a", "c", "b").vocabulary != first
+    assert tokens("ab", "", "c").vocabulary != first
+
+
+def test_a_drafter_without_a_window_never_reaches_the_library(tmp_path: Path) -> None:
+    path = write_assistant(
+        tmp_path / "a.gguf", attention__sliding_window_pattern=[False, False, False, False]
+    )
+    with pytest.raises(ModelDamaged, match="sliding window"):
+        read_header(path)
+
+
+@pytest.mark.parametrize("architecture", ["eagle3", "dflash"])
+def test_drafters_that_cannot_be_run_are_named(tmp_path: Path, architecture: str) -> None:
+    header = read_header(write_gguf(tmp_path / "m.gguf", architecture, LLAMA, {}))
+    with pytest.raises(DrafterMismatch, match=f"drafters of the kind {architecture}"):
+        require_runnable(header)
+
+
+def test_a_head_without_its_model_is_a_drafter_that_cannot_be_run(tmp_path: Path) -> None:
+    tensors = qwen35_tensors(QWEN35)
+    cut = {name: shape for name, shape in tensors.items() if not re.match(r"blk\.[0-7]\.", name)}
+    header = read_header(write_gguf(tmp_path / "m.gguf", "qwen35", QWEN35, cut, matrix=Type.F32))
+    assert header.kind == "drafter"
+    with pytest.raises(DrafterMismatch, match="only the prediction layers"):
+        require_runnable(header)
+
+
+class TestBest:
+    def test_of_those_that_pair_the_one_quantised_like_the_model(
+        self, target: GgufHeader, drafter: GgufHeader
+    ) -> None:
+        like = replace(drafter, weight_bytes=1)
+        exact = replace(drafter, quantisation="F32", weight_bytes=9)
+        small = replace(drafter, quantisation="Q4_0", weight_bytes=2)
+        wrong = replace(drafter, vocabulary="0", weight_bytes=99)
+        found = [(Path("small"), small), (Path("exact"), exact), (Path("wrong"), wrong)]
+        assert best(target, found) == Path("exact")
+        assert best(target, [*found, (Path("like"), like)]) == Path("like")
+        assert best(target, [(Path("wrong"), wrong)]) is None
+
+
+class TestAdvice:
+    def test_for_gemma_4(self, target: GgufHeader) -> None:
+        assert "models import" in mtp_advice(target)
+
+    def test_for_others(self, tmp_path: Path) -> None:
+        assert "copies" in mtp_advice(read_header(write_llama(tmp_path / "m.gguf")))
+
+    def test_with_a_head(self, tmp_path: Path) -> None:
+        header = read_header(write_qwen35(tmp_path / "m.gguf"))
+        assert header.mtp == "embedded"
+        assert "of its own" in mtp_advice(header)
+
+    def test_saved_without_the_head(self, tmp_path: Path) -> None:
+        tensors = qwen35_tensors(QWEN35)
+        del tensors["blk.8.nextn.eh_proj.weight"]
+        header = read_header(
+            write_gguf(tmp_path / "m.gguf", "qwen35", QWEN35, tensors, matrix=Type.F32)
+        )
+        assert "saved without it" in mtp_advice(header)
+
+    def test_with_more_heads_than_can_be_run(self, tmp_path: Path) -> None:
+        values = {**QWEN35, "block_count": 10, "nextn_predict_layers": 2}
+        tensors = qwen35_tensors(values)
+        tensors["blk.8.nextn.eh_proj.weight"] = [256, 512]
+        header = read_header(
+            write_gguf(tmp_path / "m.gguf", "qwen35", values, tensors, matrix=Type.F32)
+        )
+        assert header.mtp == "none"
+        assert "2 MTP heads" in mtp_advice(header)
+
+    def test_with_heads_that_nothing_runs(self, tmp_path: Path) -> None:
+        header = read_header(write_gguf(tmp_path / "m.gguf", "glm4", *with_heads(1)))
+        assert header.mtp == "none"
+        assert "cannot run one of the kind glm4" in mtp_advice(header)
+
+    def test_where_no_token_can_be_taken_back(self, tmp_path: Path) -> None:
+        header = read_header(write_qwen35(tmp_path / "m.gguf"))
+        assert "take tokens back" in mtp_advice(
+            replace(header, architecture="mamba2", mtp="none", nextn_predict_layers=0)
+        )
+
+
+def with_heads(count: int, *missing: str) -> tuple[dict[str, object], dict[str, list[int]]]:
+    """A model whose last layers are heads."""
+    tensors = llama_tensors(LLAMA)
+    for layer in range(4 - count, 4):
+        tensors |= {f"blk.{layer}.nextn.eh_proj.weight": [256, 512]}
+    left = {name: shape for name, shape in tensors.items() if name not in missing}
+    return {**LLAMA, "nextn_predict_layers": count}, left
+
+
+@pytest.mark.parametrize(("count", "chained"), [(1, False), (2, True)])
+def test_heads_that_take_turns(tmp_path: Path, count: int, chained: bool) -> None:
+    header = read_header(write_gguf(tmp_path / "m.gguf", "hy_v3", *with_heads(count)))
+    assert (header.mtp, header.chained) == ("embedded", chained)
+
+
+def test_all_heads_of_a_chain_are_needed(tmp_path: Path) -> None:
+    values, tensors = with_heads(2, "blk.3.nextn.eh_proj.weight")
+    header = read_header(write_gguf(tmp_path / "m.gguf", "hy_v3", values, tensors))
+    assert header.mtp == "none"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "recurrent", "goes_back"),
+    [
+        ("gemma4", False, True),
+        ("qwen35", True, True),
+        ("qwen3next", True, False),
+        ("mamba", True, False),
+    ],
+)
+def test_what_can_be_taken_back(
+    target: GgufHeader, architecture: str, recurrent: bool, goes_back: bool
+) -> None:
+    header = replace(target, architecture=architecture)
+    assert (header.recurrent, header.goes_back) == (recurrent, goes_back)
