@@ -8,7 +8,7 @@ tests/faults. What is not known here ends the probe's process instead (`llamacpp
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 
 from engines.gguf.layers import Keys, Layers
@@ -24,13 +24,19 @@ _NUMBERED: Final = "tid2eid.weight"
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
 """How the names end of tensors that are no factors of a matrix product, whatever their shape."""
 
-_DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
+_DELTA_NETS: Final = {
+    "qwen3next": (),
+    "qwen35": ("attn_qkv", "attn_gate"),
+    "qwen35moe": ("attn_qkv", "attn_gate"),
+}
+"""And which tensors their layers need, although llama.cpp takes files without."""
+
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of their sliding layers from the file, and trust it to name one.
 _SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
 
 
-def check(keys: Keys, layers: Layers, tensors: Iterable[Tensor]) -> None:
+def check(keys: Keys, layers: Layers, tensors: Collection[Tensor]) -> None:
     """Raises BadGguf, in plain words."""
     _check_experts(keys, layers.count)
     scaling = keys.text("rope.scaling.type", "linear")
@@ -44,7 +50,7 @@ def check(keys: Keys, layers: Layers, tensors: Iterable[Tensor]) -> None:
             raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
     _check_positions(keys, layers)
     _check_epsilons(keys)
-    _check_state(keys)
+    _check_state(keys, tensors)
     for tensor in tensors:
         _check_type(tensor)
         _check_keys(layers, tensor)
@@ -57,11 +63,21 @@ def _check_epsilons(keys: Keys) -> None:
             raise BadGguf(f"its {key} is {epsilon}, and has to be a small positive number")
 
 
-def _check_state(keys: Keys) -> None:
-    """The state of a delta net is divided evenly between its heads."""
-    inner, heads = keys.number("ssm.inner_size", 1), keys.number("ssm.time_step_rank", 1)
-    if keys.architecture in _DELTA_NETS and (not inner or not heads or inner % heads):
-        raise BadGguf(f"its state of {inner} values cannot be divided between {heads} heads")
+def _check_state(keys: Keys, tensors: Collection[Tensor]) -> None:
+    """The size of a delta net's state is there twice; and its tensors may be missing for llama.cpp,
+    which computes with them all the same."""
+    if keys.architecture not in _DELTA_NETS:
+        return
+    heads, size = keys.number("ssm.time_step_rank"), keys.number("ssm.state_size")
+    inner = keys.number("ssm.inner_size", heads * size)
+    if inner != heads * size:
+        raise BadGguf(f"its state of {inner} values is not that of {heads} heads with {size} each")
+    names = {tensor.name for tensor in tensors}
+    for name in sorted(names):
+        layer, _, rest = name.partition(".ssm_out.")
+        for needed in _DELTA_NETS[keys.architecture] if rest else ():
+            if f"{layer}.{needed}.weight" not in names:
+                raise BadGguf(f"the tensor '{layer}.{needed}.weight' is missing")
 
 
 def _check_type(tensor: Tensor) -> None:

@@ -10,8 +10,8 @@ learnt, both with a memory that fades, so that code after prose is soon recognis
 
 A memory fades by letting new observations weigh more instead of taking from the old ones: one
 multiplication, however many numbers are remembered. When a run of equal outcomes is too unlikely
-under what was believed (five hits where three in ten were expected), the text has changed, and
-the old memory is cut to a quarter at once.
+under what was believed (six hits where three in ten were expected), the text has changed: the
+run itself becomes the memory.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # what confidence means changes slowly
 _FIRST = 0.5  # chance of a first draft while nothing is known
 _FALL = 0.96  # a position seldom reached against the one before it
 _BORROWED = 2.0  # observations that the borrowed chance is worth
-_BORROWED_BY_BUCKET = 12.0
+_BORROWED_BY_BUCKET = 8.0
 _SURPRISE = 0.003
 _SHORTEST_RUN = 3
-_KEPT = 2.0
-_CUT = 4.0
+_KEPT = 2.0  # observations that the old belief is worth after such a change
+_CUT = 4.0  # and what confidence meant counts this much less
 _MOST_WEIGHT = 1e12
 
 

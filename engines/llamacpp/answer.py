@@ -11,31 +11,49 @@ from engines.llamacpp import truth
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
-from engines.llamacpp.sampling import Sampler, actual_seed
+from engines.llamacpp.sampling import Sampler, actual_seed, open_sampler
 from engines.llamacpp.speculation import Speculation
 from engines.llamacpp.writer import Delta, Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 
 
 def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
-    """The events of `Engine.chat`. Raises TemplateFailed, MessageTooLong, EngineFailed."""
+    """The events of `Engine.chat`.
+
+    Raises GrammarInvalid, TemplateFailed, MessageTooLong and EngineFailed.
+    """
     began = perf_counter()
     seed = actual_seed(request.sampling)
     prompt = loaded.prompter.write(request)
+    sampler = open_sampler(
+        loaded.native,
+        loaded.model,
+        request.sampling,
+        seed,
+        prior=prompt.tokens,
+        begun=_begun(loaded, request),
+    )
+    with closing(sampler):
+        yield from _answer(loaded, request, cancel, prompt, sampler, seed, began)
+
+
+def _answer(
+    loaded: Loaded,
+    request: ChatRequest,
+    cancel: CancelToken,
+    prompt: Prompt,
+    sampler: Sampler,
+    seed: int,
+    began: float,
+) -> Iterator[Event]:
     cached = loaded.cache.reuse(prompt.tokens, request.chat)
     speculation = _speculation(loaded, request)
     yield PromptReady(len(prompt.tokens), cached, prompt.left_out)
-    sampler = Sampler(
-        loaded.native, loaded.model.vocabulary.size, request.sampling, seed, prior=prompt.tokens
-    )
     decoding = Decoding(
         loaded.context, loaded.cache, loaded.model.vocabulary, sampler, speculation, cancel
     )
     tokens: list[int] = []
-    try:
-        yield from _deltas(loaded, request, prompt, decoding, speculation, tokens)
-    finally:
-        sampler.close()
+    yield from _deltas(loaded, request, prompt, decoding, speculation, tokens)
     yield Done(
         decoding.finish,
         Usage(
@@ -54,6 +72,14 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
         speculation.report() if speculation else _no_drafts(loaded, request),
         seed,
     )
+
+
+def _begun(loaded: Loaded, request: ChatRequest) -> list[int]:
+    """The tokens of an answer that is gone on with, for its grammar."""
+    last = request.messages[-1]
+    if request.sampling.grammar is None or last.role != "assistant":
+        return []
+    return loaded.model.vocabulary.tokenise(last.text)
 
 
 def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:

@@ -13,16 +13,13 @@ from typing import Any, Final
 from engines.hardware.memory import measure_memory, within_limits
 from engines.llamacpp.checkpoints import Checkpoint, Checkpoints
 from engines.llamacpp.context import Context
+from engines.llamacpp.kept import WORTH, Kept
 from engines.llamacpp.model import Model
 from engines.llamacpp.native_state import NativeState
 from engines.llamacpp.records import Record, StateKey
-from engines.llamacpp.remembered import Remembered
 from engines.llamacpp.states import Entry, StateFolder
 
 logger = logging.getLogger(__name__)
-
-WORTH: Final = 16
-"""Tokens from which on a sequence is worth a copy."""
 
 _COPIED: Final = 32
 """As many tokens are copied from memory or disk in the time that one takes to evaluate, or more."""
@@ -121,10 +118,9 @@ class KvCache:
         # What goes back by itself needs no checkpoints.
         for_checkpoints = memory_bytes // 2 if self._recurrent or self._sliding_window else 0
         self._checkpoints = Checkpoints(for_checkpoints)
-        self._remembered = Remembered(memory_bytes - for_checkpoints)
-        self._folder = folder if key else None
-        self._key = key or StateKey("", "")
+        self._kept = Kept(memory_bytes - for_checkpoints, folder, key)
         self._chat: str | None = None
+        self._ahead: tuple[int, ...] = ()
         self.tokens: list[int] = []
         self.save_extra: Callable[[], bytearray | None] = lambda: None
         self.restore_extra: Callable[[bytearray | None], None] = lambda _: None
@@ -138,8 +134,8 @@ class KvCache:
         self._forget_deleted()
         keep = self._live_cut(prompt).keep
         better = self._better(prompt, keep)
-        if isinstance(better, Record):
-            self._remembered.drop(lambda record: record is better)
+        if better is not None:
+            self._kept.release(better)
         self._leave(keep if better is None else 0, chat)
         if better is not None:
             self._make_live(better)
@@ -147,9 +143,9 @@ class KvCache:
         if isinstance(better, Record) and (
             better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep)
         ):
-            self._remember(better)
+            self._kept.add(better)
         self._cut(cut)
-        self._chat = chat
+        self._chat, self._ahead = chat, ()
         return len(self.tokens)
 
     @property
@@ -157,13 +153,15 @@ class KvCache:
         """Whether the memory cannot simply be cut anywhere, and there is room for copies of it."""
         return self._checkpoints.fits(1)
 
-    def known(self, chat: str | None) -> list[Sequence[int]]:
-        """The tokens of every sequence of this chat that is live, in memory or on disk."""
-        found: list[Sequence[int]] = [self.tokens] if chat == self._chat else []
-        found += [record.tokens for record in self._remembered.records if record.chat == chat]
-        if self._folder is not None and chat is not None:
-            found += self._folder.known(self._key, chat)
-        return found
+    def expect(self, tokens: Sequence[int]) -> None:
+        """Know how the conversation goes on: the last token of an answer is never evaluated."""
+        held = len(self.tokens)
+        self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
+
+    def known(self, chat: str | None) -> list[list[int]]:
+        """The conversations of this chat that are live, in memory or on disk, in tokens."""
+        live = [[*self.tokens, *self._ahead]] if chat == self._chat else []
+        return live + self._kept.known(chat)
 
     def checkpoint(self) -> None:
         """Make it possible to come back to here, if the memory needs that; takes milliseconds."""
@@ -215,14 +213,11 @@ class KvCache:
         May take a second for each GB.
         """
         self._forget_deleted()
-        if self._wanted_on_disk(self._chat, array("i", self.tokens)):
+        if self._kept.wanted_on_disk(self._chat, array("i", self.tokens)):
             record = self._live_record()
             if record is not None:
-                self._to_disk(record)
-        while self._remembered.records:
-            record = self._remembered.records.pop()
-            if self._wanted_on_disk(record.chat, record.tokens):
-                self._to_disk(record)
+                self._kept.store(record)
+        self._kept.put_away()
 
     def _live_cut(self, prompt: Sequence[int]) -> Cut:
         return best_cut(
@@ -250,20 +245,14 @@ class KvCache:
 
     def _better(self, prompt: Sequence[int], keep: int) -> Record | Entry | None:
         """Of what is not live, the one from which so many more tokens stay that a copy pays."""
-        found: list[tuple[int, int, Record | Entry]] = []
-        for record in self._remembered.records:
-            lengths = [checkpoint.length for checkpoint in record.checkpoints]
-            found.append((self._expected(record.tokens, prompt, lengths), 1, record))
-        for entry in self._folder.entries(self._key) if self._folder else []:
-            head = entry.head
-            found.append((self._expected(head.tokens, prompt, head.checkpoints), 0, entry))
-        if not found:
-            return None
-        kept, _, best = max(found, key=lambda one: one[:2])
-        size = len(best.tokens if isinstance(best, Record) else best.head.tokens)
-        return best if (kept - keep) * _COPIED >= max(size, 1) else None
+        most, best = keep, None
+        for tokens, checkpoints, found in self._kept:
+            expected = self._expected(tokens, prompt, checkpoints)
+            if expected > most and (expected - keep) * _COPIED >= len(tokens):
+                most, best = expected, found
+        return best
 
-    def _expected(self, held: array[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
+    def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
         """How many tokens of the prompt stay once `held` is live: a state has just one window."""
         if len(held) >= self._context.size:
             return 0
@@ -277,7 +266,7 @@ class KvCache:
         ).keep
 
     def _make_live(self, found: Record | Entry) -> None:
-        record = found if isinstance(found, Record) else self._loaded(found)
+        record = self._kept.load(found)
         if record is None:
             return
         self._empty()
@@ -286,16 +275,12 @@ class KvCache:
             held = int(self._api.llama_memory_seq_pos_max(self._context.memory, 0)) + 1
         if held != len(record.tokens):
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
-            if isinstance(found, Entry) and self._folder is not None:
-                self._folder.discard(found, "llama.cpp does not take it")
+            self._kept.discard(found)
             self.clear()
             return
         self.tokens.extend(record.tokens)
         self._checkpoints.replace(record.checkpoints)
         self.restore_extra(record.extra)
-
-    def _loaded(self, entry: Entry) -> Record | None:
-        return self._folder.load(entry) if self._folder is not None else None
 
     def _empty(self) -> None:
         self._api.llama_memory_clear(self._context.memory, False)
@@ -311,12 +296,10 @@ class KvCache:
         changes_hands = self._chat is not None and chat != self._chat
         if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
             size = self._native.size() + self._checkpoints.size
-            to_disk = changes_hands and self._folder is not None
-            record = None
-            if to_disk or size <= self._remembered.budget:
-                record = self._live_record()
+            takes = self._kept.takes(size, for_disk=changes_hands)
+            record = self._live_record() if takes else None
             if record is not None:
-                self._remember(record)
+                self._kept.add(record)
 
     def _live_record(self) -> Record | None:
         """A copy, unless that takes more than half of the memory that is free."""
@@ -328,32 +311,20 @@ class KvCache:
         if state is None:
             logger.warning("llama.cpp does not give the state of this model")
             return None
-        tokens, kept = array("i", self.tokens), self._checkpoints.kept
-        return Record(tokens, state, kept, self._chat, self.save_extra(), time_ns())
-
-    def _remember(self, record: Record) -> None:
-        """Keep it in memory; what leaves for it goes to disk, but for older versions of a chat."""
-        for leaving in self._remembered.add(record):
-            newer = any(kept.chat == leaving.chat for kept in self._remembered.records)
-            if not newer and self._wanted_on_disk(leaving.chat, leaving.tokens):
-                self._to_disk(leaving)
-
-    def _wanted_on_disk(self, chat: str | None, tokens: array[int]) -> bool:
-        if self._folder is None or chat is None or len(tokens) < WORTH:
-            return False
-        return not self._folder.holds(self._key, chat, tokens)
-
-    def _to_disk(self, record: Record) -> None:
-        if self._folder is not None:
-            self._folder.store(self._key, record)
+        return Record(
+            array("i", self.tokens),
+            state,
+            self._checkpoints.kept,
+            self._chat,
+            self.save_extra(),
+            time_ns(),
+            self._ahead,
+        )
 
     def _forget_deleted(self) -> None:
         """Let go of what belongs to a chat that was deleted meanwhile."""
-        if self._folder is None:
-            return
-        gone = self._folder.has_forgotten
-        self._remembered.drop(lambda record: record.chat is not None and gone(record.chat))
-        if self._chat is not None and gone(self._chat):
+        self._kept.forget_deleted()
+        if self._kept.is_deleted(self._chat):
             self._chat = None
 
 

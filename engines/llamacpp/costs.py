@@ -12,8 +12,8 @@ well. Two causes are kept apart. A *common factor*, the plain step's time now, f
 takes up other programs and the growing context. The *ratios* c(k) = step(k) / step(0) change
 slowly. A run of equal steps cannot tell one from the other, and moves the factor alone; where two
 steps in a row differ in k, the factor has had no time to change, and what the prediction missed
-is put down to the ratios of the two. All is done with logarithms of times, and a surprise counts
-no further than three times the usual deviation, so that one stall moves hardly anything.
+is put down to the ratios of the two. All is done with logarithms of times, and a surprise counts no
+further than a few times the usual deviation, so that one stall moves hardly anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engines.types import MAX_DEPTH
 
 _FAST = 0.15  # share of a surprise that goes into the common factor
 _SLOW = 0.05  # and into the cost of a draft
-_MEMORY = 8.0  # a ratio is the mean of about this many comparisons
+_MEMORY = 12.0  # a ratio is the mean of about this many comparisons
 _CALIBRATED = 4.0  # comparisons that a calibration is worth
 _LEAST_SPREAD = 0.01
 _FORMAT = 1
@@ -81,17 +81,20 @@ class Costs:
         if seconds <= 0:
             return
         last, self._last = self._last, k
-        surprise = self._tamed(log(seconds / (self.factor * self.ratios[k])))
+        missed = log(seconds / (self.factor * self.ratios[k]))
+        spread = self._spread
+        self._spread = max(_LEAST_SPREAD, spread + 0.1 * (min(abs(missed), 4 * spread) - spread))
         if last not in (k, -1):
             up, down = self._share(k), self._share(last)
+            surprise = _tamed(missed, 6 * spread)
             self.ratios[k] *= exp(up * surprise)
             # the last step's time was predicted well: its ratio and the factor change together
             self.ratios[last] *= exp(-down * surprise)
             self.factor *= exp(down * surprise)
-            surprise *= 1 - up - down
+            missed -= (up + down) * surprise
             if 0 < self._weights[k] < _CALIBRATED:
                 self._interpolate()
-        self.factor *= exp(_FAST * surprise)
+        self.factor *= exp(_FAST * _tamed(missed, 3 * spread))
 
     def observe_draft(self, count: int, seconds: float) -> None:
         """Take the drafting of `count` tokens into account."""
@@ -100,8 +103,7 @@ class Costs:
             if self.draft == 0:
                 self.draft = each
             else:
-                surprise = max(-0.5, min(0.5, log(each / self.draft)))
-                self.draft *= exp(_SLOW * surprise)
+                self.draft *= exp(_SLOW * _tamed(log(each / self.draft), 0.5))
 
     def as_json(self) -> dict[str, object]:
         """The curve as plain values, to be kept for the next time."""
@@ -132,15 +134,8 @@ class Costs:
         kept._weights = [min(weight, _MEMORY) for weight in weights]
         return kept
 
-    def _tamed(self, surprise: float) -> float:
-        """A surprise no larger than three usual deviations, which it makes a little larger."""
-        size = abs(surprise)
-        spread = self._spread
-        self._spread = max(_LEAST_SPREAD, spread + 0.1 * (min(size, 4 * spread) - spread))
-        return max(-3 * spread, min(3 * spread, surprise))
-
     def _share(self, k: int) -> float:
-        """How much of a difference between two steps goes to the ratio of k, which is then known."""
+        """How much of a difference between two steps goes to the ratio of k, now a known one."""
         if k == 0:
             return 0.0
         weight = self._weights[k] = min(self._weights[k] + 1, _MEMORY)
@@ -162,6 +157,10 @@ class Costs:
             rise = max(recent, (ratios[last] - 1) / last, 0.0)
         for k in range(last + 1, len(ratios)):
             ratios[k] = ratios[last] + rise * (k - last)
+
+
+def _tamed(surprise: float, most: float) -> float:
+    return max(-most, min(most, surprise))
 
 
 def _numbers(data: object) -> list[float] | None:

@@ -142,19 +142,27 @@ class Decoding:
         drafted = perf_counter()
         if not self._evaluate((token, *drafts), outputs=1 + len(drafts), trial=len(drafts)):
             return []
-        draw, context, run = self._sampler.draw, self._context, []
-        for row, draft in enumerate(drafts):
-            run.append(draw(context, row))
-            if run[-1] != draft or self._vocabulary.ends_generation(draft):
-                break
-        else:
-            run.append(draw(context))
+        try:
+            run = self._draw(drafts)
+        except BaseException:
+            self._cut(position + 1)
+            raise
         ended = perf_counter()
         if speculation is not None:
             speculation.observe((token, *run[:-1]), position)
             speculation.learn(drafts, run, drafted - began, ended - drafted)
         self.decode_s += ended - began
         self.decoded += len(run)
+        return run
+
+    def _draw(self, drafts: Sequence[int]) -> list[int]:
+        """The tokens drawn from the rows of the last call, up to the first that is no draft."""
+        draw, context, run = self._sampler.draw, self._context, []
+        for row, draft in enumerate(drafts):
+            run.append(draw(context, row))
+            if run[-1] != draft or self._vocabulary.ends_generation(draft):
+                return run
+        run.append(draw(context))
         return run
 
     def _cut(self, length: int) -> None:

@@ -38,9 +38,9 @@ _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
 _UNKNOWN = 4.0  # observations below which a text is unknown
 _WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
-_REFRESH = 16
-_OLDEST = 3.0
-_SMOOTH = 1 / 16
+_REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
+_OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
+_SMOOTH = 1 / 16  # of a new step in a running mean
 _FORGET = 2.0  # what was learnt counts this much less in a new answer
 
 
@@ -64,13 +64,14 @@ class DepthPolicy:
     def __init__(self, costs: Costs, limit: int, sources: Collection[MtpKind]) -> None:
         self._costs = costs
         self._limit = min(limit, costs.limit)
-        own: tuple[MtpKind, ...] = ("embedded", "drafter")
+        own: tuple[MtpKind, ...] = ("embedded", "drafter") if self._limit > 0 else ()
         self._kind: MtpKind = next((kind for kind in own if kind in sources), "none")
         self._native = Acceptance(self._limit)
         self._lookup = Acceptance(self._limit)
         self._uses_lookup = "lookup" in sources
         self._plans = [Plan(self._kind, k) for k in range(self._limit + 1)]
         self._pace = (1.0, 1.0)
+        self._best = 0.0
         self.new_answer()
 
     def new_answer(self, mode: MtpMode = "auto", depth: int | None = None) -> None:
@@ -108,7 +109,7 @@ class DepthPolicy:
             plan = self._plan_lookup(room, proposed)
             if plan is not None:
                 return plan
-        if self._kind == "none" or self._hopeless and not self._least:
+        if self._kind == "none" or (self._hopeless and not self._least):
             return _PLAIN
         if self._least:
             self._most = room
@@ -128,13 +129,13 @@ class DepthPolicy:
         self._reach *= native.chance(made - 1, bucket)
         tokens = self._sums[-1] + self._reach
         self._sums.append(tokens)
-        self._best = max(self._best, tokens - value * ratios[made])
+        self._best = best = max(self._best, tokens - value * ratios[made])
         reach, extra = self._reach, 0.0
         for k in range(made + 1, self._most + 1):
             reach *= native.chances[k - 1]
             tokens += reach
             extra += self._costs.draft
-            if tokens - value * (ratios[k] + extra) > self._best:
+            if tokens - value * (ratios[k] + extra) > best:
                 return True
         return False
 
@@ -250,7 +251,8 @@ class DepthPolicy:
         tokens, time = self._pace
         self._value = max(self._value, min(rate, tokens / time))
         self._best = 1.0 - self._value
-        native = self._native_value() if self._rate > 1 else self._best
+        drafts = self._rate > 1 or (self._least and self._kind != "none")
+        native = self._native_value() if drafts else self._best
         checked = self._worth_checking(0.0)
         if checked and sums[checked] - self._value * self._costs.ratios[checked] >= native:
             self._source = "lookup"

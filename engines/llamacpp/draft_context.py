@@ -32,16 +32,25 @@ class DraftContext:
     Making it clears the target's KV cache where the two share one: make it before any prompt.
     Close it before the target. Raises NotEnoughMemory or EngineFailed.
 
-    width: values of a hidden state. batch_size: most pairs in one evaluation.
+    width: values of a hidden state. batch_size: most pairs in one evaluation. every_row: whether
+    it gives a hidden state for each pair, or for those with logits.
     """
 
     def __init__(
-        self, native: Native, weights: Any, target: Context, plan: LoadPlan, batch_size: int
+        self,
+        native: Native,
+        weights: Any,
+        target: Context,
+        plan: LoadPlan,
+        batch_size: int,
+        *,
+        every_row: bool = False,
     ) -> None:
         api = self._api = native.api
         self._extra = native.extra
         params = context_params(api, plan)
         params.n_ctx = target.size
+        params.n_outputs_max = 1 + plan.draft_max
         params.n_batch = params.n_ubatch = batch_size
         params.ctx_type = _MTP
         params.ctx_other = target.pointer
@@ -56,7 +65,8 @@ class DraftContext:
         self.shares_memory = _address(self._extra.llama_get_ctx_other(self.pointer)) == _address(
             target.pointer
         )
-        self._extra.llama_set_embeddings_nextn(self.pointer, True, True)
+        self._extra.llama_set_embeddings_nextn(self.pointer, True, not every_row)
+        self.every_row = every_row
         self._target = target
         self._decode = api.llama_decode
         self._batch = Batch(api, batch_size, self.width)
@@ -88,7 +98,8 @@ class DraftContext:
     def take_from_draft(self, into: int) -> None:
         """Pair token number `into` with the hidden state that the last evaluation ended with."""
         size = self.width * _FLOAT
-        source = self._extra.llama_get_embeddings_nextn_ith(self.pointer, -1)
+        row = self._batch.native.n_tokens - 1 if self.every_row else -1
+        source = self._extra.llama_get_embeddings_nextn_ith(self.pointer, row)
         ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, size)
 
     def move(self, row: int, into: int) -> None:

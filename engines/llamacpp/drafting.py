@@ -17,6 +17,9 @@ from engines.llamacpp.native_state import NativeState
 from engines.types import LoadPlan
 
 _ONE_AT_A_TIME: Final = 1
+# Heads whose graph has the hidden states of all pairs, whichever of them give logits. Asked for
+# those of the pairs with logits, llama.cpp gives the first ones instead.
+_EVERY_ROW: Final = {"qwen35", "qwen35moe"}
 
 
 class Drafting:
@@ -98,7 +101,14 @@ def open_drafting(
     if plan.drafter is None:
         if header.mtp != "embedded":
             return Drafting(native, target)
-        context = DraftContext(native, model.pointer, target, plan, target.batch_size)
+        context = DraftContext(
+            native,
+            model.pointer,
+            target,
+            plan,
+            target.batch_size,
+            every_row=header.architecture in _EVERY_ROW,
+        )
         heads = header.nextn_predict_layers if header.chained else 1
         return Drafting(native, target, context, heads=heads)
     weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=True)

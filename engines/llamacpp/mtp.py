@@ -107,7 +107,8 @@ class HeadDrafter:
     """A head in the target's own file, with a KV cache of its own.
 
     Pairs that it has yet to evaluate wait in the batch, `_waiting`, from position `_length` on.
-    They go in together with the first guess that is asked for, in one call.
+    They go in when the next guess is asked for; in one call with it, where that then gives the
+    hidden state of the last pair and not of the first.
     """
 
     kind: MtpKind = "embedded"
@@ -146,6 +147,8 @@ class HeadDrafter:
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
         draft = self._draft
+        if self._waiting and not draft.every_row:
+            self._catch_up()
         pairs = [*self._waiting, token]
         guesses: list[int] = []
         if draft.evaluate(pairs, self._length, outputs=1) != EVALUATED:
@@ -213,7 +216,8 @@ class ChainDrafter(HeadDrafter):
     """Several heads in the target's own file; as many guesses as heads at most.
 
     The heads are layers of one KV cache, of which a call fills one. So tokens are evaluated once
-    for each head, each time in the same cells, which were emptied before.
+    for each head, each time in the same cells, which were emptied before. All pairs give logits,
+    though only the last are used: without, some graphs give the hidden state of the first pair.
     """
 
     def __init__(self, draft: DraftContext, state: NativeState, heads: int) -> None:
@@ -227,7 +231,7 @@ class ChainDrafter(HeadDrafter):
         for head in range(self._heads):
             draft.trim(position)
             draft.choose_head(head)
-            if draft.evaluate(pairs, position, outputs=1) != EVALUATED:
+            if draft.evaluate(pairs, position, outputs=len(pairs)) != EVALUATED:
                 break
             guess, sure = draft.guess()
             pairs.append(guess)

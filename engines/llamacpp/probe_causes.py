@@ -48,15 +48,13 @@ def cause_of(code: int, stage: str, stderr: str, *, in_time: bool = True) -> Cau
         return Cause(f"It came to no end while {during}.", lasting=stage == TEMPLATE)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
         return Cause(f"Memory ran out while {during}.", lasting=False)
-    if found := _ABORT.findall(stderr):
-        return Cause(f"llama.cpp gave up while {during}: “{found[-1].strip()}”.", lasting=True)
-    if found := _EXCEPTION.findall(stderr):
-        return Cause(f"llama.cpp gave up while {during}: “{found[-1].strip()}”.", lasting=True)
+    if said := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:
+        return Cause(f"llama.cpp gave up while {during}: “{said[-1].strip()}”.", lasting=True)
     if how := _HOW.get(code & 0xFFFFFFFF):
         return Cause(f"llama.cpp {how} while {during}.", lasting=True)
     if _TRACEBACK in stderr:
-        last = stderr.strip().rpartition("\n")[2]
-        return Cause(f"Hearth's own Python code failed while {during}: “{last}”.", lasting=False)
+        error = stderr.strip().rpartition("\n")[2]
+        return Cause(f"Hearth's own Python code failed while {during}: “{error}”.", lasting=False)
     return Cause(f"The process that tried it ended with code {code} while {during}.", lasting=False)
 
 

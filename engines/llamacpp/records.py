@@ -3,7 +3,7 @@
 A file is a prelude, a description in JSON, the tokens, then the parts one after the other:
 
     magic (8 bytes) | version | bytes of the description | number of tokens | CRC-32 of the last two
-    {"place", "digest", "parts": [{"kind", "length", "bytes", "crc"}, ...]}
+    {"place", "digest", "ahead", "parts": [{"kind", "length", "bytes", "crc"}, ...]}
     tokens (int32 each)
     state | checkpoints | what the drafter keeps
 
@@ -45,6 +45,7 @@ class StateKey:
 class Record:
     """A sequence: its tokens and the bytes of their KV cache.
 
+    ahead: tokens that follow in the conversation, drawn but not evaluated.
     chat: the conversation it belongs to; only a named one may go to disk.
     extra: what the drafter keeps for the same tokens.
     used: when it was last live, in nanoseconds since the epoch.
@@ -56,6 +57,7 @@ class Record:
     chat: str | None = None
     extra: bytearray | None = None
     used: int = 0
+    ahead: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -85,6 +87,7 @@ class Head:
 
     key: StateKey
     tokens: array[int]
+    ahead: tuple[int, ...]
     parts: tuple[Part, ...]
     offset: int
 
@@ -99,7 +102,8 @@ def encode_head(key: StateKey, record: Record) -> bytes:
         {"kind": kind, "length": length, "bytes": len(data), "crc": zlib.crc32(data)}
         for kind, length, data in record.parts()
     ]
-    description = json.dumps({"place": key.place, "digest": key.digest, "parts": parts}).encode()
+    said = {"place": key.place, "digest": key.digest, "ahead": record.ahead, "parts": parts}
+    description = json.dumps(said).encode()
     tokens = record.tokens.tobytes()
     crc = zlib.crc32(tokens, zlib.crc32(description))
     prelude = _PRELUDE.pack(_MAGIC, VERSION, len(description), len(record.tokens), crc)
@@ -123,6 +127,7 @@ def read_head(file: BinaryIO, size: int) -> Head:
     try:
         said = json.loads(description)
         key = StateKey(said["place"], said["digest"])
+        ahead = tuple(map(int, said["ahead"]))
         parts = tuple(Part(**part) for part in said["parts"])
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedState("its description is not one") from error
@@ -130,7 +135,7 @@ def read_head(file: BinaryIO, size: int) -> Head:
         raise DamagedState("its length is not that of its parts")
     tokens = array("i")
     tokens.frombytes(packed)
-    return Head(key, tokens, parts, offset)
+    return Head(key, tokens, ahead, parts, offset)
 
 
 def read_record(file: BinaryIO, head: Head) -> Record:
@@ -147,4 +152,4 @@ def read_record(file: BinaryIO, head: Head) -> Record:
             extra = data
         else:
             state = data
-    return Record(head.tokens, state, tuple(checkpoints), extra=extra)
+    return Record(head.tokens, state, tuple(checkpoints), extra=extra, ahead=head.ahead)

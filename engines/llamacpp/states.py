@@ -85,11 +85,11 @@ class StateFolder:
                     _remove(entry.path, "the model file or a setting has changed")
         return found
 
-    def known(self, key: StateKey, chat: str) -> list[array[int]]:
-        """The tokens of the states of a chat."""
-        found: list[array[int]] = []
+    def known(self, key: StateKey, chat: str) -> list[list[int]]:
+        """The tokens of the states of a chat, with those ahead of them."""
+        found: list[list[int]] = []
         with self._lock, _logged("read"):
-            found += [entry.head.tokens for entry in self._of_chat(key, chat)]
+            found += [[*at.head.tokens, *at.head.ahead] for at in self._of_chat(key, chat)]
         return found
 
     def load(self, entry: Entry) -> Record | None:

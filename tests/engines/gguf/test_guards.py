@@ -83,11 +83,20 @@ def test_gemma4(tmp_path: Path, changes: dict[str, object], expected: str) -> No
     assert expected in caught.value.why
 
 
-@pytest.mark.parametrize(("inner", "heads"), [(511, 8), (0, 8), (512, 0)])
+@pytest.mark.parametrize(("inner", "heads"), [(511, 8), (0, 8), (512, 0), (1024, 8)])
 def test_qwen35(tmp_path: Path, inner: int, heads: int) -> None:
     values = {**QWEN35, "ssm.inner_size": inner, "ssm.time_step_rank": heads}
     path = write_gguf(tmp_path / "m.gguf", "qwen35", values, qwen35_tensors(QWEN35))
-    with pytest.raises(ModelDamaged, match="divided between"):
+    with pytest.raises(ModelDamaged, match="is not that of"):
+        read_header(path)
+
+
+@pytest.mark.parametrize("name", ["attn_qkv", "attn_gate"])
+def test_qwen35_without_a_tensor(tmp_path: Path, name: str) -> None:
+    shapes = qwen35_tensors(QWEN35)
+    del shapes[f"blk.1.{name}.weight"]
+    path = write_gguf(tmp_path / "m.gguf", "qwen35", QWEN35, shapes)
+    with pytest.raises(ModelDamaged, match="is missing"):
         read_header(path)
 
 
@@ -104,7 +113,9 @@ TYPES = {
 def test_types_that_nothing_can_compute_with(tmp_path: Path, name: str) -> None:
     """Each type of these is refused, and the one that the converters write is not."""
     right, wrong = TYPES[name]
-    shapes = {**llama_tensors(LLAMA)} | ({} if "attn" in name or "output" in name else {name: [4, 256]})
+    shapes = {**llama_tensors(LLAMA)} | (
+        {} if "attn" in name or "output" in name else {name: [4, 256]}
+    )
     path = write_gguf(tmp_path / "m.gguf", "llama", LLAMA, shapes)
     parts = take_apart(path.read_bytes())
     tensor = next(tensor for tensor in parts.tensors if tensor.name == name.encode())

@@ -40,13 +40,14 @@ class Opened:
         self.model = open_model(native, self.plan, lambda _: None, CancelToken())
         self.context = Context(native, self.model, self.plan)
         self.folder = StateFolder(states, disk) if states else None
+        self.key = state_key(self.api, self.model, self.context, self.plan)
         self.cache = KvCache(
             self.api,
             self.context,
             self.model,
             memory_bytes=memory,
             folder=self.folder,
-            key=state_key(self.api, self.model, self.context, self.plan) if states else None,
+            key=self.key,
         )
         self.evaluated = 0
         """Tokens of the last prompt that had to be evaluated."""

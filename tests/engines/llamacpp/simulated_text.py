@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import exp
 
 from engines.llamacpp.costs import Costs
@@ -59,7 +60,7 @@ COMPUTERS = {
 }
 
 
-@dataclass
+@dataclass(eq=False)
 class Text:
     """Drafts by position of the text: right[t][j] and sure[t][j]; lookup[t] likewise, or empty."""
 
@@ -80,6 +81,7 @@ class Text:
         )
 
 
+@cache
 def make_text(
     length: int,
     acceptance: float,
@@ -185,6 +187,7 @@ def write(
     return outcome
 
 
+@cache
 def best_fixed(text: Text, computer: Computer) -> tuple[float, int]:
     """The gain of the best fixed depth of the model's drafter on this text, and that depth."""
     gains = []
@@ -196,5 +199,3 @@ def best_fixed(text: Text, computer: Computer) -> tuple[float, int]:
             time += computer.ratios[k] + k * computer.draft
         gains.append((len(text) / time, depth))
     return max(gains)
-
-

@@ -159,6 +159,24 @@ def test_an_evaluation_that_was_cut_off_leaves_nothing_wrong(start: Open, kind: 
     assert opened.evaluated == 30 + (kind in {"recurrent", "hybrid"})
 
 
+def test_how_a_chat_was_spelled_is_known_wherever_it_is(start: Open, tmp_path: Path) -> None:
+    opened = start(states=tmp_path / "states")
+    prompt = opened.words(100, seed=1)
+    whole = [*prompt, *opened.answer(prompt, "chat")]
+    opened.cache.expect(whole)
+    assert opened.cache.known("chat") == [whole]
+    assert opened.cache.tokens == whole[:-1]
+    opened.answer(opened.words(100, seed=2), None)
+    assert opened.cache.known("chat") == [whole]
+    assert opened.cache.known(None) == [opened.cache.tokens]
+    opened.cache.put_away()
+    again = start(states=tmp_path / "states")
+    assert again.cache.known("chat") == [whole]
+    again.cache.expect(whole)
+    assert again.cache.known(None) == [whole], "nothing held is the beginning of everything"
+    assert again.cache.known("another chat") == []
+
+
 def test_drafts_that_nobody_verified_do_not_stay(start: Open) -> None:
     opened = start()
     prompt = opened.words(100, seed=1)
@@ -203,7 +221,7 @@ def test_older_versions_of_a_chat_stay_in_memory_and_off_the_disk(
     for seed in range(2, 6):
         opened.answer([*prompt[:150], *opened.words(150, seed=seed)], "chat")
     assert not list((tmp_path / "states").glob("*"))
-    assert 1 <= len(opened.cache._remembered.records) < 3, "of three older versions"
+    assert 1 <= len(opened.cache._kept._memory.records) < 3, "of three older versions"
     opened.answer(opened.words(300, seed=9), "another chat")
     opened.cache.put_away()
     chats = {path.name[:24] for path in (tmp_path / "states").iterdir()}
@@ -216,7 +234,7 @@ def test_a_small_memory_keeps_what_fits_and_the_disk_takes_the_rest(
     opened = start(memory=1000, states=tmp_path / "states")
     prompts = [opened.words(200, seed=seed) for seed in range(3)]
     answers = [opened.answer(prompt, str(at)) for at, prompt in enumerate(prompts)]
-    assert not opened.cache._remembered.records
+    assert not opened.cache._kept._memory.records
     longer = [*prompts[0], *answers[0], 7, 8, 9]
     assert answers_as_cold(opened, start, longer, "0")
     assert opened.evaluated == 4

@@ -33,6 +33,7 @@ ALARM = 1e-6
 
 FREE = Sampling(temperature=0.8, top_k=0, top_p=1.0, min_p=0.0)
 PENALISED = Sampling(1.0, top_k=8, top_p=1.0, min_p=0.0, repeat_penalty=1.3)
+WHOLE = Sampling(1.3, 20, 0.98, 0.01, repeat_penalty=1.1)
 CHAINS = {
     "temperature 0.8": FREE,
     "temperature 1.3, top-k 5": Sampling(1.3, top_k=5, top_p=1.0, min_p=0.0),
@@ -85,7 +86,7 @@ def probability(statistic: float, freedom: int) -> float:
 def difference(ours: Counter[tuple[Part, ...]], theirs: Counter[tuple[Part, ...]]) -> float:
     """The least probability of all views of the answers, times their number."""
     views = []
-    for length in range(1, LENGTH + 1):
+    for length in range(1, max(map(len, ours)) + 1):
         views.append((cut(ours, 0, length), cut(theirs, 0, length)))
         views.append((cut(ours, length - 1, length), cut(theirs, length - 1, length)))
     return len(views) * min(probability(*chi_squared(a, b)) for a, b in views)
@@ -162,7 +163,11 @@ def telling_of_drafts(sampler: Sampler, context: Context, row: int, draft: int |
 
 @pytest.mark.parametrize(
     ("rule", "sampling"),
-    [(second_chance, FREE), (trusting, FREE), (telling_of_drafts, PENALISED)],
+    [
+        (second_chance, FREE),
+        (trusting, FREE),
+        (telling_of_drafts, replace(PENALISED, repeat_penalty=1.5)),
+    ],
 )
 def test_a_wrong_rule_is_found_out(rule: Rule, sampling: Sampling, seeded: Seeded) -> None:
     plain = seeded.answers(sampling, range(SEEDS))
@@ -182,7 +187,7 @@ def whole_answers(
             "Hello",
             "The weather",  # an answer to go on with, which the starter was never trained on
             sampling=replace(sampling, seed=seed),
-            max_tokens=LENGTH,
+            max_tokens=6,  # one from the prompt, then room for three drafts and one behind them
             mtp=mtp,
             depth=3,
         )
@@ -194,19 +199,37 @@ def whole_answers(
     return found
 
 
+@pytest.fixture
+def paired(load: Load) -> Engine:
+    """The starter with its drafter."""
+    return load(STARTER, context=256, drafter=STARTER.with_name("starter-mtp.gguf"))
+
+
 @pytest.mark.parametrize(
     ("sampling", "count"),
-    [
-        (Sampling(1.3, 20, 0.98, 0.01, repeat_penalty=1.1), 500),
-        (Sampling(1.3, 20, 1.0, 0.0, grammar="root ::= [a-zA-Z ]+"), 250),
-    ],
+    [(WHOLE, 500), (Sampling(1.3, 20, 1.0, 0.0, grammar="root ::= [a-zA-Z ]+"), 250)],
     ids=["free", "grammar"],
 )
-def test_mtp_leaves_the_distribution_as_it_is(load: Load, sampling: Sampling, count: int) -> None:
-    engine = load(STARTER, context=256, drafter=STARTER.with_name("starter-mtp.gguf"))
-    plain = whole_answers(engine, sampling, range(count), "off")
-    drafted = whole_answers(engine, sampling, range(count, 2 * count), "on")
+def test_mtp_leaves_the_distribution_as_it_is(
+    paired: Engine, sampling: Sampling, count: int
+) -> None:
+    plain = whole_answers(paired, sampling, range(count), "off")
+    drafted = whole_answers(paired, sampling, range(count, 2 * count), "on")
     assert difference(plain, drafted) > ALARM
+
+
+def test_a_decoder_that_takes_the_wrong_row_is_found_out(
+    paired: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = whole_answers(paired, WHOLE, range(300), "off")
+    draw = Sampler.draw
+
+    def wrong(sampler: Sampler, context: Context, row: int = -1) -> int:
+        return draw(sampler, context, min(row, 0))
+
+    monkeypatch.setattr(Sampler, "draw", wrong)
+    drafted = whole_answers(paired, WHOLE, range(300, 600), "on")
+    assert difference(plain, drafted) < ALARM
 
 
 def test_the_probability_of_a_statistic() -> None:

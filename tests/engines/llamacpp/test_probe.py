@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -31,9 +30,7 @@ from engines.errors import (
 from engines.llamacpp import probe as probe_module
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import COMMAND, Probe
-from engines.llamacpp.probe_causes import cause_of
-from engines.llamacpp.probe_protocol import ANSWER, LOAD, TEMPLATE, read_plan, write_plan
-from engines.llamacpp.probe_record import FILE_NAME, Record, identity
+from engines.llamacpp.probe_protocol import read_plan, write_plan
 from engines.types import LoadPlan
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_random_llama
@@ -76,8 +73,10 @@ def model(path: Path, template: str | None = None, **numbers: tuple[str, float])
     return LoadPlan(path, context=256, threads=1, batch_threads=1, draft_max=0)
 
 
-ABORTS = "sys.stderr.write('/x/ops.cpp:12: GGML_ASSERT(n > 0) failed\\n'); sys.stderr.flush()\n" + (
-    "signal.signal(signal.SIGABRT, signal.SIG_DFL); os.abort()"
+ABORTS = (
+    "sys.stderr.write('/x/ops.cpp:12: GGML_ASSERT(n > 0) failed\\n')\n"
+    "sys.stderr.flush()\n"
+    "os.abort()"
 )
 SAFE = "print(json.dumps({'error': None}))"
 
@@ -100,23 +99,6 @@ def test_in_memory_it_is_remembered_as_well() -> None:
     probe.require_safe(PLAN, CancelToken())
     probe._command = NO_COMMAND
     probe.require_safe(PLAN, CancelToken())
-
-
-def test_a_file_is_known_wherever_it_lies(tmp_path: Path) -> None:
-    copy = replace(PLAN, model=Path(shutil.copy2(STARTER, tmp_path / "copy.gguf")))
-    assert identity(copy) == identity(PLAN)
-    assert identity(replace(copy, threads=7, context=99)) == identity(PLAN)
-    os.utime(copy.model, ns=(1, 1))
-    assert identity(copy) != identity(PLAN)
-
-
-def test_every_part_of_a_model_counts(tmp_path: Path) -> None:
-    first, second = (tmp_path / f"m-0000{part}-of-00002.gguf" for part in (1, 2))
-    first.write_bytes(b"one")
-    second.write_bytes(b"two")
-    before = identity(plan := replace(PLAN, model=first))
-    second.write_bytes(b"three")
-    assert identity(plan) != before
 
 
 def test_what_came_with_the_app_needs_no_trying(tmp_path: Path) -> None:
@@ -153,7 +135,7 @@ def test_memory_that_runs_out_says_nothing_of_the_file(tmp_path: Path) -> None:
     Probe(tmp_path, command=script(SAFE)).require_safe(PLAN, CancelToken())
 
 
-@pytest.mark.parametrize("end", ["", "sys.exit(3)", "print('{\"stage\": \"load\"}')", "1 / 0"])
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", 'print(\'{"stage": "load"}\')', "1 / 0"])
 def test_an_end_without_a_verdict_is_no_consent(end: str) -> None:
     assert type(refusal(PLAN, script(end))) is ModelRefused
 
@@ -269,21 +251,20 @@ def test_a_template_without_an_end_is_refused(tmp_path: Path, template: str) -> 
 
 @LINUX
 def test_a_template_that_eats_memory_is_stopped(tmp_path: Path) -> None:
-    template = "{% set ns = namespace(x='abcdefgh') %}{% for i in range(40) %}" + (
-        "{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x[:9] }}"
+    template = (
+        "{% set ns = namespace(x='abcdefgh') %}"
+        "{% for i in range(40) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x[:9] }}"
     )
     plan = model(tmp_path / "hungry.gguf", template)
     error = refusal(plan, real("child.TEMPLATE_BYTES = 1 << 28"))
-    assert isinstance(error, TemplateFailed | ModelRefused)
+    assert type(error) is TemplateFailed
+    assert "MemoryError" in error.why
 
 
-@pytest.mark.parametrize("deep", ["(" * 5000 + ")" * 5000, "[" * 200 + "]" * 200, "not " * 50000])
+@pytest.mark.parametrize("deep", ["(" * 5000 + ")" * 5000, "[" * 300 + "]" * 300, "not " * 50000])
 def test_a_deeply_nested_template_is_an_error(tmp_path: Path, deep: str) -> None:
     plan = model(tmp_path / "deep.gguf", "{{ " + deep + " }}{{ messages[0].content }}")
-    try:
-        Probe().require_safe(plan, CancelToken())
-    except EngineError as error:
-        assert isinstance(error, TemplateFailed | ModelRefused)
+    assert type(refusal(plan, COMMAND)) is TemplateFailed
 
 
 def test_the_engine_asks_its_probe_first(tmp_path: Path) -> None:
@@ -348,59 +329,3 @@ def test_it_gives_way_to_everything_else() -> None:
 def test_a_plan_arrives_as_it_was_sent() -> None:
     for plan in (PLAN, replace(PLAN, drafter=None, model=Path("\udce9 “ü”.gguf"))):
         assert read_plan(write_plan(plan)) == plan
-
-
-def test_a_damaged_record_costs_a_new_try(tmp_path: Path) -> None:
-    for content in ("", "[1]", "{", '{"x": 3}', "\udce9"):
-        (tmp_path / FILE_NAME).write_text(content, "utf-8", "surrogateescape")
-        assert "x" not in Record(tmp_path)
-    record = Record(tmp_path / "new")
-    record.add("one", None)
-    record.add("two", "It fell.")
-    again = Record(tmp_path / "new")
-    assert again["one"] is None
-    assert again["two"] == "It fell."
-
-
-def test_a_record_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> None:
-    in_the_way = tmp_path / "file"
-    in_the_way.touch()
-    record = Record(in_the_way)
-    record.add("one", None)
-    assert "one" in record
-
-
-def test_a_record_does_not_grow_for_ever(tmp_path: Path) -> None:
-    record = Record(None)
-    for number in range(600):
-        record.add(str(number), None)
-    assert "99" not in record
-    assert "100" in record
-
-
-LOG = "llama_model_load: a line\n"
-ENDS = [
-    (-signal.SIGABRT, LOAD, LOG + "/a/b.cpp:7: GGML_ASSERT(a == b) failed\n", "GGML_ASSERT(a", True),
-    (-signal.SIGABRT, ANSWER, "ops.cpp:7: fatal error\n", "while it answered", True),
-    (-signal.SIGABRT, LOAD, "terminate called\n  what():  map::at\n", "“map::at”", True),
-    (-signal.SIGABRT, LOAD, "  what():  std::bad_alloc\n", "Memory ran out", False),
-    (-signal.SIGSEGV, TEMPLATE, LOG, "memory that is not its own", True),
-    (0xC0000005, LOAD, "", "memory that is not its own", True),
-    (0xC00000FD, LOAD, "", "beyond the end", True),
-    (-signal.SIGFPE, LOAD, "", "divided by zero", True),
-    (-signal.SIGILL, LOAD, "", "instruction", True),
-    (1, TEMPLATE, "Timeout (0:00:10)!\n", "no end while its chat template", True),
-    (1, LOAD, "Timeout (0:00:30)!\n", "no end while it was loaded", False),
-    (1, LOAD, "Traceback (most recent call last):\nKeyError: 'x'\n", "KeyError: 'x'", False),
-    (2, "", "", "code 2 while it was opened", False),
-]
-
-
-@POSIX
-@pytest.mark.parametrize(("code", "stage", "stderr", "expected", "lasting"), ENDS)
-def test_the_end_of_a_process_has_a_reason(
-    code: int, stage: str, stderr: str, expected: str, lasting: bool
-) -> None:
-    cause = cause_of(code, stage, stderr)
-    assert expected in cause.why
-    assert cause.lasting == lasting

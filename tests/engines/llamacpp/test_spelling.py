@@ -111,3 +111,4 @@ def test_nothing_held_or_nothing_alike_is_no_place(speller: Speller) -> None:
     text = speller.text(speller.question)
     assert speller.spelled(text, []) == ([], text)
     assert speller.spelled(text, speller.tokenise("Hearth")) == ([], text)
+    assert speller.spelled(text, [speller.vocabulary.size + 7]) == ([], text)

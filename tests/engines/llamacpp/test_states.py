@@ -34,6 +34,7 @@ def record(chat: str = "chat", *, count: int = 100, size: int = 1000, used: int 
         chat,
         bytearray(b"a drafter's"),
         used,
+        (7, 8),
     )
 
 
@@ -49,6 +50,8 @@ def test_what_was_stored_comes_back(tmp_path: Path) -> None:
     assert entry.head.tokens == stored.tokens
     assert entry.head.checkpoints == [40, 90]
     assert folder.load(entry) == replace(stored, chat=None, used=0)
+    assert folder.known(KEY, "chat") == [[*stored.tokens, 7, 8]]
+    assert folder.known(KEY, "another chat") == []
     assert folder.entries(StateKey("elsewhere", "digest")) == []
     assert len(files(tmp_path)) == 1, "what is of another model stays"
 
@@ -283,7 +286,7 @@ def test_bytes_that_llama_does_not_take_are_removed(tmp_path: Path) -> None:
     prompt = opened.words(300, seed=1)
     assert opened.folder is not None
     wrong = Record(array("i", prompt[:200]), bytearray(b"no state at all"), chat="chat")
-    opened.folder.store(opened.cache._key, wrong)
+    opened.folder.store(opened.key, wrong)
     expected = opened.answer(prompt, "chat")
     assert opened.evaluated == 300
     assert not files(folder)
@@ -300,7 +303,7 @@ def test_a_scratch_chat_leaves_no_trace_on_disk(tmp_path: Path) -> None:
     opened.answer(scratch, None)
     assert opened.evaluated == 1, "memory may remember it"
     opened.cache.put_away()
-    (entry,) = opened.folder.entries(opened.cache._key) if opened.folder else []
+    (entry,) = opened.folder.entries(opened.key) if opened.folder else []
     assert entry.head.tokens[:200].tolist() == named
     opened.close()
 
@@ -328,7 +331,7 @@ def test_a_chat_deleted_while_it_is_live_is_not_put_away(tmp_path: Path) -> None
     opened.folder.forget("second")
     opened.cache.put_away()
     assert not files(folder)
-    assert not opened.cache._remembered.records
+    assert not opened.cache._kept._memory.records
     opened.close()
 
 

@@ -1,0 +1,97 @@
+"""The sequences that are not live: those in memory, and those of named chats on disk."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from engines.llamacpp.records import Record, StateKey
+from engines.llamacpp.remembered import Remembered
+from engines.llamacpp.states import Entry, StateFolder
+
+WORTH: Final = 16
+"""Tokens from which on a sequence is worth a copy."""
+
+
+class Kept:
+    """Memory first; what leaves it for want of room goes to disk.
+
+    folder: None keeps nothing on disk. key: of the loaded model, None does the same.
+    """
+
+    def __init__(self, memory_bytes: int, folder: StateFolder | None, key: StateKey | None) -> None:
+        self._memory = Remembered(memory_bytes)
+        self._disk = (folder, key) if folder is not None and key is not None else None
+
+    def __iter__(self) -> Iterator[tuple[Sequence[int], list[int], Record | Entry]]:
+        """The tokens of each, the lengths of its checkpoints, and what to `take` for it."""
+        for record in self._memory.records:
+            lengths = [checkpoint.length for checkpoint in record.checkpoints]
+            yield record.tokens, lengths, record
+        if self._disk is not None:
+            folder, key = self._disk
+            for entry in folder.entries(key):
+                yield entry.head.tokens, entry.head.checkpoints, entry
+
+    def release(self, found: Record | Entry) -> None:
+        """Take it out of memory, if it is there: it becomes the live one."""
+        self._memory.drop(lambda record: record is found)
+
+    def load(self, found: Record | Entry) -> Record | None:
+        """The record itself; None if its file is damaged or gone."""
+        if isinstance(found, Record) or self._disk is None:
+            return found if isinstance(found, Record) else None
+        return self._disk[0].load(found)
+
+    def discard(self, found: Record | Entry) -> None:
+        """Remove the file of what llama.cpp does not take."""
+        if isinstance(found, Entry) and self._disk is not None:
+            self._disk[0].discard(found, "llama.cpp does not take it")
+
+    def takes(self, size: int, *, for_disk: bool) -> bool:
+        """Whether a record of so many bytes finds a place: in memory, or if need be on disk."""
+        return size <= self._memory.budget or (for_disk and self._disk is not None)
+
+    def add(self, record: Record) -> None:
+        """Keep it in memory; what leaves for it goes to disk, but for older versions of a chat."""
+        for leaving in self._memory.add(record):
+            if all(kept.chat != leaving.chat for kept in self._memory.records):
+                self.store(leaving)
+
+    def wanted_on_disk(self, chat: str | None, tokens: array[int]) -> bool:
+        """Whether the disk takes it, and does not have it yet."""
+        if self._disk is None or chat is None or len(tokens) < WORTH:
+            return False
+        folder, key = self._disk
+        return not folder.has_forgotten(chat) and not folder.holds(key, chat, tokens)
+
+    def store(self, record: Record) -> None:
+        """Write it to disk, if it is wanted there."""
+        if self._disk is not None and self.wanted_on_disk(record.chat, record.tokens):
+            folder, key = self._disk
+            folder.store(key, record)
+
+    def put_away(self) -> None:
+        """Write everything to disk, the newest first, and give the memory back."""
+        while self._memory.records:
+            self.store(self._memory.records.pop())
+
+    def known(self, chat: str | None) -> list[list[int]]:
+        """The conversations of this chat, in tokens, with those ahead of what was evaluated."""
+        found = [
+            [*record.tokens, *record.ahead]
+            for record in self._memory.records
+            if record.chat == chat
+        ]
+        if self._disk is not None and chat is not None:
+            folder, key = self._disk
+            found += folder.known(key, chat)
+        return found
+
+    def is_deleted(self, chat: str | None) -> bool:
+        return chat is not None and self._disk is not None and self._disk[0].has_forgotten(chat)
+
+    def forget_deleted(self) -> None:
+        """Let go of what belongs to a chat that was deleted meanwhile."""
+        self._memory.drop(lambda record: self.is_deleted(record.chat))
