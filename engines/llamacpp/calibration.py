@@ -16,7 +16,7 @@ from engines.llamacpp.sampling import Sampler
 BUDGET_S: Final = 0.3
 _ALWAYS: Final = (0, 1, 3)
 _IF_QUICK: Final = (7,)
-_ROUNDS: Final = 5
+_ROUNDS: Final = 8
 _DRAFTED: Final = 3
 
 

@@ -37,6 +37,7 @@ _WON = 12.0  # how far what was won adds up
 _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
 _UNKNOWN = 4.0  # observations below which a text is unknown
 _WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
+_STALL = 3.0  # a step that takes so many times what it should was held up by something else
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
 _OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
@@ -179,7 +180,8 @@ class DepthPolicy:
         self._since_plain = self._since_plain + 1 if checked else 0
         self._pay(out, spent)
         self._tokens += out
-        self._seconds += step_seconds + draft_seconds
+        # A stall says nothing of drafting: it would have hit a plain step just as well.
+        self._seconds += min(step_seconds + draft_seconds, _STALL * costs.factor * spent)
         self._plain_seconds += out * costs.factor
         self._time += spent
         self._usual += _SMOOTH * (checked - self._usual)

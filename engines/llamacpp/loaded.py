@@ -11,6 +11,7 @@ from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import LoadCancelled
 from engines.gguf_header import GgufHeader
+from engines.llamacpp import truth
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.calibration import measure_costs
 from engines.llamacpp.context import Context
@@ -113,11 +114,14 @@ class Loaded:
             return None
 
     def _speculation(self, advice: str, cancel: CancelToken) -> Speculation | None:
-        """What drafts, with the costs that were measured before, or are measured now."""
+        """What drafts, with the costs that were measured before, or are measured now.
+
+        A curve by which drafts cannot win is measured again: nothing else would ever correct it.
+        """
         if not self.context.drafts:
             return None
         costs = self._book.costs(self._costs_key)
-        if costs is None or costs.limit != self.context.drafts:
+        if costs is None or costs.limit != self.context.drafts or truth.cannot_win(costs):
             vocabulary = self.model.vocabulary.size
             sampler = Sampler(self.native, vocabulary, Sampling(), seed=1, prior=())
             try:

@@ -44,7 +44,7 @@ TEMPLATE_BYTES: Final = 1 << 30
 CHECKED_BYTES: Final = 2 << 30
 """Files up to this size have every value of their tensors checked, not only their structure.
 
-That reads the whole file, as the first token does anyway, and costs 0.06 s for each GB. It is
+That reads the whole file, as the first token does anyway, and costs about 0.1 s for each GB. It is
 left out where the file might not stay in memory until the app itself reads it.
 """
 

@@ -22,8 +22,9 @@ _NEWS_EVERY: Final = 64
 class Speculation:
     """Lives as long as the model, so that what was learnt in one answer helps the next.
 
-    limit: most tokens that can be evaluated on trial. ends: whether a token ends an answer.
-    advice: what to say where nothing but the text itself can be drafted from.
+    drafter: the model's own, None if it has none. limit: most tokens that can be evaluated on
+    trial. ends: whether a token ends an answer. advice: what to say where nothing but the text
+    itself can be drafted from.
     """
 
     def __init__(
@@ -35,16 +36,16 @@ class Speculation:
         advice: str,
     ) -> None:
         self._drafting = drafting
-        self._native = drafting.drafter
+        self.drafter = drafting.drafter
         self.costs = costs
         self._ends = ends
         self._advice = advice
-        self.kind: MtpKind = self._native.kind if self._native else "lookup"
+        self.kind: MtpKind = self.drafter.kind if self.drafter else "lookup"
         kinds: set[MtpKind] = {"lookup", self.kind}
         self._policy = DepthPolicy(costs, limit, kinds)
         self._lookup = PromptLookup()
         self._mode: MtpMode = "auto"
-        self._active_native = self._native
+        self._active = self.drafter
         self._guessed: Sequence[int] = ()
         self._looked: Sequence[int] = ()
         self._was_active = False
@@ -60,12 +61,12 @@ class Speculation:
         self._begin_counts()
         same = common_prefix(self._lookup.tokens, held)
         self._lookup.observe(held[same:], same)
-        if self._native is not None:
-            self._native.roll_back(len(held) if self._drafting.restored else same)
+        if self.drafter is not None:
+            self.drafter.roll_back(len(held) if self._drafting.restored else same)
         self._drafting.restored = False
-        self._active_native = self._native
+        self._active = self.drafter
         if mode == "off" or (mode == "auto" and self._policy.hopeless):
-            self._active_native = None
+            self._active = None
             self._drafting.hide()
         else:
             self._drafting.expose()
@@ -79,8 +80,8 @@ class Speculation:
     def observe(self, tokens: Sequence[int], start: int) -> None:
         """The model's last call evaluated `tokens` from position `start` on; they stay."""
         self._lookup.observe(tokens, start)
-        if self._active_native is not None:
-            self._active_native.observe(tokens, start)
+        if self._active is not None:
+            self._active.observe(tokens, start)
 
     def propose(self, token: int, position: int, room: int) -> Sequence[int]:
         """At most `room` tokens to evaluate on trial after `token`, the next at `position`."""
@@ -92,7 +93,7 @@ class Speculation:
             return ()
         if plan.source == "lookup":
             return self._looked[: policy.verify()]
-        native = self._active_native
+        native = self._active
         if native is None:
             return ()
 
@@ -116,8 +117,8 @@ class Speculation:
     def roll_back(self, length: int) -> None:
         """Only the first `length` tokens are still in the KV cache."""
         self._lookup.roll_back(length)
-        if self._active_native is not None:
-            self._active_native.roll_back(length)
+        if self._active is not None:
+            self._active.roll_back(length)
 
     @property
     def standing(self) -> str:
@@ -141,7 +142,7 @@ class Speculation:
         gain, bound = policy.gain, policy.bound
         if active and bound is not None and (depth or self._mode == "on"):
             reason = truth.running(max(1, depth), self._drafted, self._accepted, gain, bound)
-        elif self._native is None:
+        elif self.drafter is None:
             reason = self._advice
         elif self._mode == "on":
             reason = self.standing

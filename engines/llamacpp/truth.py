@@ -24,11 +24,13 @@ def cannot_win(costs: Costs) -> str | None:
     """Why drafts cannot pay on this processor, whatever the text; None if they can."""
     if costs.best_possible() >= _ONCE_MORE:
         return None
-    depth = max(range(1, costs.limit + 1), key=lambda k: (k + 1) / costs.ratio(k))
-    noun = "token" if depth == 1 else "tokens"
+    depths = range(1, costs.limit + 1)
+    price = {k: costs.ratio(k) + k * costs.draft for k in depths}
+    depth = max(depths, key=lambda k: (k + 1) / price[k])
     return (
-        f"MTP off: checking {depth} {noun} costs {costs.ratio(depth):.1f}x one token on this"
-        " processor, so it cannot win"
+        f"MTP off: drafting and checking {depth} {'token' if depth == 1 else 'tokens'} costs"
+        f" {price[depth]:.1f}x one token on this processor and brings at most {depth + 1},"
+        " so it cannot win"
     )
 
 

@@ -83,7 +83,7 @@ class Bench:
         assert speculation is not None
         drafter = self.loaded.drafting.drafter
         assert drafter is not None
-        speculation._native = Oracle(drafter, self.text, right, seed)
+        speculation.drafter = Oracle(drafter, self.text, right, seed)
 
 
 def bound(bench: Bench, run: Run) -> float:

@@ -241,7 +241,9 @@ def test_a_wrong_drafter_is_refused_before_anything_is_loaded(
 ) -> None:
     shape = Gemma(window=256)
     model, drafter = write_gemma(tmp_path / "gemma.gguf", tmp_path / "gemma-mtp.gguf", shape)
-    monkeypatch.setattr("engines.llamacpp.engine.open_model", lambda *_, **__: pytest.fail())
+    monkeypatch.setattr(
+        "engines.llamacpp.engine.open_model", lambda *_, **__: pytest.fail("it was loaded")
+    )
     for wrong in (Pair(STARTER, drafter), Pair(model, STARTER_DRAFTER), Pair(STARTER, model)):
         with pytest.raises(DrafterMismatch):
             load(wrong.model, drafter=wrong.drafter)

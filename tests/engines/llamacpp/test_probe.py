@@ -211,6 +211,19 @@ def test_what_no_guard_knows_ends_only_the_process(tmp_path: Path) -> None:
     assert type(refusal(plan, COMMAND)) is ModelDamaged
 
 
+def test_a_library_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
+    """Asked to rotate no values of a head, llama.cpp goes round in a circle for ever."""
+    parts = take_apart(STARTER.read_bytes())
+    value = next(v for v in parts.values if v.key == b"gemma4.rope.dimension_count")
+    value.data = scalar(value.kind, 0)
+    path = tmp_path / "circle.gguf"
+    path.write_bytes(put_together(parts))
+    plan = replace(PLAN, model=path, drafter=None, draft_max=0)
+    error = refusal(plan, real(f"{NO_GUARDS}; child.stage_limit = lambda _: 3.0"))
+    assert type(error) is ModelRefused
+    assert "no end while it answered" in error.why
+
+
 def test_two_that_are_no_pair_harm_only_the_process(tmp_path: Path) -> None:
     """llama.cpp itself looks at little of what a drafter shares with its target."""
     parts = take_apart(DRAFTER.read_bytes())

@@ -1,0 +1,47 @@
+"""The line that says what MTP does, in the words that a user reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.llamacpp import truth
+from engines.llamacpp.costs import Costs
+
+CHEAP = Costs({0: 1.0, 1: 1.05, 3: 1.1, 7: 1.3}, 0.05)
+DEAR = Costs({0: 1.0, 1: 2.1, 3: 4.2, 7: 8.4}, 0.3)
+
+
+def test_what_runs_is_told_with_its_figures() -> None:
+    assert truth.running(2, 100, 71, 1.42, 1.5) == (
+        "MTP on: 2 tokens ahead, 71 % accepted, 1.4x of at most 1.5x"
+    )
+    assert truth.running(1, 0, 0, None, 1.0) == "MTP on: 1 token ahead"
+
+
+def test_a_gain_above_its_bound_by_noise_is_not_called_impossible() -> None:
+    assert truth.running(2, 10, 10, 1.62, 1.5).endswith("1.6x of at most 1.6x")
+
+
+def test_what_cannot_win_is_told_with_the_cost() -> None:
+    assert truth.cannot_win(CHEAP) is None
+    assert truth.cannot_win(DEAR) == (
+        "MTP off: drafting and checking 1 token costs 2.4x one token on this processor and brings"
+        " at most 2, so it cannot win"
+    )
+
+
+def test_the_break_even_is_where_the_best_depth_costs_what_it_brings() -> None:
+    costs = Costs({0: 1.0, 1: 1.5}, 0.0, limit=1)
+    assert truth.break_even(costs) == pytest.approx(0.5, abs=0.01)
+    assert truth.break_even(CHEAP) < 0.2
+    assert truth.not_here(costs, 0.31) == (
+        "MTP off for this text: 31 % of its guesses are right, and on this processor it pays"
+        " from 50 %"
+    )
+
+
+def test_what_a_model_can_do_is_told_before_it_answers() -> None:
+    assert truth.standing("lookup", CHEAP, "Nothing drafts.") == "Nothing drafts."
+    assert truth.standing("drafter", DEAR, "").startswith("MTP off: ")
+    line = truth.standing("embedded", CHEAP, "")
+    assert line.startswith("This model predicts several tokens ahead by itself: up to ")
