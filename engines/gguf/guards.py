@@ -8,7 +8,7 @@ tests/faults. What is not known here ends the probe's process instead (`llamacpp
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from engines.gguf.layers import Keys, Layers
@@ -24,13 +24,16 @@ _NUMBERED: Final = "tid2eid.weight"
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
 """How the names end of tensors that are no factors of a matrix product, whatever their shape."""
 
-_DELTA_NETS: Final = {
-    "qwen3next": (),
-    "qwen35": ("attn_qkv", "attn_gate"),
-    "qwen35moe": ("attn_qkv", "attn_gate"),
+_DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
+_QWEN_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"ssm_out": ("attn_qkv", "attn_gate")}
+_NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "qwen35": _QWEN_NEEDS,
+    "qwen35moe": _QWEN_NEEDS,
+    "step35": {"ffn_up": ("ffn_down",), "ffn_down": ("ffn_up", "ffn_gate")},
 }
-"""And which tensors their layers need, although llama.cpp takes files without."""
+"""Tensors that a layer needs if it has another; llama.cpp takes files without, and ends later."""
 
+_HEADS: Final = "nextn_predict_layers"
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of their sliding layers from the file, and trust it to name one.
 _SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
@@ -44,13 +47,16 @@ def check(keys: Keys, layers: Layers, tensors: Collection[Tensor]) -> None:
         raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
     if keys.architecture in _SLIDING and not layers.window:
         raise BadGguf("none of its layers has a sliding window, although its family needs one")
+    if keys.architecture != "gemma4-assistant" and layers.count <= keys.number(_HEADS):
+        raise BadGguf("all of its layers are prediction layers, and none is left to predict for")
     _check_sharing(keys, layers)
     for heads, kv_heads in zip(layers.heads, layers.kv_heads, strict=True):
         if kv_heads and heads % kv_heads:
             raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
     _check_positions(keys, layers)
     _check_epsilons(keys)
-    _check_state(keys, tensors)
+    _check_state(keys)
+    _check_company(keys.architecture, tensors)
     for tensor in tensors:
         _check_type(tensor)
         _check_keys(layers, tensor)
@@ -63,19 +69,19 @@ def _check_epsilons(keys: Keys) -> None:
             raise BadGguf(f"its {key} is {epsilon}, and has to be a small positive number")
 
 
-def _check_state(keys: Keys, tensors: Collection[Tensor]) -> None:
-    """The size of a delta net's state is there twice; and its tensors may be missing for llama.cpp,
-    which computes with them all the same."""
-    if keys.architecture not in _DELTA_NETS:
-        return
+def _check_state(keys: Keys) -> None:
+    """The size of a delta net's state is there twice."""
     heads, size = keys.number("ssm.time_step_rank"), keys.number("ssm.state_size")
     inner = keys.number("ssm.inner_size", heads * size)
-    if inner != heads * size:
+    if keys.architecture in _DELTA_NETS and inner != heads * size:
         raise BadGguf(f"its state of {inner} values is not that of {heads} heads with {size} each")
+
+
+def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
     names = {tensor.name for tensor in tensors}
     for name in sorted(names):
-        layer, _, rest = name.partition(".ssm_out.")
-        for needed in _DELTA_NETS[keys.architecture] if rest else ():
+        layer, _, rest = name.removesuffix(".weight").rpartition(".")
+        for needed in _NEEDS.get(architecture, {}).get(rest, ()):
             if f"{layer}.{needed}.weight" not in names:
                 raise BadGguf(f"the tensor '{layer}.{needed}.weight' is missing")
 

@@ -24,7 +24,7 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
     """
     began = perf_counter()
     seed = actual_seed(request.sampling)
-    prompt = loaded.prompter.write(request)
+    prompt = loaded.prompter.write(request, loaded.cache.known(request.chat))
     sampler = open_sampler(
         loaded.native,
         loaded.model,
@@ -122,6 +122,7 @@ def _deltas(
         yield from writer.finish(ended=decoding.finish == "stop")
     finally:
         loaded.prompter.remember(prompt, writer.raw, tokens[: writer.known])
+        loaded.cache.expect([*prompt.tokens, *tokens[: writer.known]])
 
 
 def _rate(count: int, seconds: float) -> float:

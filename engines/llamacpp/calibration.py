@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Final
 
 from engines.cancel import CancelToken
+from engines.errors import EngineFailed
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import EVALUATED, Context
 from engines.llamacpp.costs import Costs
@@ -58,7 +59,7 @@ def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> flo
     cache.clear()
     began = perf_counter()
     if context.evaluate((0,) * (depth + 1), 0, outputs=depth + 1) != EVALUATED:
-        raise RuntimeError("a measured step was not evaluated")
+        raise _not_evaluated()
     for row in range(depth + 1):
         sampler.draw(context, row)
     return perf_counter() - began
@@ -76,8 +77,16 @@ def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafte
     cache.clear()
     drafting.restore(None)
     if context.evaluate((0,), 0, outputs=1) != EVALUATED:
-        raise RuntimeError("a measured step was not evaluated")
+        raise _not_evaluated()
     drafter.observe((0,), 0)
     began = perf_counter()
     drafter.propose(0, 1, more)
     return (perf_counter() - began) / max(made, 1)
+
+
+def _not_evaluated() -> EngineFailed:
+    return EngineFailed(
+        "The model was loaded, but does not compute.",
+        "llama.cpp could not evaluate the first tokens.",
+        "Try another model; if it happens again, send us the report.",
+    )

@@ -136,8 +136,11 @@ class Context:
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate at most `batch_size` tokens from position `start` on; returns the result code.
 
-        The last `outputs` of them, at most 1 + `drafts`, get logits to draw from.
+        The last `outputs` of them, at most 1 + `drafts`, get logits to draw from. Raises ValueError
+        for more: llama.cpp would end the process.
         """
+        if outputs > 1 + self.drafts:
+            raise ValueError(f"{outputs} rows of logits; there is room for {1 + self.drafts}")
         if (outputs > 1) != self._trial:
             # llama.cpp takes every call with several tokens for a prompt, with the threads for it.
             self._trial = outputs > 1

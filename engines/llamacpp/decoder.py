@@ -80,10 +80,8 @@ class Decoding:
     def _prefill(self, prompt: Sequence[int]) -> bool:
         began = perf_counter()
         held, last = len(self._cache.tokens), len(prompt) - 1
-        self._cache.checkpoint()
         for part in self._parts(held, len(prompt)):
-            if part.start == last:
-                self._cache.checkpoint()
+            self._cache.checkpoint()
             tokens = prompt[part.start : part.stop]
             if not self._evaluate(tokens, outputs=int(part.stop > last)):
                 return False

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from engines.dialect import Dialect
 from engines.errors import MessageTooLong, TemplateFailed
 from engines.llamacpp import conversation
+from engines.llamacpp.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import ChatRequest, Message
 
@@ -33,12 +34,15 @@ class Prompter:
         self._vocabulary = vocabulary
         self._size = size
         self._known: tuple[str, list[int]] = ("", [])
+        self._held: Sequence[Sequence[int]] = ()
 
-    def write(self, request: ChatRequest) -> Prompt:
+    def write(self, request: ChatRequest, held: Sequence[Sequence[int]] = ()) -> Prompt:
         """Render the conversation; if need be without its oldest turns.
 
+        held: conversations whose KV cache is at hand. What they spell gets their tokens.
         Raises TemplateFailed, MessageTooLong.
         """
+        self._held = held
         messages = request.messages
         if not messages:
             raise ValueError("there is no message to answer")
@@ -88,6 +92,14 @@ class Prompter:
         # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
         if known_text and text.startswith(known_text) and self._dialect.begins_with_marker(rest):
             return known_tokens + self._vocabulary.tokenise(rest)
+        begins = self._dialect.begins_with_marker
+        longest, at, of = 0, 0, list[int]()
+        for held in self._held:
+            count, end = spelled(text, held, self._vocabulary, begins)
+            if end > at:
+                longest, at, of = count, end, held
+        if at:
+            return [*of[:longest], *self._vocabulary.tokenise(text[at:])]
         tokens = self._vocabulary.tokenise(text)
         if self._vocabulary.adds_bos and tokens[:1] != [self._vocabulary.bos]:
             tokens.insert(0, self._vocabulary.bos)

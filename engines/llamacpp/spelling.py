@@ -27,7 +27,7 @@ def spelled(
     decoder, at, place = Utf8Decoder(), 0, (0, 0)
     for count, token in enumerate(tokens):
         if token >= vocabulary.size:
-            return place  # llama.cpp would end the process when it is asked for its text
+            return place
         while text.startswith(SEAM, at):
             at += len(SEAM)
         spelling = vocabulary.text(token)

@@ -28,8 +28,6 @@ from pathlib import Path
 from time import time_ns
 from typing import BinaryIO, Final
 
-import psutil
-
 from engines.llamacpp.records import (
     DamagedState,
     Head,
@@ -218,6 +216,8 @@ class StateFolder:
 
     def _remove_unfinished(self) -> None:
         """What a process that has ended left half written."""
+        import psutil
+
         for path in self._path.glob(_UNFINISHED):
             writer = _WRITER.search(path.name)
             if not writer or int(writer[1]) == os.getpid() or not psutil.pid_exists(int(writer[1])):

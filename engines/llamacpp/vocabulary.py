@@ -63,7 +63,7 @@ class Vocabulary:
 
     def text(self, token: int) -> str:
         """The token's text as the vocabulary spells it; empty if there is no such token."""
-        if token < 0:
+        if not 0 <= token < self.size:
             return ""
         text: bytes = self._api.llama_vocab_get_text(self._pointer, token)
         return text.decode(errors="replace")
@@ -105,9 +105,14 @@ class Vocabulary:
         return tokens[:count]
 
     def piece(self, token: int) -> bytes:
-        """The bytes a token adds to a text, perhaps half a character; none for a control token."""
+        """The bytes a token adds to a text, perhaps half a character; none for a control token.
+
+        Raises ValueError for a number that is no token: llama.cpp would end the process.
+        """
         if (known := self._pieces.get(token)) is not None:
             return known
+        if not 0 <= token < self.size:
+            raise ValueError(f"{token} is no token of this vocabulary")
         length = self._into_buffer(token)
         if length < 0:
             self._buffer = ctypes.create_string_buffer(-length)

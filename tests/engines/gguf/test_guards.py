@@ -21,11 +21,13 @@ from tests.engines.gguf_files import (
     write_gguf,
 )
 from tests.faults.gguf_parts import put_together, size_of, take_apart
+from tests.support.mtp_models import write_step
 
 LLAMA_CASES: dict[str, tuple[dict[str, object], str]] = {
     "no layers": ({"block_count": 0}, "missing or zero"),
     "too many layers": ({"block_count": 513}, "513 layers"),
     "prediction layers": ({"nextn_predict_layers": 5}, "more prediction layers"),
+    "prediction layers only": ({"nextn_predict_layers": 4}, "all of its layers"),
     "experts": ({"expert_count": 1025, "expert_used_count": 2}, "do not add up"),
     "experts at work": ({"expert_count": 4, "expert_used_count": 5}, "do not add up"),
     "idle experts": ({"expert_count": 4}, "do not add up"),
@@ -96,6 +98,18 @@ def test_qwen35_without_a_tensor(tmp_path: Path, name: str) -> None:
     shapes = qwen35_tensors(QWEN35)
     del shapes[f"blk.1.{name}.weight"]
     path = write_gguf(tmp_path / "m.gguf", "qwen35", QWEN35, shapes)
+    with pytest.raises(ModelDamaged, match="is missing"):
+        read_header(path)
+
+
+@pytest.mark.parametrize("name", ["ffn_up", "ffn_gate", "ffn_down"])
+def test_step35_without_a_tensor(tmp_path: Path, name: str) -> None:
+    whole = write_step(tmp_path / "whole.gguf")
+    assert read_header(whole).tensors
+    parts = take_apart(whole.read_bytes())
+    parts.tensors = [t for t in parts.tensors if t.name != f"blk.1.{name}.weight".encode()]
+    path = tmp_path / "m.gguf"
+    path.write_bytes(put_together(parts))
     with pytest.raises(ModelDamaged, match="is missing"):
         read_header(path)
 

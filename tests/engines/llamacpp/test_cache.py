@@ -228,6 +228,29 @@ def test_older_versions_of_a_chat_stay_in_memory_and_off_the_disk(
     assert len(chats) == 2
 
 
+def test_a_chat_in_memory_of_which_only_the_beginning_is_used_stays_there(start: Open) -> None:
+    opened = start()
+    prompt, other = opened.words(600, seed=1), opened.words(300, seed=2)
+    opened.answer(prompt, "chat")
+    opened.answer(other, "other")
+    opened.answer([*prompt[:200], *opened.words(50, seed=3)], "chat")
+    opened.answer(prompt, "chat")
+    assert opened.evaluated == 1
+    chats = [record.chat for record in opened.cache._kept._memory.records]
+    assert sorted(map(str, chats)) == ["chat", "other"], "what is live is not kept twice"
+
+
+def test_changes_of_a_chat_too_large_for_memory_are_not_written_each_time(
+    start: Open, tmp_path: Path
+) -> None:
+    opened = start(memory=1000, states=tmp_path / "states")
+    for seed in (1, 2, 3):
+        opened.answer(opened.words(200, seed=seed), "chat")
+    assert not list((tmp_path / "states").glob("*"))
+    opened.answer(opened.words(200, seed=4), "another chat")
+    assert len(list((tmp_path / "states").glob("*"))) == 1
+
+
 def test_a_small_memory_keeps_what_fits_and_the_disk_takes_the_rest(
     start: Open, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch
 from engines.llamacpp import loaded as loading
+from engines.llamacpp.context import Context
 from engines.llamacpp.cost_book import CostBook
 from engines.llamacpp.costs import Costs
 from engines.llamacpp.engine import LlamaCppEngine
@@ -249,23 +250,40 @@ def test_a_wrong_drafter_is_refused_before_anything_is_loaded(
             load(wrong.model, drafter=wrong.drafter)
 
 
-def test_costs_are_measured_once(
-    pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("step", "times"), [(1.1, 2), (3.0, 3)], ids=["once", "again where drafts could not win"]
+)
+def test_costs_are_measured(
+    pairs: dict[str, Pair],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: float,
+    times: int,
 ) -> None:
+    """Once for each number of threads, and kept; a hopeless curve is never believed for good."""
     measured: list[Costs] = []
-    measure = loading.measure_costs
-    monkeypatch.setattr(
-        loading, "measure_costs", lambda *args: measured.append(measure(*args)) or measured[-1]
-    )
+
+    def measure(context: Context, *_: object) -> Costs:
+        measured.append(Costs({0: 1.0, 1: step, 3: 2 * step}, 0.1, context.drafts))
+        return measured[-1]
+
+    monkeypatch.setattr(loading, "measure_costs", measure)
     for threads in (1, 1, 2):
         engine = LlamaCppEngine(CostBook(tmp_path / "costs.json"))
         pair = pairs["drafter"]
         plan = LoadPlan(pair.model, 512, threads, threads, drafter=pair.drafter)
         engine.load(plan, lambda _: None, CancelToken())
         engine.close()
-    assert len(measured) == 2
-    assert measured[0].ratio(1) > 1
-    assert measured[0].draft > 0
+    assert len(measured) == times
+
+
+def test_a_measurement_finds_that_more_tokens_take_longer(load: Load) -> None:
+    engine = load(STARTER, drafter=STARTER_DRAFTER)
+    assert engine._loaded is not None
+    assert engine._loaded.speculation is not None
+    costs = engine._loaded.speculation.costs
+    assert costs.ratio(8) > costs.ratio(1) > 1
+    assert costs.draft > 0
 
 
 def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:

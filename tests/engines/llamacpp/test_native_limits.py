@@ -68,6 +68,7 @@ EVALUATIONS = {
     "no token": ("[], 0, outputs=0", "-1"),
     "a token that there is not": ("[1_000_000], 0, outputs=1", "-1"),
     "a negative token": ("[-1], 0, outputs=1", "-1"),
+    "more outputs than there is room for": ("[1] * 4, 0, outputs=4", "ValueError"),
     "a place behind the context": ("[1] * 32, 240, outputs=1", "0"),
 }
 

@@ -1,0 +1,141 @@
+"""Gives damaged files to a worker, counts what becomes of them, and replaces a worker that dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from engines.errors import EngineError
+from engines.gguf_header import read_header
+from engines.llamacpp.probe_causes import Cause, cause_of
+from engines.llamacpp.probe_protocol import ERROR, STAGE, write_plan
+from engines.types import LoadPlan
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Outcomes:
+    """loaded: came through. header, library: errors by code. deaths: files by cause.
+
+    crashes: files on which Python ended, and not llama.cpp.
+    """
+
+    loaded: int = 0
+    header: Counter[str] = field(default_factory=Counter)
+    library: Counter[str] = field(default_factory=Counter)
+    deaths: dict[Cause, list[Path]] = field(default_factory=dict)
+
+    @property
+    def files(self) -> int:
+        errors = self.header.total() + self.library.total()
+        return self.loaded + errors + self.count_deaths()
+
+    @property
+    def crashes(self) -> list[Path]:
+        found = [files for cause, files in self.deaths.items() if "Python" in cause.why]
+        return [file for files in found for file in files]
+
+    def count_deaths(self) -> int:
+        return sum(map(len, self.deaths.values()))
+
+    def add(self, other: Outcomes) -> None:
+        self.loaded += other.loaded
+        self.header += other.header
+        self.library += other.library
+        for cause, files in other.deaths.items():
+            self.deaths.setdefault(cause, []).extend(files)
+
+    def __str__(self) -> str:
+        said = (
+            f"{self.files} files: {self.loaded} load and answer,"
+            f" {self.header.total()} are refused by their header {dict(self.header)},"
+            f" {self.library.total()} by llama.cpp or the engine {dict(self.library)},"
+            f" {self.count_deaths()} end the process"
+        )
+        deaths = sorted(self.deaths.items(), key=lambda death: -len(death[1]))
+        lines = [f"{len(files):5}: {cause.why} {files[0].name}" for cause, files in deaths]
+        return "\n".join([said, *lines])
+
+
+class Worker:
+    """Tries one plan after the other. Use it in a `with`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._errors = folder / "stderr"
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def attempt(self, plan: LoadPlan) -> Cause | str | None:
+        """Why it ended the worker, the code of an error, or None for a plan that works."""
+        child = self._child = self._child or self._start()
+        assert child.stdin
+        assert child.stdout
+        child.stdin.write(write_plan(plan).encode() + b"\n")
+        child.stdin.flush()
+        stage = ""
+        while line := child.stdout.readline():
+            verdict: dict[str, Any] = json.loads(line)
+            if ERROR in verdict:
+                code: str | None = verdict[ERROR]
+                return code
+            stage = verdict[STAGE]
+        code_of_end = self._end()
+        return cause_of(code_of_end, stage, self._errors.read_text(errors="replace"))
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._errors.open("wb") as errors:
+            return subprocess.Popen(
+                [sys.executable, "-m", "tests.faults.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=os.environ | {"PYTHONPATH": str(ROOT)},
+            )
+
+    def _end(self) -> int:
+        child, self._child = self._child, None
+        if child is None:
+            return 0
+        with child:
+            assert child.stdin
+            child.stdin.close()
+        return child.returncode
+
+
+def attempt(worker: Worker, plan: LoadPlan, damaged: Path, outcomes: Outcomes) -> bool:
+    """Do as the app does: read the header of the damaged file here, and try the rest elsewhere.
+
+    Whether it ended the worker.
+    """
+    try:
+        read_header(damaged)
+    except EngineError as error:
+        outcomes.header[error.code] += 1
+        return False
+    found = worker.attempt(plan)
+    if isinstance(found, Cause):
+        outcomes.deaths.setdefault(found, []).append(damaged)
+        return True
+    if found:
+        outcomes.library[found] += 1
+    else:
+        outcomes.loaded += 1
+    return False
