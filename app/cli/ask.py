@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import closing
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
+from app.cli.parser import Usage
+from app.cli.printing import print_answer
 from app.core.errors import FileNotText
-from app.services.answers import AnswerEvent, AnswerOptions, Ended
+from app.services.answers import AnswerEvent, AnswerOptions
 from app.wiring import Core
 from engines.cancel import CancelToken
-from engines.errors import EngineUnavailable, UserError
+from engines.errors import EngineUnavailable
 from engines.registry import statuses
-from engines.types import Done, Message, ReasoningDelta, TextDelta
+from engines.types import Message
 
 BUILT_IN_QUESTION = "What is Hearth?"
-
-
-class _AnswerFailed(UserError):
-    """An answer that was saved as failed, in the words in which it was saved."""
-
-    def __init__(self, code: str, what: str, why: str, do: str) -> None:
-        super().__init__(what, why, do)
-        self.code = code
 
 
 def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     if args.engine != "llamacpp":
         refuse_engine(args.engine)
+    if args.depth is not None and args.mtp == "off":
+        raise Usage(
+            "--depth and --mtp off contradict each other.",
+            "A depth is how many tokens MTP guesses ahead, and off means none.",
+            "Leave out one of the two.",
+        )
     settings = core.settings.read()
-    text = sys.stdin.read() if args.text == "-" else args.text
+    text = _standard_input() if args.text == "-" else args.text
     text = with_files(text, args.file)
     options = AnswerOptions(
         model=args.model,
@@ -45,7 +43,9 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         context=args.context,
         max_tokens=args.max_tokens,
         stop=tuple(args.stop),
-        mtp=args.mtp,
+        mtp="on" if args.depth is not None and args.mtp is None else args.mtp,
+        depth=args.depth,
+        grammar=_read(args.grammar) if args.grammar else None,
         system_prompt=args.system,
     )
 
@@ -73,73 +73,34 @@ def answer_built_in(core: Core, out: Output) -> int:
     return print_answer(core, interruptible(work), out)
 
 
-def print_answer(core: Core, events: Generator[AnswerEvent, None, None], out: Output) -> int:
-    """Print an answer as it comes, or as one JSON value at its end.
-
-    Raises the answer's error after what was answered has been printed.
-    """
-    text: list[str] = []
-    reasoning: list[str] = []
-    done: Done | None = None
-    try:
-        with closing(events):
-            for event in events:
-                if isinstance(event, TextDelta):
-                    text.append(event.text)
-                    out.piece(event.text)
-                elif isinstance(event, ReasoningDelta):
-                    reasoning.append(event.text)
-                elif isinstance(event, Done):
-                    done = event
-                elif isinstance(event, Ended) and event.message.failure is not None:
-                    raise _AnswerFailed(**asdict(event.message.failure))
-    finally:
-        if text:
-            out.piece("\n")
-        if done is not None:
-            _conclude(core, "".join(text), "".join(reasoning), done, out)
-    return 0
-
-
-def _conclude(core: Core, text: str, reasoning: str, done: Done, out: Output) -> None:
-    """The JSON value of an answer, or the notes that belong to it."""
-    if out.as_json:
-        entry = core.runtime.entry
-        value = {
-            "text": text,
-            "reasoning": reasoning or None,
-            "finish_reason": done.finish_reason,
-            "model": entry.id if entry else None,
-            "engine": core.runtime.engine_name,
-            "mtp": asdict(done.mtp),
-            "usage": asdict(done.usage),
-            "timing": asdict(done.timing),
-            "seed": done.seed,
-        }
-        out.value(value, str)
-    if done.usage.left_out:
-        out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
-    if done.mtp.mode == "on" and not done.mtp.active:
-        out.note(f"MTP is off: {done.mtp.reason}")
+def _standard_input() -> str:
+    if sys.stdin is None:
+        raise Usage(
+            "There is no standard input to read the question from.",
+            "Hearth was started without one, and the TEXT was -.",
+            "Give the question as TEXT.",
+        )
+    return sys.stdin.read()
 
 
 def with_files(text: str, files: list[Path]) -> str:
     """The question with the content of text files behind it. Raises FileNotText."""
-    parts = [text]
-    for path in files:
-        try:
-            content = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise FileNotText(
-                f"{path} cannot be sent along.",
-                f"The system says: {reason}."
-                if isinstance(error, OSError)
-                else f"Sorry, {reason}.",
-                "Choose a plain text file that exists.",
-            ) from error
-        parts.append(f"{path.name}:\n```\n{content.rstrip()}\n```")
-    return "\n\n".join(parts)
+    contents = [(path.name, _read(path).rstrip()) for path in files]
+    return "\n\n".join([text, *(f"{name}:\n```\n{inside}\n```" for name, inside in contents)])
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = "It is not UTF-8 text."
+        if isinstance(error, OSError):
+            why = f"The system says: {error.strerror}."
+        raise FileNotText(
+            f"{path} cannot be read as text.",
+            why,
+            "Choose a plain text file that exists.",
+        ) from error
 
 
 def refuse_engine(name: str) -> None:

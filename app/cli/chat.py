@@ -6,17 +6,21 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import TextIO, cast
 
-from app.cli.ask import answer_built_in, print_answer
+from app.cli.ask import answer_built_in
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
+from app.cli.parser import MODES
+from app.cli.printing import print_answer
 from app.core.conversation import StoredMessage
 from app.core.models import STARTER
 from app.services.answers import AnswerEvent, AnswerOptions
+from app.services.mtp_advice import mtp_of_files
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import UserError
+from engines.types import MtpMode
 
 GUIDE_NOTE = (
     "This is the tiny built-in guide: it knows Hearth and a little small talk. "
@@ -39,6 +43,7 @@ class Conversation:
     out: Output
     model: str | None = None
     chat_id: str | None = None
+    mtp: MtpMode | None = None
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +53,7 @@ class Conversation:
             "/again": ("answer the last question again", self._again),
             "/continue": ("go on with an answer that was stopped or cut off", self._continue),
             "/model": ("NAME: choose a model; without a name, show all", self._model),
+            "/mtp": ("auto, on or off, for this chat; alone, show how it stands", self._mtp),
             "/chats": ("show the chats; /open ID goes on with one", self._chats),
             "/open": ("ID: go on with a chat", self._open),
             "/quit": ("leave; Ctrl-D does the same", self._quit),
@@ -64,7 +70,8 @@ class Conversation:
         elif word.startswith("/") and "/" not in word[1:]:
             self.out.note(f"There is no command {word}. /help shows all of them.")
         else:
-            question, answer = self.core.chats.ask(self.chat_id, line)
+            mtp = self.mtp or self.core.settings.read().mtp
+            question, answer = self.core.chats.ask(self.chat_id, line, mtp)
             self.chat_id = question.chat_id
             self._write(answer)
 
@@ -90,7 +97,7 @@ class Conversation:
         print("  Ctrl-C     stop an answer; what is there is kept")
 
     def _new(self, _: str) -> None:
-        self.chat_id = None
+        self.chat_id = self.mtp = None
 
     def _again(self, _: str) -> None:
         if (last := self._last_answer()) is not None:
@@ -108,12 +115,35 @@ class Conversation:
         for entry in self.core.library.entries():
             print(f"{'*' if entry.id == chosen else ' '} {entry.id}  {entry.name}")
 
+    def _mtp(self, mode: str) -> None:
+        if mode in MODES:
+            self.mtp = cast(MtpMode, mode)
+            if self.chat_id is not None:
+                self.core.chats.set_mtp(self.chat_id, self.mtp)
+        elif mode:
+            self.out.note(f"MTP can be {', '.join(MODES)}; not {mode}.")
+            return
+        settings = self.core.settings.read()
+        stands = self.mtp or settings.mtp
+        print(f"MTP is set to {stands} for this chat.")
+        if stands != "off":
+            print(self._what_runs(stands, self.model or settings.model))
+
+    def _what_runs(self, mode: MtpMode, model: str) -> str:
+        """What MTP did for the last answer, or what the model's files say of it."""
+        path = self.core.chats.path(self.chat_id) if self.chat_id else ()
+        facts = path[-1].facts if path else None
+        if facts is not None and facts.mtp is not None and facts.mtp.mode == mode:
+            return facts.mtp.reason
+        return mtp_of_files(self.core.library, self.core.library.find(model))
+
     def _chats(self, _: str) -> None:
         for chat in self.core.chats.chats():
             print(f"{'*' if chat.id == self.chat_id else ' '} {chat.id[:8]}  {chat.title}")
 
     def _open(self, chat_id: str) -> None:
-        self.chat_id = self.core.chats.chat(chat_id).id
+        chat = self.core.chats.chat(chat_id)
+        self.chat_id, self.mtp = chat.id, chat.mtp
         for message in self.core.chats.path(self.chat_id):
             print(f"> {message.text}" if message.role == "user" else f"{message.text}\n")
 

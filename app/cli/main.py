@@ -94,10 +94,11 @@ def _with_window(window: ModuleType, folder: DataFolder) -> int:
 
 
 def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
-    from app.cli import ask, chat, manage
+    from app.cli import ask, bench, chat, manage
 
     commands: dict[str | None, Callable[[], int]] = {
         "ask": lambda: ask.ask(core, args, out),
+        "bench": lambda: bench.bench(core, args, out),
         "hardware": lambda: manage.show_hardware(out),
         "engines": lambda: manage.list_engines(out),
         "models": lambda: manage.manage_models(core, args, out),

@@ -12,9 +12,11 @@ from app.cli.output import Output, size, table
 from app.core.export import as_json, as_markdown
 from app.core.models import ModelEntry
 from app.core.settings import fields, section_of
+from app.services.answers import wishes_of
 from app.wiring import Core, hardware
 from engines.errors import EngineError
-from engines.planner import Wishes, check, make_plan
+from engines.gguf_header import read_header
+from engines.planner import Drafter, check, make_plan
 from engines.registry import statuses
 
 
@@ -77,12 +79,17 @@ def manage_models(core: Core, args: argparse.Namespace, out: Output) -> int:
         entry = library.find(args.what)
         header = library.header(entry)
         computer = hardware()
-        wishes = Wishes(context=settings.context or None, kv_type=settings.kv_type)
-        fit = check(header, computer, make_plan(entry.path, header, computer, wishes))
+        path = library.drafter_for(entry)
+        drafter = Drafter(path, read_header(path)) if path else None
+        plan = make_plan(entry.path, header, computer, wishes_of(settings), drafter)
+        fit = check(header, computer, plan, drafter.header if drafter else None)
         out.value(asdict(fit), lambda: f"{fit.verdict}: {fit.reason}")
     elif args.verb == "import":
         entry = library.add(Path(args.what))
-        out.value(_described(core, entry), lambda: f"Added {entry.name} as {entry.id}.")
+        drafts = entry in library.drafters()
+        targets = [target.name for target in library.drafts_for(entry)] if drafts else []
+        value = {**_described(core, entry), "drafts_for": targets}
+        out.value(value, lambda: _added_in_words(entry, targets))
     else:
         entry = library.remove(args.what)
         out.value({"removed": entry.id}, lambda: f"{entry.id} is off the list; {entry.path} stays.")
@@ -150,12 +157,13 @@ def _listed(core: Core, entry: ModelEntry) -> dict[str, Any]:
 
 def _described(core: Core, entry: ModelEntry) -> dict[str, Any]:
     header = core.library.header(entry)
-    kind = "drafter" if entry.drafter else header.mtp
+    drafter = core.library.drafter_for(entry)
+    kind = "drafter" if drafter else "none" if header.mtp == "drafter" else header.mtp
     return {
         "id": entry.id,
         "name": entry.name,
         "repo": None,
-        "files": [path.name for path in (entry.path, entry.drafter) if path],
+        "files": [path.name for path in (entry.path, drafter) if path],
         "size_bytes": header.size_bytes,
         "architecture": header.architecture,
         "parameters": header.parameters,
@@ -166,6 +174,11 @@ def _described(core: Core, entry: ModelEntry) -> dict[str, Any]:
         "verified": False,
         "path": str(entry.path),
     }
+
+
+def _added_in_words(entry: ModelEntry, targets: list[str]) -> str:
+    added = f"Added {entry.name} as {entry.id}"
+    return f"{added}; it guesses ahead for {', '.join(targets)}." if targets else f"{added}."
 
 
 def _model_row(model: dict[str, Any]) -> tuple[str, ...]:

@@ -34,17 +34,22 @@ class Output:
         if not self.quiet and not self.as_json:
             print(line, file=sys.stderr, flush=True)
 
-    def error(self, error: UserError) -> None:
+    def error(self, error: UserError, **beside: Any) -> None:
+        """An error; `beside` is what else belongs into its JSON value."""
         print(f"{error.what} {error.why} {error.do}", file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.do}
-            print(json.dumps({"error": parts}, ensure_ascii=False))
+            value = {"error": parts, **beside}
+            print(json.dumps(value, default=_plain, ensure_ascii=False))
 
     def progress(self, share: float) -> None:
-        """A line that is rewritten, on a terminal only."""
+        """How far the model is loaded."""
+        self.rewrite(f"Loading the model: {share:4.0%}" if share < 1 else "")
+
+    def rewrite(self, line: str) -> None:
+        """A line in place of the last such line, on a terminal only."""
         if self.quiet or self.as_json or not sys.stderr.isatty():
             return
-        line = f"Loading the model: {share:4.0%}" if share < 1 else ""
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 

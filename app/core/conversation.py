@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from engines.types import Message, Role
+from engines.types import Message, MtpMode, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
 """streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
@@ -20,7 +20,10 @@ _TITLE_LENGTH = 48
 
 @dataclass(frozen=True)
 class AnswerFacts:
-    """How an answer came about; times in seconds, speeds in tokens per second."""
+    """How an answer came about; times in seconds, speeds in tokens per second.
+
+    mtp: what multi-token prediction did for it; None for answers from before it was there.
+    """
 
     model: str
     engine: str
@@ -33,6 +36,7 @@ class AnswerFacts:
     decode_tok_s: float = 0.0
     seed: int = 0
     finish_reason: str = ""
+    mtp: MtpReport | None = None
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,17 @@ class StoredMessage:
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat without its messages. leaf_id: the newest message of the path that is shown."""
+    """A chat without its messages. leaf_id: the newest message of the path that is shown.
+
+    mtp: how its switch stands; None in a chat from before there was one.
+    """
 
     id: str
     title: str
     created: float
     updated: float
     leaf_id: str | None
+    mtp: MtpMode | None = None
 
 
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:

@@ -14,8 +14,15 @@ from pydantic.fields import FieldInfo
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from engines.types import KvType, Sampling
 
-Section = Literal["Appearance", "Assistant", "Answers", "Model", "Privacy"]
-SECTIONS: tuple[Section, ...] = ("Appearance", "Assistant", "Answers", "Model", "Privacy")
+Section = Literal["Appearance", "Assistant", "Answers", "Model", "Speed", "Privacy"]
+SECTIONS: tuple[Section, ...] = (
+    "Appearance",
+    "Assistant",
+    "Answers",
+    "Model",
+    "Speed",
+    "Privacy",
+)
 
 RENAMED: dict[str, str] = {}
 
@@ -119,6 +126,31 @@ class Settings(BaseModel):
         "Model",
         "KV cache",
         "q8_0 halves the memory that a long context takes, at almost no loss.",
+    )
+    mtp: Literal["off", "auto", "on"] = _field(
+        "auto",
+        "Speed",
+        "Multi-token prediction",
+        "How the MTP switch of a new chat stands. Auto guesses words ahead where that is faster "
+        "here, and leaves it where it is not; the answers are the same.",
+    )
+    kv_memory: int = _field(
+        512,
+        "Speed",
+        "Chats kept ready in memory",
+        "In MB. A chat that is kept ready goes on at once when you come back to it; 0 keeps "
+        "only the one in use.",
+        ge=0,
+        le=1_000_000,
+    )
+    kv_disk: int = _field(
+        2048,
+        "Speed",
+        "Chats kept ready on disk",
+        "In MB, for after a restart; the oldest go first, and each goes with its chat. 0 keeps "
+        "nothing on disk. A change holds from the next start.",
+        ge=0,
+        le=10_000_000,
     )
     offline: bool = _field(
         False,

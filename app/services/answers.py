@@ -29,6 +29,7 @@ from engines.types import (
     ChatRequest,
     Done,
     Event,
+    LoadedModel,
     Message,
     MtpMode,
     ReasoningDelta,
@@ -45,7 +46,10 @@ GREEDY = Sampling(temperature=0.0)
 
 @dataclass(frozen=True)
 class AnswerOptions:
-    """What differs from the settings for one answer; None means: as the settings say."""
+    """What differs from the settings for one answer; None means: as the settings say.
+
+    chat: the stored chat that the answer belongs to; None for an answer without one.
+    """
 
     model: str | None = None
     temperature: float | None = None
@@ -54,8 +58,19 @@ class AnswerOptions:
     context: int | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
-    mtp: MtpMode = "auto"
+    mtp: MtpMode | None = None
+    depth: int | None = None
+    grammar: str | None = None
+    chat: str | None = None
     system_prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The model of an answer is loaded; comes before all that the engine says."""
+
+    entry: ModelEntry
+    loaded: LoadedModel
 
 
 @dataclass(frozen=True)
@@ -66,7 +81,7 @@ class Ended:
     saved: bool = True
 
 
-AnswerEvent = Event | Ended
+AnswerEvent = Event | Ready | Ended
 
 
 class Answers:
@@ -87,8 +102,9 @@ class Answers:
     ) -> Iterator[AnswerEvent]:
         """Write the answer that the store holds in state "streaming"; ends with Ended.
 
-        An answer that already has text is continued. What can go wrong for a user is part of
-        the ended message; nothing is raised for it.
+        An answer that already has text is continued. Where the options leave MTP open, it is as
+        the chat's switch stands. What can go wrong for a user is part of the ended message;
+        nothing is raised for it.
         """
         written = answer
         saved_at = time.monotonic()
@@ -96,7 +112,10 @@ class Answers:
             path = path_to(self._chats.messages(answer.chat_id), answer.id)
             system = _or(options.system_prompt, settings.system_prompt)
             messages = as_prompt(path, system)
-            for event in self.once(messages, settings, options, progress, cancel):
+            chosen = replace(
+                options, mtp=_or(options.mtp, self._chats.mtp(answer.chat_id)), chat=answer.chat_id
+            )
+            for event in self.once(messages, settings, chosen, progress, cancel):
                 if isinstance(event, TextDelta):
                     written = replace(written, text=written.text + event.text)
                 elif isinstance(event, ReasoningDelta):
@@ -129,23 +148,21 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[Event]:
+    ) -> Iterator[Event | Ready]:
         """Answer without the store. Raises EngineError, ModelUnknown or LoadCancelled."""
         if cancel.cancelled:
             raise LoadCancelled
         entry = self._library.find(_or(options.model, settings.model))
-        wishes = Wishes(
-            context=_or(options.context, settings.context) or None,
-            threads=settings.threads or None,
-            kv_type=settings.kv_type,
-        )
-        self._runtime.load(entry, wishes, progress, cancel)
+        wishes = wishes_of(settings, options.context)
+        yield Ready(entry, self._runtime.load(entry, wishes, progress, cancel))
         request = ChatRequest(
             messages=messages,
             sampling=_sampling(entry, settings, options),
             max_tokens=_or(options.max_tokens, settings.max_tokens) or None,
             stop=options.stop,
-            mtp=options.mtp,
+            mtp=_or(options.mtp, settings.mtp),
+            depth=options.depth,
+            chat=options.chat,
         )
         yield from self._runtime.chat(request, cancel)
 
@@ -171,7 +188,17 @@ class Answers:
             decode_tok_s=done.timing.decode_tok_s,
             seed=done.seed,
             finish_reason=done.finish_reason,
+            mtp=done.mtp,
         )
+
+
+def wishes_of(settings: Settings, context: int | None = None) -> Wishes:
+    """What the user wants of a load; context in tokens, None as the settings say."""
+    return Wishes(
+        context=_or(context, settings.context) or None,
+        threads=settings.threads or None,
+        kv_type=settings.kv_type,
+    )
 
 
 def _sampling(entry: ModelEntry, settings: Settings, options: AnswerOptions) -> Sampling:
@@ -182,6 +209,7 @@ def _sampling(entry: ModelEntry, settings: Settings, options: AnswerOptions) -> 
         temperature=_or(options.temperature, base.temperature),
         top_p=_or(options.top_p, base.top_p),
         seed=options.seed,
+        grammar=options.grammar,
     )
 
 

@@ -12,6 +12,7 @@ from app.core.export import as_json, as_markdown
 from app.services.tasks import STORE, Tasks
 from app.store.chats import ChatStore
 from app.store.folder import write_whole
+from engines.types import MtpMode
 
 
 class Chats(QObject):
@@ -25,6 +26,7 @@ class Chats(QObject):
         super().__init__(parent)
         self._store = store
         self._tasks = tasks
+        self._chosen: dict[str, MtpMode] = {}
 
     def list(self, words: str = "") -> list[Chat]:
         """Chats for the sidebar, the last used first; those that hold the words, if any."""
@@ -33,6 +35,22 @@ class Chats(QObject):
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
         """The messages that a chat shows. Raises ChatNotFound."""
         return self._store.path(chat_id)
+
+    def mtp(self, chat_id: str) -> MtpMode | None:
+        """How the chat's switch stands, also before that is saved; None if it was never set."""
+        return self._chosen.get(chat_id) or self._store.mtp(chat_id)
+
+    def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        """Saved on the store's queue; what could not be saved still holds in this window."""
+        self._chosen[chat_id] = mtp
+
+        def saved(_: None) -> None:
+            if self._chosen.get(chat_id) == mtp:
+                del self._chosen[chat_id]
+
+        self._tasks.run(
+            lambda: self._store.set_mtp(chat_id, mtp), saved, self.failed.emit, on=STORE
+        )
 
     def rename(self, chat_id: str, title: str) -> None:
         self._write(lambda: self._store.rename(chat_id, title))

@@ -3,41 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import count
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.conversation import StoredMessage
-from app.services.answers import AnswerEvent, AnswerOptions, Answers, Ended
+from app.services.answers import AnswerEvent, AnswerOptions, Answers, Ended, Ready
+from app.services.batches import joined
 from app.services.settings import SettingsService
 from app.services.tasks import ENGINE, STORE, Task, Tasks
 from app.store.chats import ChatStore
 from engines.cancel import CancelToken
-from engines.types import PromptReady, ReasoningDelta, TextDelta
+from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta
+
+
+@dataclass(frozen=True)
+class _Running:
+    """An answer that is being written, or waits for its turn."""
+
+    answer_id: str
+    task: Task
+    mtp: MtpMode
 
 
 class Generation(QObject):
     """Answers are written one after the other, in the order in which they were asked for.
 
-    asked(question): it is saved; it may have begun a new chat.
+    What is asked for has a number, and what comes of it says which one it answers.
+
+    asked(number, question): it is saved; it may have begun a new chat.
     begun(answer): an answer is waited for; it is empty, or has text when it is continued.
     loading(answer_id, share): the model is being loaded for it, 0.0 to 1.0.
+    ready(answer_id, Ready): the model is loaded.
     prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): as it comes,
-    in batches about 30 times a second.
+    in batches about 30 times a second; of the reports in a batch only the last.
+    mtp(chat_id, MtpReport): what MTP does, also once at the end.
     ended(answer): complete, stopped or failed, as it was saved.
-    refused(text, error): the question could not be saved; nothing was asked.
+    refused(number, text, error): the question could not be saved; nothing was asked.
     crashed(error): a bug of ours.
     """
 
-    asked = Signal(object)
+    asked = Signal(int, object)
     begun = Signal(object)
     loading = Signal(str, float)
+    ready = Signal(str, object)
     prompt = Signal(str, object)
+    mtp = Signal(str, object)
     text = Signal(str, str)
     reasoning = Signal(str, str)
     ended = Signal(object)
-    refused = Signal(str, Exception)
+    refused = Signal(int, str, Exception)
     crashed = Signal(Exception)
 
     def __init__(
@@ -53,40 +69,51 @@ class Generation(QObject):
         self._answers = answers
         self._settings = settings
         self._tasks = tasks
-        self._running: dict[str, tuple[str, Task]] = {}
+        self._running: dict[str, _Running] = {}
         self._pieces: dict[str, list[str]] = {}
         self._unsaved: dict[str, StoredMessage] = {}
+        self._numbers = count(1)
 
-    def ask(self, chat_id: str | None, text: str) -> None:
-        """Save a question, then answer it. A chat of None begins a new one."""
+    def ask(self, chat_id: str | None, text: str, mtp: MtpMode) -> int:
+        """Save a question, then answer it; returns its number.
+
+        A chat of None begins a new one, whose switch then stands at `mtp`.
+        """
+        number = next(self._numbers)
 
         def saved(pair: tuple[StoredMessage, StoredMessage]) -> None:
             question, answer = pair
-            self.asked.emit(question)
-            self._answer(answer)
+            self.asked.emit(number, question)
+            self._answer(answer, mtp)
 
         self._tasks.run(
-            lambda: self._store.ask(chat_id, text),
+            lambda: self._store.ask(chat_id, text, mtp),
             saved,
-            lambda error: self.refused.emit(text, error),
+            lambda error: self.refused.emit(number, text, error),
             on=STORE,
         )
+        return number
 
-    def regenerate(self, answer: StoredMessage) -> None:
+    def regenerate(self, answer: StoredMessage, mtp: MtpMode) -> int:
         """Answer the same question again; the old answer stays as a branch."""
-        self._reopen(lambda: self._store.answer_again(answer.chat_id, answer.id))
+        return self._reopen(lambda: self._store.answer_again(answer.chat_id, answer.id), mtp)
 
-    def resume(self, answer: StoredMessage) -> None:
+    def resume(self, answer: StoredMessage, mtp: MtpMode) -> int:
         """Go on with an answer that was stopped or interrupted, or failed."""
-        self._reopen(lambda: self._store.reopen(answer))
+        return self._reopen(lambda: self._store.reopen(answer), mtp)
 
     def stop(self, chat_id: str) -> None:
         """End the answer in this chat; what is there is kept."""
         if chat_id in self._running:
-            self._running[chat_id][1].cancel()
+            self._running[chat_id].task.cancel()
 
     def is_answering(self, chat_id: str) -> bool:
         return chat_id in self._running
+
+    def running_mtp(self, chat_id: str) -> MtpMode | None:
+        """The mode of the answer that is being written in this chat; None if there is none."""
+        running = self._running.get(chat_id)
+        return running.mtp if running else None
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
         """An answer from the store, with the text that has come since it was last saved.
@@ -99,17 +126,21 @@ class Generation(QObject):
             return answer
         return replace(answer, text="".join(self._pieces[answer.id]))
 
-    def _reopen(self, change: Callable[[], StoredMessage]) -> None:
-        self._tasks.run(change, self._answer, self.crashed.emit, on=STORE)
+    def _reopen(self, change: Callable[[], StoredMessage], mtp: MtpMode) -> int:
+        self._tasks.run(
+            change, lambda answer: self._answer(answer, mtp), self.crashed.emit, on=STORE
+        )
+        return next(self._numbers)
 
-    def _answer(self, answer: StoredMessage) -> None:
+    def _answer(self, answer: StoredMessage, mtp: MtpMode) -> None:
         settings = self._settings.current
+        options = AnswerOptions(mtp=mtp)
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             def progress(share: float) -> None:
                 self.loading.emit(answer.id, share)
 
-            return self._answers.write(answer, settings, AnswerOptions(), progress, cancel)
+            return self._answers.write(answer, settings, options, progress, cancel)
 
         def failed(error: Exception) -> None:
             self._over(answer)
@@ -117,49 +148,35 @@ class Generation(QObject):
 
         self._unsaved.pop(answer.id, None)
         self._pieces[answer.id] = [answer.text]
-        self._running[answer.chat_id] = (
-            answer.id,
-            self._tasks.stream(
-                work,
-                lambda events: self._pass_on(answer.id, events),
-                lambda: None,
-                failed,
-                on=ENGINE,
-            ),
+        task = self._tasks.stream(
+            work, lambda events: self._pass_on(answer, events), lambda: None, failed, on=ENGINE
         )
+        self._running[answer.chat_id] = _Running(answer.id, task, mtp)
         self.begun.emit(answer)
 
     def _over(self, answer: StoredMessage) -> None:
         """Forget what was kept while this answer was written; a later one of its chat stays."""
         self._pieces.pop(answer.id, None)
-        if self._running.get(answer.chat_id, ("",))[0] == answer.id:
+        running = self._running.get(answer.chat_id)
+        if running is not None and running.answer_id == answer.id:
             del self._running[answer.chat_id]
 
-    def _pass_on(self, answer_id: str, events: list[Any]) -> None:
-        """Emit a batch, with neighbouring pieces of text joined."""
-        text: list[str] = []
-        reasoning: list[str] = []
-
-        def flush() -> None:
-            if reasoning:
-                self.reasoning.emit(answer_id, "".join(reasoning))
-                reasoning.clear()
-            if text:
-                self._pieces[answer_id] += text
-                self.text.emit(answer_id, "".join(text))
-                text.clear()
-
-        for event in events:
-            if isinstance(event, TextDelta):
-                text.append(event.text)
-            elif isinstance(event, ReasoningDelta):
-                reasoning.append(event.text)
-            elif isinstance(event, PromptReady):
-                self.prompt.emit(answer_id, event)
-            elif isinstance(event, Ended):
-                flush()
-                self._over(event.message)
-                if not event.saved:
-                    self._unsaved[answer_id] = event.message
-                self.ended.emit(event.message)
-        flush()
+    def _pass_on(self, answer: StoredMessage, events: list[AnswerEvent]) -> None:
+        for event in joined(events):
+            match event:
+                case Ready():
+                    self.ready.emit(answer.id, event)
+                case PromptReady():
+                    self.prompt.emit(answer.id, event)
+                case TextDelta(text):
+                    self._pieces[answer.id].append(text)
+                    self.text.emit(answer.id, text)
+                case ReasoningDelta(text):
+                    self.reasoning.emit(answer.id, text)
+                case MtpReport():
+                    self.mtp.emit(answer.chat_id, event)
+                case Ended(message, saved):
+                    self._over(message)
+                    if not saved:
+                        self._unsaved[answer.id] = message
+                    self.ended.emit(message)

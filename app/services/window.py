@@ -8,6 +8,7 @@ from pathlib import Path
 from app.services.chats import Chats
 from app.services.generation import Generation
 from app.services.models import Models
+from app.services.same_answer import SameAnswer
 from app.services.settings import SettingsService
 from app.services.system import SystemService
 
@@ -19,6 +20,7 @@ class WindowServices:
     chats: Chats
     generation: Generation
     models: Models
+    same_answer: SameAnswer
     settings: SettingsService
     system: SystemService
     data_folder: Path

@@ -7,6 +7,7 @@ import sqlite3
 import time
 import uuid
 from dataclasses import asdict, replace
+from typing import Any
 
 from app.core.conversation import (
     AnswerFacts,
@@ -20,7 +21,7 @@ from app.core.conversation import (
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
 from app.store.writers import is_alive, this_writer
-from engines.types import Role
+from engines.types import MtpMode, MtpReport, Role
 
 
 class ChatStore:
@@ -79,15 +80,20 @@ class ChatStore:
             found = [chat for chat in found if chat.id in matching]
         return found
 
-    def ask(self, chat_id: str | None, text: str) -> tuple[StoredMessage, StoredMessage]:
-        """Save a question and the empty answer to it; a chat of None begins a new one."""
+    def ask(
+        self, chat_id: str | None, text: str, mtp: MtpMode | None = None
+    ) -> tuple[StoredMessage, StoredMessage]:
+        """Save a question and the empty answer to it; a chat of None begins a new one.
+
+        mtp: how the switch of a new chat stands; that of a chat that is there is left alone.
+        """
         now = time.time()
         with self._database.write() as db:
             if chat_id is None:
                 chat_id = _new_id()
                 db.execute(
-                    "INSERT INTO chats (id, title, created, updated) VALUES (?, ?, ?, ?)",
-                    (chat_id, title_from(text), now, now),
+                    "INSERT INTO chats (id, title, created, updated, mtp) VALUES (?, ?, ?, ?, ?)",
+                    (chat_id, title_from(text), now, now, mtp),
                 )
             question = _insert(db, chat_id, _leaf(db, chat_id), "user", text, "complete", now)
             answer = _insert(db, chat_id, question.id, "assistant", "", "streaming", now)
@@ -168,8 +174,18 @@ class ChatStore:
         with self._database.write() as db:
             db.execute("UPDATE chats SET title = ? WHERE id = ?", (title, chat_id))
 
+    def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE chats SET mtp = ? WHERE id = ?", (mtp, chat_id))
+
+    def mtp(self, chat_id: str) -> MtpMode | None:
+        """How the chat's switch stands, also of a deleted chat; None if it was never set."""
+        with self._database.read() as db:
+            row = db.execute("SELECT mtp FROM chats WHERE id = ?", (chat_id,)).fetchone()
+        return row["mtp"] if row else None
+
     def delete(self, chat_id: str) -> None:
-        """Hide a chat; `undelete` brings it back until `purge_deleted`."""
+        """Hide a chat; `undelete` brings it back until `purge`."""
         with self._database.write() as db:
             db.execute("UPDATE chats SET deleted = ? WHERE id = ?", (time.time(), chat_id))
 
@@ -177,11 +193,17 @@ class ChatStore:
         with self._database.write() as db:
             db.execute("UPDATE chats SET deleted = NULL WHERE id = ?", (chat_id,))
 
-    def purge_deleted(self, older_than_s: float) -> int:
-        """Remove chats for good that were deleted longer ago than that; returns how many."""
-        with self._database.write() as db:
+    def deleted(self, older_than_s: float) -> list[str]:
+        """The ids of chats that were deleted longer ago than that."""
+        with self._database.read() as db:
             limit = time.time() - older_than_s
-            return db.execute("DELETE FROM chats WHERE deleted < ?", (limit,)).rowcount
+            rows = db.execute("SELECT id FROM chats WHERE deleted < ?", (limit,)).fetchall()
+        return [row["id"] for row in rows]
+
+    def purge(self, chat_id: str) -> None:
+        """Remove a deleted chat for good."""
+        with self._database.write() as db:
+            db.execute("DELETE FROM chats WHERE id = ? AND deleted IS NOT NULL", (chat_id,))
 
 
 def _insert(
@@ -231,7 +253,7 @@ def _like(word: str) -> str:
 
 
 def _chat(row: sqlite3.Row) -> Chat:
-    return Chat(row["id"], row["title"], row["created"], row["updated"], row["leaf_id"])
+    return Chat(row["id"], row["title"], row["created"], row["updated"], row["leaf_id"], row["mtp"])
 
 
 def _message(row: sqlite3.Row) -> StoredMessage:
@@ -244,6 +266,11 @@ def _message(row: sqlite3.Row) -> StoredMessage:
         created=row["created"],
         state=row["state"],
         reasoning=row["reasoning"],
-        facts=AnswerFacts(**json.loads(row["facts"])) if row["facts"] else None,
+        facts=_facts(json.loads(row["facts"])) if row["facts"] else None,
         failure=Failure(**json.loads(row["failure"])) if row["failure"] else None,
     )
+
+
+def _facts(values: dict[str, Any]) -> AnswerFacts:
+    mtp = values.pop("mtp", None)
+    return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None)

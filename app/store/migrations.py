@@ -49,4 +49,9 @@ def _models(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (_chats_and_messages, _models)
+def _mtp_of_chat(db: sqlite3.Connection) -> None:
+    """How the chat's MTP switch stands; nothing in a chat that is older than the switch."""
+    db.execute("ALTER TABLE chats ADD COLUMN mtp TEXT CHECK (mtp IN ('off', 'auto', 'on'))")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_chats_and_messages, _models, _mtp_of_chat)

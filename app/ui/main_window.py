@@ -49,7 +49,7 @@ class MainWindow(QMainWindow):
         self._page = ChatPage(services.chats, services.generation, settings.current, self.notifier)
         self._banner = GuideBanner()
         self._page.banners.addWidget(self._banner)
-        self._models = ModelsPage()
+        self._models = ModelsPage(services.same_answer)
         self._reopen: str | None = None
         self._sidebar_width = WindowState().sidebar_width
         self._lay_out()
@@ -139,6 +139,11 @@ class MainWindow(QMainWindow):
         services.chats.changed.connect(self._chats_changed)
         services.chats.failed.connect(self.notifier.error)
         services.settings.changed.connect(self._apply)
+        services.models.mtp_known.connect(self._page.mtp.show_files)
+        services.models.mtp_known.connect(self._models.mtp.show_model)
+        # An answer that is asked for goes before a check.
+        services.generation.begun.connect(services.same_answer.stop)
+        services.same_answer.crashed.connect(self.notifier.error)
         services.system.checked.connect(self._page.welcome.show_check)
         services.system.checked.connect(self._models.show_check)
         services.system.failed.connect(self._page.welcome.show_check_failed)
@@ -264,6 +269,7 @@ class MainWindow(QMainWindow):
         entries, current = self._chooser.entries(), self._chooser.current()
         self._header.set_models(entries, current)
         self._models.show_models(entries, current)
+        self._services.models.look_for_mtp(current)
         entry = self._chooser.current_entry()
         guide = entry is not None and entry.builtin
         self._banner.setVisible(guide)

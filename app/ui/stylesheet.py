@@ -60,6 +60,15 @@ QPushButton[look="link"] {{ background: transparent; border: 1px solid transpare
     color: {t.accent_text}; padding: 3px 6px; font-weight: 600; }}
 QPushButton[look="link"]:hover {{ text-decoration: underline; }}
 QPushButton[look="link"]:focus {{ border: 1px solid {t.accent}; }}
+QFrame[look="segments"] {{ background: {t.side}; border: 1px solid {t.line};
+    border-radius: {GRID}px; }}
+QPushButton[look="segment"] {{ background: transparent; color: {t.muted};
+    border: 1px solid transparent; border-radius: 6px; padding: 1px 9px; min-height: 18px;
+    font-size: {SMALL}px; }}
+QPushButton[look="segment"]:hover {{ color: {t.text}; }}
+QPushButton[look="segment"]:checked {{ background: {t.pressed if t.dark else t.raised};
+    color: {t.text}; border: 1px solid {t.line}; font-weight: 600; }}
+QPushButton[look="segment"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="suggestion"] {{ text-align: left; padding: 12px 16px; border-radius: 12px; }}
 QPushButton::menu-indicator {{ image: none; width: 0; }}
 QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 7px;

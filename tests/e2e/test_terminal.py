@@ -34,7 +34,9 @@ def test_one_answer_as_json(hearth: Hearth) -> None:
     assert "private AI chat" in answer["text"]
     assert answer["finish_reason"] == "stop"
     assert (answer["model"], answer["engine"]) == ("starter", "llamacpp")
-    assert set(answer["mtp"]) == {"mode", "active", "reason", "depth", "drafted", "accepted"}
+    assert set(answer["mtp"]) >= {"mode", "active", "reason", "depth", "drafted", "accepted"}
+    assert answer["mtp"]["mode"] == "auto"
+    assert answer["mtp"]["reason"]
     assert answer["usage"]["prompt_tokens"] > 0
     assert answer["usage"]["cached_tokens"] == 0
     assert answer["usage"]["completion_tokens"] > 10
@@ -186,7 +188,16 @@ def test_doctor_finds_nothing_wrong_here(hearth: Hearth) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("ask",), ("frobnicate",), ("ask", "x", "--depth", "many"), ("models",)]
+    "words",
+    [
+        ("ask",),
+        ("frobnicate",),
+        ("ask", "x", "--depth", "many"),
+        ("ask", "x", "--depth", "9"),
+        ("ask", "x", "--depth", "2", "--mtp", "off"),
+        ("bench", "--concurrency", "1,4,16"),
+        ("models",),
+    ],
 )
 def test_wrong_usage_is_exit_status_2(hearth: Hearth, words: tuple[str, ...]) -> None:
     result = hearth(*words, "--json")

@@ -9,6 +9,7 @@ from app.core.conversation import AnswerFacts, StoredMessage
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.labelled_button import LabelledButton
+from engines.types import MtpReport
 
 _CONTINUABLE = {"interrupted", "stopped", "failed"}
 
@@ -41,7 +42,10 @@ class AnswerFooter(QWidget):
     def show_for(self, answer: StoredMessage) -> None:
         self._go_on.setVisible(answer.state in _CONTINUABLE)
         self._copy.setVisible(bool(answer.text))
-        self._facts.setText(self._words(answer.facts) if answer.facts else "")
+        facts = answer.facts
+        self._facts.setText(self._words(facts) if facts else "")
+        if facts and facts.mtp and facts.mtp.drafted:
+            self._facts.setToolTip(f"{self._facts.text()}\n{facts.mtp.reason}")
 
     def _words(self, facts: AnswerFacts) -> str:
         parts = [facts.model] if facts.model else []
@@ -54,4 +58,19 @@ class AnswerFooter(QWidget):
                     f"{facts.cached_tokens:,}", f"{facts.prompt_tokens:,}"
                 )
             )
+        if facts.mtp and facts.mtp.drafted:
+            parts.append(self._mtp(facts.mtp))
         return " · ".join(parts)
+
+    def _mtp(self, mtp: MtpReport) -> str:
+        """What guessing ahead has brought, with the most that it could have."""
+        share = round(100 * mtp.accepted / mtp.drafted)
+        parts = [self.tr("{0} ahead").format(mtp.depth)] if mtp.depth else []
+        parts.append(self.tr("{0} % accepted").format(share))
+        if mtp.gain is not None and mtp.bound is not None:
+            parts.append(
+                self.tr("{0}× of at most {1}×").format(f"{mtp.gain:.1f}", f"{mtp.bound:.1f}")
+            )
+        elif mtp.gain is not None:
+            parts.append(self.tr("{0}×").format(f"{mtp.gain:.1f}"))
+        return self.tr("MTP {0}").format(", ".join(parts))

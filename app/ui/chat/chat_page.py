@@ -12,7 +12,9 @@ from app.core.settings import Settings
 from app.markdown.parser import Parser
 from app.services.chats import Chats
 from app.services.generation import Generation
+from app.ui.chat.chat_mtp import ChatMtp
 from app.ui.chat.composer import Composer
+from app.ui.chat.mtp_bar import MtpBar
 from app.ui.chat.transcript import Transcript
 from app.ui.notify import Notifier
 from app.ui.onboarding.welcome import Welcome
@@ -39,11 +41,14 @@ class ChatPage(QWidget):
         self._generation = generation
         self._notifier = notifier
         self._chat_id: str | None = None
-        self._asking = False
+        self._asking: int | None = None
         self._drafts: dict[str | None, str] = {}
         self.welcome = Welcome()
         self.transcript = Transcript(Parser(), settings.text_size)
         self.composer = Composer()
+        bar = MtpBar()
+        self.composer.options.addWidget(bar)
+        self.mtp = ChatMtp(bar, chats, generation, settings, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self.transcript)
@@ -64,12 +69,13 @@ class ChatPage(QWidget):
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(settings.text_size)
         self.composer.set_send_with(settings.send_with)
+        self.mtp.apply(settings)
 
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows an empty one, which begins with its first question."""
         self._drafts[self._chat_id] = self.composer.text
         self._chat_id = chat_id
-        self._asking = False
+        self._asking = None
         self.composer.set_text(self._drafts.get(chat_id, ""))
         self.reload()
         self.shown.emit(self._chat_id)
@@ -83,6 +89,7 @@ class ChatPage(QWidget):
         except UserError as error:
             self._notifier.error(error)
             self._chat_id, path = None, ()
+        self.mtp.show_chat(self._chat_id)
         messages = tuple(self._generation.so_far(message) for message in path)
         self.transcript.show_messages(messages)
         self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
@@ -92,9 +99,8 @@ class ChatPage(QWidget):
         if self._is_answering():
             self.composer.set_text(text)
             return
-        self._asking = True
+        self._asking = self._generation.ask(self._chat_id, text, self.mtp.mode)
         self._show_answering()
-        self._generation.ask(self._chat_id, text)
 
     def stop(self) -> None:
         if self._chat_id:
@@ -133,19 +139,17 @@ class ChatPage(QWidget):
 
     def _answer_again(self, answer: StoredMessage) -> None:
         if not self._is_answering():
-            self._asking = True
+            self._asking = self._generation.regenerate(answer, self.mtp.mode)
             self._show_answering()
-            self._generation.regenerate(answer)
 
     def _go_on(self, answer: StoredMessage) -> None:
         if not self._is_answering():
-            self._asking = True
+            self._asking = self._generation.resume(answer, self.mtp.mode)
             self._show_answering()
-            self._generation.resume(answer)
 
     def _is_answering(self) -> bool:
         running = self._chat_id is not None and self._generation.is_answering(self._chat_id)
-        return running or self._asking
+        return running or self._asking is not None
 
     def _show_answering(self) -> None:
         self.composer.set_answering(self._is_answering())
@@ -154,10 +158,11 @@ class ChatPage(QWidget):
         last = self.transcript.last()
         return last.message if last and last.message.role == "assistant" else None
 
-    def _asked(self, question: StoredMessage) -> None:
-        if self._asking and self._chat_id is None:
+    def _asked(self, number: int, question: StoredMessage) -> None:
+        if number == self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
             self._drafts.pop(None, None)
+            self.mtp.adopt(question.chat_id)
             self.shown.emit(question.chat_id)
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
@@ -168,7 +173,7 @@ class ChatPage(QWidget):
     def _begun(self, answer: StoredMessage) -> None:
         if answer.chat_id != self._chat_id:
             return
-        self._asking = False
+        self._asking = None
         view = self.transcript.view_of(answer.id)
         if view is None:
             self.transcript.replace_from(answer)
@@ -204,15 +209,16 @@ class ChatPage(QWidget):
             self.transcript.refresh_last()
         self._show_answering()
 
-    def _refused(self, text: str, error: Exception) -> None:
-        self._asking = False
+    def _refused(self, number: int, text: str, error: Exception) -> None:
+        if number == self._asking:
+            self._asking = None
         written_since = self.composer.text
         self.composer.set_text(f"{text}\n{written_since}" if written_since else text)
         self._show_answering()
         self._notifier.error(error)
 
     def _crashed(self, error: Exception) -> None:
-        self._asking = False
+        self._asking = None
         self._notifier.error(error)
         self.reload()
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
+
+_NARROW = 480
+"""Pixels; with less than this text and button do not fit side by side."""
 
 
 class GuideBanner(QWidget):
@@ -35,8 +39,17 @@ class GuideBanner(QWidget):
             "box", self.tr("Get a real model"), "getModel", look="link", tone="accent_text"
         )
         button.clicked.connect(self.get_model)
-        panel.box.addWidget(Picture("flame", "accent_text"))
+        self._picture = Picture("flame", "accent_text")
+        self._box = panel.box
+        panel.box.addWidget(self._picture)
         panel.box.addWidget(text, 1)
         panel.box.addWidget(button)
         across.addWidget(panel, 1000)
         across.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        direction = QBoxLayout.Direction
+        narrow = event.size().width() < _NARROW
+        self._picture.setHidden(narrow)
+        self._box.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -28,6 +29,7 @@ class ModelChooser(QObject):
         self._notifier = notifier
         self._window = window
         models.added.connect(self._added)
+        models.drafter_added.connect(self._drafter_added)
         models.removed.connect(self._removed)
         models.failed.connect(notifier.error)
 
@@ -70,6 +72,11 @@ class ModelChooser(QObject):
     def _added(self, entry: ModelEntry) -> None:
         self.use(entry.id)
         self._notifier.say(self.tr("{0} was added and is in use now.").format(entry.name))
+
+    def _drafter_added(self, entry: ModelEntry, targets: Sequence[str]) -> None:
+        self.changed.emit()
+        text = self.tr("{0} was added: it guesses ahead for {1}.")
+        self._notifier.say(text.format(entry.name, ", ".join(targets)))
 
     def _removed(self, entry: ModelEntry) -> None:
         if self.current() in (entry.id, entry.name):

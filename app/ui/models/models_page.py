@@ -8,10 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.models import ModelEntry
+from app.services.same_answer import SameAnswer
 from app.services.system import SystemCheck
 from app.ui.format import size
 from app.ui.models.advice import largest_file, largest_model
 from app.ui.models.model_row import ModelRow
+from app.ui.models.mtp_card import MtpCard
 from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.computer_card import ComputerCard
@@ -29,13 +31,15 @@ class ModelsPage(ColumnPage):
     add = Signal()
     back = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, check: SameAnswer, parent: QWidget | None = None) -> None:
         super().__init__("modelsPage", parent=parent)
         column = self.column
         column.addLayout(self._head())
         self._rows = QVBoxLayout()
         self._rows.setSpacing(GRID)
         column.addLayout(self._rows)
+        self.mtp = MtpCard(check)
+        column.addWidget(self.mtp)
         self._fit = Label("", name="modelAdvice", wrap=True)
         self._computer = ComputerCard()
         column.addWidget(self._help())

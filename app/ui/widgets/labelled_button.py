@@ -32,6 +32,13 @@ class LabelledButton(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
 
+    def redraw(self, drawing: str, text: str) -> None:
+        """Show another icon and text."""
+        self._drawing = drawing
+        self.setText(text)
+        self.setAccessibleName(text)
+        self._draw()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:

@@ -36,7 +36,16 @@ def test_text_is_read_as_the_type_of_the_setting() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("temperature", "warm"), ("temperature", -1), ("top_p", 0), ("theme", "pink"), ("top_k", 1.5)],
+    [
+        ("mtp", "sometimes"),
+        ("kv_disk", -1),
+        ("kv_memory", "much"),
+        ("temperature", "warm"),
+        ("temperature", -1),
+        ("top_p", 0),
+        ("theme", "pink"),
+        ("top_k", 1.5),
+    ],
 )
 def test_a_value_that_does_not_fit_is_refused_with_a_reason(name: str, value: object) -> None:
     with pytest.raises(SettingsInvalid) as caught:
@@ -63,3 +72,10 @@ def test_sampling_follows_the_settings() -> None:
     sampling = Settings(temperature=0.1, top_k=7, top_p=0.5, min_p=0.2, repeat_penalty=1.3).sampling
     assert (sampling.temperature, sampling.top_k, sampling.top_p) == (0.1, 7, 0.5)
     assert (sampling.min_p, sampling.repeat_penalty) == (0.2, 1.3)
+
+
+def test_what_speeds_answers_up_is_on_unless_it_is_set_off() -> None:
+    settings = Settings()
+    assert (settings.mtp, settings.kv_memory, settings.kv_disk) == ("auto", 512, 2048)
+    assert settings.changed("kv_disk", "0").kv_disk == 0
+    assert {section_of(fields()[name]) for name in ("mtp", "kv_memory", "kv_disk")} == {"Speed"}

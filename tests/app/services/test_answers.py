@@ -160,3 +160,35 @@ def test_a_save_on_the_way_that_fails_does_not_end_the_answer(
     message = ended(write(services, answer))
     assert (message.state, message.text) == ("complete", "Hello there")
     assert services.chats.path(answer.chat_id)[-1] == message
+
+
+def test_mtp_is_as_the_answer_says_else_as_the_chat_else_as_the_settings(
+    services: Services,
+) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    write(services, answer, Settings(mtp="on"))
+    services.chats.set_mtp(answer.chat_id, "off")
+    write(services, answer, Settings(mtp="on"))
+    write(services, answer, Settings(mtp="on"), AnswerOptions(mtp="auto", depth=3))
+    asked = [(request.mtp, request.depth) for request in services.engine.requests]
+    assert asked == [("on", None), ("off", None), ("auto", 3)]
+
+
+def test_what_an_engine_keeps_belongs_to_a_stored_chat_only(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    write(services, answer)
+    assert services.engine.requests[-1].chat == answer.chat_id
+    messages = (Message("user", "Hi"),)
+    list(
+        services.answers.once(
+            messages, Settings(mtp="off"), AnswerOptions(), lambda _: None, CancelToken()
+        )
+    )
+    request = services.engine.requests[-1]
+    assert (request.chat, str(request.mtp)) == (None, "off")
+
+
+def test_a_grammar_reaches_the_engine(services: Services) -> None:
+    _, answer = services.chats.ask(None, "Hi")
+    write(services, answer, options=AnswerOptions(grammar='root ::= "yes"'))
+    assert services.engine.requests[-1].sampling.grammar == 'root ::= "yes"'

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.core.errors import DiskFull
 from app.services.chats import Chats
 from app.services.tasks import Tasks
 from tests.app.services.conftest import Services
@@ -58,3 +59,28 @@ def test_a_file_that_cannot_be_written_is_said(
     _, answer = services.chats.ask(None, "Hello")
     with qtbot.waitSignal(chats.failed):
         chats.export(answer.chat_id, tmp_path / "no such folder" / "chat.md")
+
+
+def test_a_switch_holds_before_it_is_saved_and_after(
+    chats: Chats, services: Services, qtbot: QtBot
+) -> None:
+    _, answer = services.chats.ask(None, "Hello", "auto")
+    chats.set_mtp(answer.chat_id, "on")
+    chats.set_mtp(answer.chat_id, "off")
+    assert chats.mtp(answer.chat_id) == "off"
+    qtbot.waitUntil(lambda: services.chats.mtp(answer.chat_id) == "off")
+    services.chats.set_mtp(answer.chat_id, "on")
+    qtbot.waitUntil(lambda: chats.mtp(answer.chat_id) == "on", timeout=2000)
+
+
+def test_a_switch_that_cannot_be_saved_says_so_and_still_holds(
+    chats: Chats, services: Services, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("The disk is full.", "No room.", "Free some.")
+
+    _, answer = services.chats.ask(None, "Hello", "auto")
+    monkeypatch.setattr(services.chats, "set_mtp", full)
+    with qtbot.waitSignal(chats.failed):
+        chats.set_mtp(answer.chat_id, "off")
+    assert chats.mtp(answer.chat_id) == "off"

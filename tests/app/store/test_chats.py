@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from dataclasses import replace
 
 import psutil
@@ -13,6 +14,7 @@ from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.writers import is_alive, this_writer
+from engines.types import MtpReport
 
 
 def test_a_question_begins_a_chat_with_an_empty_answer(chats: ChatStore) -> None:
@@ -27,7 +29,8 @@ def test_a_question_begins_a_chat_with_an_empty_answer(chats: ChatStore) -> None
 
 def test_an_answer_comes_back_as_it_was_saved(chats: ChatStore) -> None:
     _, answer = chats.ask(None, "Hello")
-    facts = AnswerFacts("m", "llamacpp", 3, 1, 7, 4096, 0, 0.1, 55.0, 42, "stop")
+    mtp = MtpReport("auto", True, "2 ahead", "drafter", 2, 120, 81, 1.4, 1.5)
+    facts = AnswerFacts("m", "llamacpp", 3, 1, 7, 4096, 0, 0.1, 55.0, 42, "stop", mtp)
     saved = replace(answer, text="Hi ☕ there", reasoning="hm", state="complete", facts=facts)
     chats.save_answer(saved)
     assert chats.path(answer.chat_id)[-1] == saved
@@ -110,8 +113,14 @@ def test_deleted_chats_are_removed_only_when_they_are_old(
 ) -> None:
     _, answer = chats.ask(None, "Hello")
     chats.delete(answer.chat_id)
-    assert chats.purge_deleted(older_than_s=60) == 0
-    assert chats.purge_deleted(older_than_s=-1) == 1
+    _, kept = chats.ask(None, "Kept")
+    assert chats.deleted(older_than_s=60) == []
+    assert chats.deleted(older_than_s=-1) == [answer.chat_id]
+    chats.purge(answer.chat_id)
+    chats.purge(kept.chat_id)
+    assert [chat.title for chat in chats.chats()] == ["Kept"]
+    chats.delete(kept.chat_id)
+    chats.purge(kept.chat_id)
     with database.read() as db:
         assert db.execute("SELECT count(*) FROM messages").fetchone()[0] == 0
 
@@ -179,3 +188,30 @@ def test_a_deleted_chat_takes_no_more_questions(chats: ChatStore) -> None:
         chats.answer_again(answer.chat_id, answer.id)
     with pytest.raises(ChatNotFound):
         chats.reopen(answer)
+
+
+def test_facts_from_before_mtp_can_be_read(chats: ChatStore, database: Database) -> None:
+    _, answer = chats.ask(None, "Hello")
+    with database.write() as db:
+        db.execute(
+            "UPDATE messages SET facts = ? WHERE id = ?",
+            ('{"model": "m", "engine": "llamacpp", "seed": 3}', answer.id),
+        )
+    facts = chats.path(answer.chat_id)[-1].facts
+    assert facts == AnswerFacts("m", "llamacpp", seed=3)
+
+
+def test_the_switch_of_a_chat_is_its_own(chats: ChatStore, database: Database) -> None:
+    _, first = chats.ask(None, "first", "off")
+    _, second = chats.ask(None, "second", "auto")
+    chats.ask(first.chat_id, "again", "on")
+    assert chats.mtp(first.chat_id) == "off", "only set_mtp moves a switch that was set"
+    chats.set_mtp(second.chat_id, "on")
+    assert {chat.title: chat.mtp for chat in chats.chats()} == {"first": "off", "second": "on"}
+    chats.delete(first.chat_id)
+    assert chats.mtp(first.chat_id) == "off"
+    _, third = chats.ask(None, "third")
+    assert chats.mtp(third.chat_id) is None
+    assert chats.mtp("nobody") is None
+    with pytest.raises(sqlite3.IntegrityError), database.write() as db:
+        db.execute("UPDATE chats SET mtp = 'sometimes'")

@@ -47,7 +47,9 @@ def test_every_older_version_comes_up_to_date(tmp_path: Path, version: int) -> N
         db.execute(f"PRAGMA user_version={version}")
         db.commit()
     database = Database(path)
-    titles = [chat.title for chat in ChatStore(database).chats()]
+    found = ChatStore(database).chats()
+    titles = [chat.title for chat in found]
+    assert all(chat.mtp is None for chat in found), "an old chat's switch was never set"
     database.close()
     assert version_of(path) == len(MIGRATIONS)
     assert titles == (["kept"] if version else [])

@@ -152,7 +152,7 @@ def ui(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, hold: threading.Event
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
-    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda: engine)
+    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
     monkeypatch.setattr(wiring, "hardware", lambda: COMPUTER)
     folder = DataFolder.default()
     core = wiring.open_core(folder)

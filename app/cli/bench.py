@@ -1,0 +1,142 @@
+"""`hearth bench`: measured speed on this computer, and whether MTP keeps the answer the same."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+
+from app.cli.ask import refuse_engine
+from app.cli.interrupt import interruptible
+from app.cli.output import Output, table
+from app.cli.parser import Usage
+from app.core.models import ModelEntry
+from app.core.same_answer import Compared, in_words, is_good, verdict_of
+from app.core.settings import Settings
+from app.services.bench_results import BenchResult, ModeResult, Step
+from app.wiring import Core
+from engines.cancel import CancelToken
+from engines.types import MtpMode
+
+_TOKENS = 128
+_TOKENS_COMPARED = 64
+_DEPTHS = (1, 2, 4, 8)
+_EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
+
+
+def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status."""
+    if args.engine != "llamacpp":
+        refuse_engine(args.engine)
+    if args.concurrency != "1":
+        raise Usage(
+            f"{args.concurrency} answers at once cannot be measured.",
+            "llama.cpp writes one answer at a time inside Hearth.",
+            "Leave out --concurrency, or set it to 1.",
+        )
+    settings = core.settings.read()
+    entry = core.library.find(settings.model if args.model is None else args.model)
+    if args.check_mtp:
+        tokens = args.tokens or _TOKENS_COMPARED
+        return _compare(core, entry, settings, tokens, out)
+    modes: tuple[MtpMode, ...] = _EVERY if args.mtp is None else ("off", args.mtp)
+    modes = tuple(dict.fromkeys(modes))
+    return _measure(core, entry, settings, modes, args.tokens or _TOKENS, args.rounds, out)
+
+
+def _measure(
+    core: Core,
+    entry: ModelEntry,
+    settings: Settings,
+    modes: Sequence[MtpMode],
+    tokens: int,
+    rounds: int,
+    out: Output,
+) -> int:
+    def work(cancel: CancelToken) -> Iterator[Step | BenchResult]:
+        return core.bench.measure(entry, settings, modes, tokens, rounds, out.progress, cancel)
+
+    result: BenchResult | None = None
+    with closing(interruptible(work)) as events:
+        for event in events:
+            if isinstance(event, Step):
+                _show_step(event, out)
+            else:
+                result = event
+    out.rewrite("")
+    if result is not None:
+        out.value(asdict(result), lambda: _in_words(result, entry))
+    return 0
+
+
+def _compare(core: Core, entry: ModelEntry, settings: Settings, tokens: int, out: Output) -> int:
+    def work(cancel: CancelToken) -> Iterator[Step | Compared]:
+        return core.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
+
+    found: list[Compared] = []
+    with closing(interruptible(work)) as events:
+        for event in events:
+            if isinstance(event, Step):
+                _show_step(event, out)
+            else:
+                found.append(event)
+    out.rewrite("")
+    value = {
+        "same": is_good(found),
+        "identical": all(result.check.identical for result in found),
+        "model": entry.id,
+        "checks": [
+            {"prompt": r.prompt, "verdict": verdict_of(r.check), **asdict(r.check)} for r in found
+        ],
+    }
+    out.value(value, lambda: _compared_in_words(found))
+    return 0 if is_good(found) else 1
+
+
+def _show_step(step: Step, out: Output) -> None:
+    out.rewrite(f"{step.done + 1} of {step.total}: {step.what}")
+
+
+def _compared_in_words(found: Sequence[Compared]) -> str:
+    rows = []
+    for depth in _DEPTHS:
+        checks = [result.check for result in found if result.check.depth == depth]
+        if checks:
+            same = sum(check.identical for check in checks)
+            rows.append(
+                (
+                    f"{depth} ahead",
+                    f"{sum(check.tokens for check in checks):,} tokens",
+                    f"{same} of {len(checks)} prompts identical",
+                    f"{sum(check.accepted for check in checks):,} guessed tokens accepted",
+                )
+            )
+    return "\n".join([table(rows), *in_words(found)])
+
+
+def _in_words(result: BenchResult, entry: ModelEntry) -> str:
+    lines = [f"{entry.name}, {result.device}, context {result.context:,}", result.mtp_line, ""]
+    if entry.builtin:
+        lines.insert(1, "The guide knows only Hearth: its texts are answers of its own.")
+    head = ("text", "MTP", "tokens/s", "gain", "at most", "accepted", "what ran")
+    rows: list[tuple[str, ...]] = [head]
+    rows += [(kind.kind, mode.mode, *_cells(mode)) for kind in result.kinds for mode in kind.modes]
+    lines.append(table(rows))
+    lines.append("")
+    speeds = ", ".join(f"{kind.kind} {kind.prefill_tok_s:,.0f}" for kind in result.kinds)
+    lines.append(f"Reading prompts, tokens/s: {speeds}")
+    if not all(mode.same_text for kind in result.kinds for mode in kind.modes):
+        lines.append("Not every mode wrote the same text; --check-mtp says where and why.")
+    return "\n".join(lines)
+
+
+def _cells(mode: ModeResult) -> tuple[str, ...]:
+    share = f"{mode.accepted / mode.drafted:.0%}" if mode.drafted else ""
+    return (
+        f"{mode.decode_tok_s:,.0f}" if mode.decode_tok_s >= 10 else f"{mode.decode_tok_s:.1f}",
+        f"{mode.gain:.2f}x" if mode.gain is not None else "",
+        f"{mode.bound:.2f}x" if mode.bound is not None else "",
+        share,
+        mode.reason if mode.mode != "off" else "",
+    )

@@ -1,0 +1,96 @@
+"""An answer in the terminal: as it comes, or as one JSON value at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from app.cli.output import Output
+from app.core.conversation import Failure
+from app.services.answers import AnswerEvent, Ended
+from app.wiring import Core
+from engines.errors import UserError
+from engines.types import Done, ReasoningDelta, TextDelta
+
+
+class AnswerFailed(UserError):
+    """An answer that was saved as failed, in the words in which it was saved."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.what, failure.why, failure.do)
+        self.code = failure.code
+
+
+@dataclass
+class _Heard:
+    """What has come of an answer."""
+
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    done: Done | None = None
+    failure: AnswerFailed | None = None
+
+    def take(self, event: AnswerEvent, out: Output) -> None:
+        match event:
+            case TextDelta(text):
+                self.text.append(text)
+                out.piece(text)
+            case ReasoningDelta(text):
+                self.reasoning.append(text)
+            case Done():
+                self.done = event
+            case Ended(message) if message.failure is not None:
+                self.failure = AnswerFailed(message.failure)
+
+
+def print_answer(core: Core, events: Generator[AnswerEvent, None, None], out: Output) -> int:
+    """Print an answer; returns the exit status.
+
+    Raises the answer's error after what was answered has been printed. Where that is to be one
+    JSON value, it holds both, and nothing is raised.
+    """
+    heard = _Heard()
+    try:
+        with closing(events):
+            for event in events:
+                heard.take(event, out)
+    finally:
+        if heard.text:
+            out.piece("\n")
+        if heard.done is not None:
+            _conclude(core, heard, heard.done, out)
+    if heard.failure is None:
+        return 0
+    if out.as_json and heard.done is not None:
+        return 1
+    raise heard.failure
+
+
+def _conclude(core: Core, heard: _Heard, done: Done, out: Output) -> None:
+    """The JSON value of an answer, or the notes that belong to it."""
+    value = _value(core, heard, done)
+    if heard.failure is not None and out.as_json:
+        out.error(heard.failure, answer=value)
+    elif out.as_json:
+        out.value(value, str)
+    if done.usage.left_out:
+        out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
+    if done.mtp.mode == "on" or done.mtp.active:
+        out.note(done.mtp.reason)
+
+
+def _value(core: Core, heard: _Heard, done: Done) -> dict[str, Any]:
+    entry = core.runtime.entry
+    return {
+        "text": "".join(heard.text),
+        "reasoning": "".join(heard.reasoning) or None,
+        "finish_reason": done.finish_reason,
+        "model": entry.id if entry else None,
+        "engine": core.runtime.engine_name,
+        "mtp": asdict(done.mtp),
+        "usage": asdict(done.usage),
+        "timing": asdict(done.timing),
+        "seed": done.seed,
+    }

@@ -1,0 +1,155 @@
+"""Measuring MTP on this computer: how fast each mode is, and whether the answer stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from app.core.models import ModelEntry
+from app.core.same_answer import Compared
+from app.core.settings import Settings
+from app.services.answers import GREEDY, wishes_of
+from app.services.bench_prompts import KINDS, TextKind, prompts_for
+from app.services.bench_results import BenchResult, Run, Step, kind_result
+from app.services.runtime import Runtime
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.types import (
+    ChatRequest,
+    Done,
+    LoadedModel,
+    Message,
+    MtpCheck,
+    MtpMode,
+    TextDelta,
+)
+
+Check = Callable[[ChatRequest, int, CancelToken], MtpCheck]
+
+_WARM_UP = 16
+"""Tokens of an answer that is not counted: first touches of memory are slow."""
+
+_MOST_ANSWERS = 8
+"""To one prompt in a row, where they are short."""
+
+
+class Bench:
+    """Qt-free; used on the engine's thread. check: the engine's `check_mtp`."""
+
+    def __init__(self, runtime: Runtime, check: Check) -> None:
+        self._runtime = runtime
+        self._check = check
+
+    def measure(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        modes: Sequence[MtpMode],
+        tokens: int,
+        rounds: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[Step | BenchResult]:
+        """Answer one prompt of each kind in every mode, side by side in interleaved rounds.
+
+        modes: without doubles; "off" among them is what the others are compared with.
+        Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
+        """
+        loaded = self._load(entry, settings, progress, cancel)
+        prompts = prompts_for(entry)
+        for mode in modes:
+            self._answers(prompts["chat"][0], mode, _WARM_UP, cancel)
+        runs: dict[tuple[TextKind, MtpMode], list[Run]] = {
+            (kind, mode): [] for kind in KINDS for mode in modes
+        }
+        count = 0
+        for number in range(rounds):
+            # Each mode is first in its turn, so that none has a steady advantage.
+            turn = number % len(modes)
+            for kind in KINDS:
+                for mode in (*modes[turn:], *modes[:turn]):
+                    yield Step(count, len(runs) * rounds, f"{kind}, MTP {mode}, round {number + 1}")
+                    run = self._answers(prompts[kind][0], mode, tokens, cancel)
+                    if cancel.cancelled:
+                        return
+                    runs[kind, mode].append(run)
+                    count += 1
+        kinds = tuple(
+            kind_result(kind, {mode: runs[kind, mode] for mode in modes}) for kind in KINDS
+        )
+        yield BenchResult(
+            model=entry.id,
+            engine=self._runtime.engine_name,
+            device=loaded.device,
+            context=loaded.context,
+            mtp_line=loaded.mtp_line,
+            rounds=rounds,
+            concurrency=1,
+            kinds=kinds,
+        )
+
+    def compare(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        depths: Sequence[Sequence[int]],
+        tokens: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[Step | Compared]:
+        """Answer prompts of all kinds greedily with and without MTP, up to `tokens` each.
+
+        depths: for each prompt in turn the depths to compare it at; used again from the start
+        when it is shorter than the list of prompts.
+        Ends early when it is cancelled. Raises EngineError, MtpUnavailable or LoadCancelled.
+        """
+        self._load(entry, settings, progress, cancel)
+        texts = [text for pair in prompts_for(entry).values() for text in pair]
+        work = [
+            (number, text, depth)
+            for number, text in enumerate(texts, start=1)
+            for depth in depths[(number - 1) % len(depths)]
+        ]
+        for count, (number, text, depth) in enumerate(work):
+            yield Step(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
+            request = replace(_request(text, "on", tokens), depth=depth)
+            check = self._check(request, depth, cancel)
+            if cancel.cancelled:
+                return
+            yield Compared(number, check)
+
+    def _load(
+        self, entry: ModelEntry, settings: Settings, progress: Progress, cancel: CancelToken
+    ) -> LoadedModel:
+        return self._runtime.load(entry, wishes_of(settings), progress, cancel)
+
+    def _answers(self, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
+        """Answers until there are `tokens` in all: a short one tells little of the speed."""
+        dones: list[Done] = []
+        texts: list[str] = []
+        while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
+            done, answer = self._answer(text, mode, tokens, cancel)
+            dones.append(done)
+            texts.append(answer)
+            if sum(one.usage.completion_tokens for one in dones) >= tokens:
+                break
+        return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
+
+    def _answer(
+        self, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
+    ) -> tuple[Done, str]:
+        pieces: list[str] = []
+        done: Done | None = None
+        for event in self._runtime.chat(_request(text, mode, tokens), cancel):
+            if isinstance(event, TextDelta):
+                pieces.append(event.text)
+            elif isinstance(event, Done):
+                done = event
+        if done is None:
+            raise RuntimeError("the engine ended an answer without Done")
+        return done, "".join(pieces)
+
+
+def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:
+    """Greedy, so that every mode writes the same text and is measured on the same work."""
+    return ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)

@@ -1,0 +1,113 @@
+"""On the models page: what multi-token prediction can do here, and a check that it is honest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+
+from app.core.same_answer import Compared, in_words, is_good
+from app.services.bench_results import Step
+from app.services.same_answer import SameAnswer
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from engines.errors import UserError
+
+
+class MtpCard(Panel):
+    """The check runs where answers are written; its button stops it again."""
+
+    def __init__(self, check: SameAnswer, parent: QWidget | None = None) -> None:
+        super().__init__("card", "mtpCard", margins=(2.5, 2.5, 2.5, 2.5), spacing=1, parent=parent)
+        self._check = check
+        self._model = ""
+        self.box.addWidget(Label(self.tr("Multi-token prediction (MTP)"), "strong"))
+        self.box.addWidget(
+            Label(
+                self.tr(
+                    "Guesses the next words and checks them together. It changes how fast an "
+                    "answer comes, never the answer: you can check that here, on this computer."
+                ),
+                wrap=True,
+            )
+        )
+        self._sentence = Label("", "muted", name="mtpOfModel", wrap=True)
+        self.box.addWidget(self._sentence)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self._button = LabelledButton("check", self.tr("Check: same answer?"), "checkMtp")
+        self._button.clicked.connect(self._press)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("checkProgress")
+        self._bar.setAccessibleName(self.tr("Comparing answers"))
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(160)
+        self._what = Label("", "small", name="checkStep")
+        row.addWidget(self._button)
+        row.addWidget(self._bar)
+        row.addWidget(self._what)
+        row.addStretch(1)
+        self.box.addSpacing(4)
+        self.box.addLayout(row)
+        self._result = Label("", name="checkResult", wrap=True, selectable=True)
+        self.box.addWidget(self._result)
+        self._show_running(False)
+        self._say("")
+        check.progress.connect(self._step)
+        check.ended.connect(self._ended)
+        check.stopped.connect(self._stopped)
+        check.failed.connect(self._failed)
+        check.crashed.connect(self._crashed)
+
+    def show_model(self, model: str, sentence: str) -> None:
+        """What the files of the model in use say; an earlier model's check goes."""
+        self._sentence.setText(sentence)
+        if model != self._model:
+            self._model = model
+            self._check.stop()
+            self._say("")
+
+    def _press(self) -> None:
+        if self._check.is_running:
+            self._check.stop()
+            return
+        self._say("")
+        self._bar.setRange(0, 0)
+        self._what.setText(self.tr("Loading the model…"))
+        self._show_running(True)
+        self._check.start()
+
+    def _step(self, step: Step) -> None:
+        self._bar.setRange(0, step.total)
+        self._bar.setValue(step.done)
+        self._what.setText(self.tr("{0} of {1}").format(step.done + 1, step.total))
+
+    def _ended(self, found: Sequence[Compared]) -> None:
+        self._over("\n".join(in_words(found)), problem=not is_good(found))
+
+    def _stopped(self) -> None:
+        self._over(self.tr("The check was stopped."))
+
+    def _crashed(self, _error: Exception) -> None:
+        self._over(self.tr("The check could not end."))
+
+    def _failed(self, error: UserError) -> None:
+        self._over(f"{error.what} {error.why} {error.do}", problem=True)
+
+    def _over(self, text: str, *, problem: bool = False) -> None:
+        self._show_running(False)
+        self._say(text, problem=problem)
+
+    def _say(self, text: str, *, problem: bool = False) -> None:
+        self._result.setProperty("look", "problem" if problem else "")
+        self._result.style().unpolish(self._result)
+        self._result.style().polish(self._result)
+        self._result.setText(text)
+        self._result.setVisible(bool(text))
+
+    def _show_running(self, running: bool) -> None:
+        text = self.tr("Stop") if running else self.tr("Check: same answer?")
+        self._button.redraw("stop" if running else "check", text)
+        self._bar.setVisible(running)
+        self._what.setVisible(running)

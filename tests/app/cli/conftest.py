@@ -1,0 +1,26 @@
+"""The terminal's commands in this process, over a scripted engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from app import wiring
+from app.cli.main import main
+from tests.support.scripted import ScriptedEngine
+
+Hearth = Callable[..., int]
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
+    engine = ScriptedEngine()
+    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
+    return engine
+
+
+@pytest.fixture
+def hearth(engine: ScriptedEngine) -> Hearth:
+    """Runs `hearth` with these words; returns its exit status."""
+    return lambda *words: main(words)

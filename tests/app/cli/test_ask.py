@@ -1,0 +1,160 @@
+"""`hearth ask`: its options, and one JSON value whatever happens."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.core.conversation import StoredMessage
+from app.core.errors import DiskFull
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folder import DataFolder
+from engines.types import MtpReport
+from tests.app.cli.conftest import Hearth
+from tests.support.scripted import NO_DRAFTS, ScriptedEngine
+
+RUNS = MtpReport("auto", True, "MTP on: 2 tokens ahead", "drafter", 2, 120, 81, 1.4, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "mtp", "depth"),
+    [
+        ((), "auto", None),
+        (("--mtp", "off"), "off", None),
+        (("--mtp", "on"), "on", None),
+        (("--depth", "3"), "on", 3),
+        (("--mtp", "auto", "--depth", "8"), "auto", 8),
+        (("--mtp", "on", "--depth", "1"), "on", 1),
+    ],
+)
+def test_mtp_and_depth_reach_the_engine(
+    hearth: Hearth, engine: ScriptedEngine, words: tuple[str, ...], mtp: str, depth: int | None
+) -> None:
+    assert hearth("ask", "Hi", *words) == 0
+    assert (engine.requests[-1].mtp, engine.requests[-1].depth) == (mtp, depth)
+    assert engine.requests[-1].chat is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--depth", "0"),
+        ("--depth", "9"),
+        ("--depth", "-1"),
+        ("--depth", "two"),
+        ("--mtp", "off", "--depth", "2"),
+        ("--mtp", "sometimes"),
+    ],
+)
+def test_a_depth_that_cannot_be_is_wrong_usage(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+) -> None:
+    assert hearth("ask", "Hi", *words, "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"
+    assert engine.requests == []
+
+
+def test_the_settings_are_the_default(hearth: Hearth, engine: ScriptedEngine) -> None:
+    assert hearth("settings", "set", "mtp", "off") == 0
+    hearth("ask", "Hi")
+    hearth("ask", "Hi", "--mtp", "on")
+    assert [request.mtp for request in engine.requests] == ["off", "on"]
+
+
+def test_the_switch_of_a_chat_comes_before_the_settings(
+    hearth: Hearth, engine: ScriptedEngine
+) -> None:
+    DataFolder.default().prepare()
+    database = Database(DataFolder.default().database)
+    _, answer = ChatStore(database).ask(None, "Hello", "off")
+    database.close()
+    assert hearth("ask", "Hi", "--chat", answer.chat_id) == 0
+    assert hearth("ask", "Hi", "--chat", answer.chat_id, "--mtp", "on") == 0
+    assert [request.mtp for request in engine.requests] == ["off", "on"]
+    assert {request.chat for request in engine.requests} == {answer.chat_id}
+
+
+def test_json_says_all_of_mtp(
+    hearth: Hearth, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.reports = [RUNS]
+    assert hearth("ask", "Hi", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["mtp"] == {
+        "mode": "auto",
+        "active": True,
+        "reason": "MTP on: 2 tokens ahead",
+        "kind": "drafter",
+        "depth": 2,
+        "drafted": 120,
+        "accepted": 81,
+        "gain": 1.4,
+        "bound": 1.5,
+    }
+
+
+def test_a_note_says_what_mtp_did_or_why_it_did_not(
+    hearth: Hearth, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hearth("ask", "Hi")
+    assert capsys.readouterr() == ("Hello there\n", "")
+    hearth("ask", "Hi", "--mtp", "on")
+    assert capsys.readouterr().err == f"{NO_DRAFTS}\n"
+    engine.reports = [RUNS]
+    hearth("ask", "Hi")
+    assert capsys.readouterr().err == f"{RUNS.reason}\n"
+    hearth("ask", "Hi", "--mtp", "off")
+    assert capsys.readouterr().err == ""
+    hearth("ask", "Hi", "--quiet")
+    assert capsys.readouterr() == ("Hello there\n", "")
+
+
+def test_a_grammar_is_read_from_its_file(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grammar = tmp_path / "yes.gbnf"
+    grammar.write_text('root ::= "yes"')
+    assert hearth("ask", "Hi", "--grammar", str(grammar)) == 0
+    assert engine.requests[-1].sampling.grammar == 'root ::= "yes"'
+    capsys.readouterr()
+    assert hearth("ask", "Hi", "--grammar", str(tmp_path / "gone"), "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "file_not_text"
+
+
+def test_a_save_that_fails_at_the_end_is_one_value_with_the_answer_in_it(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    DataFolder.default().prepare()
+    database = Database(DataFolder.default().database)
+    _, answer = ChatStore(database).ask(None, "Hello")
+    database.close()
+
+    def full(_store: ChatStore, _message: StoredMessage) -> None:
+        raise DiskFull("The disk is full.", "No room.", "Free some.")
+
+    monkeypatch.setattr(ChatStore, "save_answer", full)
+    assert hearth("ask", "Hi", "--chat", answer.chat_id, "--json") == 1
+    value = json.loads(capsys.readouterr().out)
+    assert value["error"]["code"] == "disk_full"
+    assert value["answer"]["text"] == "Hello there"
+    assert hearth("ask", "Hi", "--chat", answer.chat_id) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "Hello there\n"
+    assert "The disk is full." in shown.err
+
+
+def test_without_a_standard_input_there_is_nothing_to_read(
+    hearth: Hearth, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert hearth("ask", "-", "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"

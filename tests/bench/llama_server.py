@@ -1,0 +1,177 @@
+"""A llama-server that computes for a bench, and what it says of each answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket  # noqa: TID251 - loopback, to a process of this bench
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from http.client import HTTPConnection  # noqa: TID251 - as above
+from pathlib import Path
+from time import monotonic, perf_counter, sleep
+from typing import Any
+
+import psutil
+
+from engines.types import LoadPlan, Sampling
+
+LOOPBACK = "127.0.0.1"
+PATIENCE_S = 120
+"""For a start or an answer."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """One answer. prefill_s, decode_s: by the server's clock; wall_s: by the client's.
+
+    cpu_s: processor time that the server took.
+    tokens: those drawn, without an end marker. steps: tokens after the first, that one included.
+    """
+
+    tokens: list[int]
+    text: str
+    steps: int
+    prefill_s: float
+    decode_s: float
+    wall_s: float
+    cpu_s: float
+    evaluated: int
+    cached: int
+    drafted: int
+    accepted: int
+
+
+class LlamaServer:
+    """Opened with the settings that Hearth's engine gives llama.cpp. Close it in every case.
+
+    depth: tokens that its draft-mtp guesses ahead, 0 for no drafting. libraries: the folder whose
+    libllama and libggml it computes with, None for those it was built with.
+    Raises RuntimeError with what it said when it does not start.
+    """
+
+    def __init__(self, program: Path, plan: LoadPlan, depth: int, libraries: Path | None) -> None:
+        with socket.socket() as free:
+            free.bind((LOOPBACK, 0))
+            self._port = free.getsockname()[1]
+        # Read once at its start, as `native.py` sets it for Hearth.
+        environment = os.environ | {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
+        if libraries:
+            environment |= {"LD_LIBRARY_PATH": str(libraries), "DYLD_LIBRARY_PATH": str(libraries)}
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as the server
+        self._process = subprocess.Popen(
+            [str(program), *_words(plan, depth), "--host", LOOPBACK, "--port", str(self._port)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def complete(self, prompt: list[int], sampling: Sampling, count: int) -> Served:
+        """An answer of at most `count` tokens; what its cache holds of the prompt is reused."""
+        began, cpu_began = perf_counter(), self._cpu_s()
+        reply = self._ask(
+            "POST",
+            "/completion",
+            {
+                "prompt": prompt,
+                "n_predict": count,
+                "cache_prompt": True,
+                "return_tokens": True,
+                **_samplers(sampling),
+            },
+        )
+        wall_s = perf_counter() - began
+        timings, ended = reply["timings"], reply["stop_type"] == "eos"
+        return Served(
+            tokens=reply["tokens"][: -1 if ended else None],
+            text=reply["content"],
+            steps=timings["predicted_n"] - 1,
+            prefill_s=timings["prompt_ms"] / 1000,
+            decode_s=timings["predicted_ms"] / 1000,
+            wall_s=wall_s,
+            cpu_s=self._cpu_s() - cpu_began,
+            evaluated=timings["prompt_n"],
+            cached=timings["cache_n"],
+            drafted=timings.get("draft_n", 0),
+            accepted=timings.get("draft_n_accepted", 0),
+        )
+
+    def close(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def _cpu_s(self) -> float:
+        times = psutil.Process(self._process.pid).cpu_times()
+        return times.user + times.system
+
+    def _wait_until_ready(self) -> None:
+        end = monotonic() + PATIENCE_S
+        while monotonic() < end and self._process.poll() is None:
+            try:
+                if self._ask("GET", "/health").get("status") == "ok":
+                    return
+            except ConnectionRefusedError:
+                pass
+            sleep(0.05)
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace")
+        raise RuntimeError(f"llama-server did not start. It said:\n{said[-4000:]}")
+
+    def _ask(self, method: str, path: str, body: dict[str, object] | None = None) -> dict[str, Any]:
+        connection = HTTPConnection(LOOPBACK, self._port, timeout=PATIENCE_S)
+        try:
+            connection.request(method, path, json.dumps(body) if body else None)
+            reply: dict[str, Any] = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        if "error" in reply and path != "/health":
+            raise RuntimeError(f"llama-server refused: {reply['error']}")
+        return reply
+
+
+def _words(plan: LoadPlan, depth: int) -> list[str]:
+    """Arguments that open the model as `Context` does, and leave out what one chat needs not."""
+    words = f"""
+        --ctx-size {plan.context} --batch-size {plan.batch} --ubatch-size {plan.batch}
+        --threads {plan.threads} --threads-batch {plan.batch_threads} --parallel 1
+        --cache-type-k {plan.kv_type} --cache-type-v {plan.kv_type} --flash-attn auto --fit off
+        --gpu-layers {"all" if plan.gpu_layers < 0 else plan.gpu_layers} --no-perf --offline
+        --no-ui --cache-ram 0 --log-verbosity 2
+    """.split()
+    if not plan.mmap:
+        words.append("--no-mmap")
+    if depth:
+        words += f"""
+            --spec-type draft-mtp --spec-draft-n-max {depth}
+            --cache-type-k-draft {plan.kv_type} --cache-type-v-draft {plan.kv_type}
+        """.split()
+        if plan.drafter:
+            words += ["--model-draft", str(plan.drafter)]
+    return ["--model", str(plan.model), *words]
+
+
+def _samplers(sampling: Sampling) -> dict[str, object]:
+    """Hearth's chain. For greedy drawing the server's cheapest: the likeliest of one candidate."""
+    if sampling.temperature <= 0:
+        return {"samplers": ["top_k"], "top_k": 1}
+    return {
+        "samplers": ["top_k", "top_p", "min_p", "temperature"],
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "temperature": sampling.temperature,
+        "seed": sampling.seed,
+        "min_keep": 1,
+    }

@@ -1,0 +1,115 @@
+"""MTP on the real model: in the terminal's contract, in the window's line, in its check."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import shiboken6
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from app.core.conversation import StoredMessage
+from app.reports import describe
+from app.store.folder import DataFolder
+from app.ui.main_window import MainWindow
+from app.ui.widgets.live_line import LiveLine
+from app.wiring import open_core, open_services
+from tests.e2e.conftest import ROOT, Hearth, environment, value
+from tests.engines.llamacpp.random_models import Size, write_random_llama
+
+QUESTION = "What is Hearth?"
+
+
+def test_mtp_runs_at_the_depth_that_is_asked_for(hearth: Hearth) -> None:
+    words = ("ask", QUESTION, "--json", "--temperature", "0")
+    ahead = value(hearth(*words, "--depth", "2"))
+    assert (ahead["mtp"]["mode"], ahead["mtp"]["active"]) == ("on", True)
+    assert (ahead["mtp"]["kind"], ahead["mtp"]["depth"]) == ("drafter", 2)
+    assert 0 < ahead["mtp"]["accepted"] <= ahead["mtp"]["drafted"]
+    off = value(hearth(*words, "--mtp", "off"))
+    assert (off["mtp"]["active"], off["mtp"]["drafted"]) == (False, 0)
+    assert off["text"] == ahead["text"]
+    note = hearth("ask", QUESTION, "--mtp", "on")
+    assert "MTP on" in note.stderr
+
+
+def test_bench_measures_and_checks(hearth: Hearth) -> None:
+    found = value(hearth("bench", "--rounds", "1", "--tokens", "16", "--json"))
+    assert [kind["kind"] for kind in found["kinds"]] == ["code", "prose", "copying", "chat"]
+    for kind in found["kinds"]:
+        assert kind["prefill_tok_s"] > 0
+        assert [mode["mode"] for mode in kind["modes"]] == ["off", "auto", "on"]
+        assert all(mode["decode_tok_s"] > 0 and mode["same_text"] for mode in kind["modes"])
+    checked = hearth("bench", "--check-mtp", "--tokens", "16", "--json")
+    assert checked.returncode == 0, checked.stdout
+    assert len(value(checked)["checks"]) == 8 * 4
+    assert "Same answer" in hearth("bench", "--check-mtp", "--tokens", "8").stdout
+    for words in (("--help",), ("bench", "--help")):
+        assert "speed on this computer" in " ".join(hearth(*words).stdout.split())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to whole groups of processes")
+@pytest.mark.parametrize("words", [(), ("--check-mtp",)])
+def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    model = str(write_random_llama(tmp_path / "rambler.gguf", Size(6, 256, 4, 2, 512)))
+    command = ("bench", "--model", model, *words, "--tokens", "100000", "--json")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(data_dir),
+    )
+    try:
+        # It has been tried by then, and is about to be loaded or at work.
+        while not (data_dir / "probed.json").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert (process.returncode, out, err) == (130, b"", b"")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBot) -> None:
+    core = open_core(DataFolder.default())
+    parts = open_services(core)
+    window = MainWindow(parts.services, describe)
+    window.show()
+    try:
+        line = window.findChild(LiveLine, "mtpLine")
+        assert line is not None
+        ended: list[StoredMessage] = []
+        parts.services.generation.ended.connect(ended.append)
+        window._page.mtp._bar.chosen.emit("on")
+        window._page.ask(QUESTION)
+        qtbot.waitUntil(lambda: bool(ended), timeout=60_000)
+        assert ended[0].facts is not None
+        report = ended[0].facts.mtp
+        assert report is not None
+        assert (report.mode, report.active, report.kind) == ("on", True, "drafter")
+        qtbot.waitUntil(lambda: line.text() == report.reason)
+        facts = window.findChild(QLabel, "answerFacts")
+        assert facts is not None
+        assert "MTP" in facts.text()
+        check = parts.services.same_answer
+        with qtbot.waitSignal(check.ended, timeout=60_000):
+            check.start()
+        result = window.findChild(QLabel, "checkResult")
+        assert result is not None
+        assert result.text().startswith("Same answer")
+    finally:
+        window.close()
+        parts.tasks.close()
+        core.close()
+        shiboken6.delete(window)
