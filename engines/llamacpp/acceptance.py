@@ -21,13 +21,13 @@ from collections.abc import Sequence
 BUCKETS = 8
 """Confidence is a number from 0, a guess, to 7, sure."""
 
-_GROWTH = 2 ** (1 / 16)  # half of a memory is gone after 16 observed drafts
+_GROWTH = 2 ** (1 / 24)  # half of a memory is gone after 24 observed drafts
 _GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # what confidence means changes slowly
 _FIRST = 0.5  # chance of a first draft while nothing is known
 _FALL = 0.96  # a position seldom reached against the one before it
 _BORROWED = 2.0  # observations that the borrowed chance is worth
 _BORROWED_BY_BUCKET = 8.0
-_SURPRISE = 0.003
+_SURPRISE = 0.001
 _SHORTEST_RUN = 3
 _KEPT = 2.0  # observations that the old belief is worth after such a change
 _CUT = 4.0  # and what confidence meant counts this much less
@@ -81,12 +81,6 @@ class Acceptance:
         self._watch(right > 0)
         if self._weight > _MOST_WEIGHT:
             self._rescale()
-        self._believe()
-
-    def forget(self, factor: float) -> None:
-        """Let all that is remembered count `factor` times less."""
-        self._weight *= factor
-        self._bucket_weight *= factor
         self._believe()
 
     def _watch(self, held: bool) -> None:

@@ -10,7 +10,7 @@ of low confidence, and how many drafts to check once their making is spent. All 
 at, since the cost curve is not convex.
 
 What Auto must never do is lose. It therefore plays with *credit*: a little for each answer, one
-per cent of the tokens, and what drafting has won. A depth is open only if the credit covers what
+per cent of the tokens, and what drafting has won, of which the next answer gets a part. A depth is open only if the credit covers what
 it loses on a poor day, halfway between what is expected and no draft kept. While no depth pays,
 the drafter is watched: one token is drafted now and then and only compared with the one that the
 model draws. Such a shadow costs d instead of a whole check. It comes at once while the text is
@@ -30,7 +30,8 @@ from engines.llamacpp.costs import Costs
 from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
-_START = 1.0  # credit, in plain steps, at the beginning of an answer
+_START = 1.0  # least credit, in plain steps, at the beginning of an answer
+_CARRIED = 2.0  # most of what was won that the next answer may play with
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
 _SAVED = 2.0  # how far the allowance adds up
 _WON = 12.0  # how far what was won adds up
@@ -42,7 +43,6 @@ _REMEASURE = 128  # steps after which a plain one is due, to keep the gain hones
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
 _OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
 _SMOOTH = 1 / 16  # of a new step in a running mean
-_FORGET = 2.0  # what was learnt counts this much less in a new answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,14 @@ class DepthPolicy:
         self._plans = [Plan(self._kind, k) for k in range(self._limit + 1)]
         self._pace = (1.0, 1.0)
         self._best = 0.0
+        self._credit = _START
         self.new_answer()
 
     def new_answer(self, mode: MtpMode = "auto", depth: int | None = None) -> None:
         """Begin an answer. depth: drafts at each step, where it is not to be chosen."""
         self._least = 1 if mode == "on" else 0
         self._fixed = min(depth, self._limit) if depth is not None else 0
-        self._native.forget(_FORGET)
-        self._lookup.forget(_FORGET)
-        self._credit = _START
+        self._credit = max(_START, min(self._credit, _CARRIED))
         self._idle = 0
         self._since_plain = 0
         self._hit = False
