@@ -20,11 +20,11 @@ from app.store.models import ModelStore
 from app.store.settings_file import SettingsFile
 from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
-from engines.llamacpp.cost_book import CostBook
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
 from engines.llamacpp.probe import Probe
-from engines.llamacpp.states import StateFolder
+from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.speculative.cost_book import CostBook
 from engines.registry import statuses
 
 if TYPE_CHECKING:

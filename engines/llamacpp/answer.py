@@ -7,12 +7,12 @@ from contextlib import closing
 from time import perf_counter
 
 from engines.cancel import CancelToken
-from engines.llamacpp import truth
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed, open_sampler
-from engines.llamacpp.speculation import Speculation
+from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.writer import Delta, Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 

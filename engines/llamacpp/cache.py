@@ -11,13 +11,13 @@ from time import time_ns
 from typing import Any, Final
 
 from engines.hardware.memory import measure_memory, within_limits
-from engines.llamacpp.checkpoints import Checkpoint, Checkpoints
 from engines.llamacpp.context import Context
-from engines.llamacpp.kept import WORTH, Kept
 from engines.llamacpp.model import Model
-from engines.llamacpp.native_state import NativeState
-from engines.llamacpp.records import Record, StateKey
-from engines.llamacpp.states import Entry, StateFolder
+from engines.llamacpp.resume.checkpoints import Checkpoint, Checkpoints
+from engines.llamacpp.resume.kept import WORTH, Kept
+from engines.llamacpp.resume.native_state import NativeState
+from engines.llamacpp.resume.records import Record, StateKey
+from engines.llamacpp.resume.states import Entry, StateFolder
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from engines.errors import EngineFailed
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import ABORTED, EVALUATED, NO_ROOM, AbortFlag, Context
 from engines.llamacpp.sampling import Sampler
-from engines.llamacpp.speculation import Speculation
+from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import FinishReason
 

@@ -13,13 +13,13 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled
 from engines.gguf_header import read_header, require_chat
 from engines.llamacpp.answer import answer
-from engines.llamacpp.compare import check_mtp
-from engines.llamacpp.cost_book import CostBook
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.memory import require_memory
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.llamacpp.states import StateFolder
+from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.speculative.compare import check_mtp
+from engines.llamacpp.speculative.cost_book import CostBook
 from engines.pairing import require_pair
 from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck
 

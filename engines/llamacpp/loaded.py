@@ -11,20 +11,20 @@ from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import LoadCancelled
 from engines.gguf_header import GgufHeader
-from engines.llamacpp import truth
 from engines.llamacpp.cache import KvCache
-from engines.llamacpp.calibration import measure_costs
 from engines.llamacpp.context import Context
-from engines.llamacpp.cost_book import CostBook
-from engines.llamacpp.drafting import open_drafting
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
 from engines.llamacpp.prompting import Prompter
-from engines.llamacpp.records import StateKey
-from engines.llamacpp.sampling import Sampler
-from engines.llamacpp.speculation import Speculation
-from engines.llamacpp.state_key import state_key
-from engines.llamacpp.states import StateFolder
+from engines.llamacpp.resume.records import StateKey
+from engines.llamacpp.resume.state_key import state_key
+from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.sampling import ChainSampler
+from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative.calibration import measure_costs
+from engines.llamacpp.speculative.cost_book import CostBook
+from engines.llamacpp.speculative.drafting import open_drafting
+from engines.llamacpp.speculative.speculation import Speculation
 from engines.pairing import mtp_advice
 from engines.types import LoadedModel, LoadPlan, Sampling
 
@@ -123,7 +123,7 @@ class Loaded:
         costs = self._book.costs(self._costs_key)
         if costs is None or costs.limit != self.context.drafts or truth.cannot_win(costs):
             vocabulary = self.model.vocabulary.size
-            sampler = Sampler(self.native, vocabulary, Sampling(), seed=1, prior=())
+            sampler = ChainSampler(self.native, vocabulary, Sampling(), seed=1, prior=())
             try:
                 costs = measure_costs(self.context, self.cache, self.drafting, sampler, cancel)
             finally:

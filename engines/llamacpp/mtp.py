@@ -26,8 +26,8 @@ from struct import Struct
 from typing import Final, Protocol
 
 from engines.llamacpp.context import EVALUATED
-from engines.llamacpp.draft_context import DraftContext
-from engines.llamacpp.native_state import NativeState
+from engines.llamacpp.resume.native_state import NativeState
+from engines.llamacpp.speculative.draft_context import DraftContext
 from engines.types import MtpKind
 
 More = Callable[[int, int], bool]

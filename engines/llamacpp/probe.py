@@ -19,8 +19,8 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, LoadCancelled, ModelRefused
-from engines.llamacpp.probe_causes import Cause, cause_of
-from engines.llamacpp.probe_protocol import (
+from engines.llamacpp.probing.causes import Cause, cause_of
+from engines.llamacpp.probing.protocol import (
     ERROR,
     STAGE,
     TEMPLATE_S,
@@ -28,10 +28,10 @@ from engines.llamacpp.probe_protocol import (
     stage_limit,
     write_plan,
 )
-from engines.llamacpp.probe_record import Record, Stamps, files_of, identity, stamps
+from engines.llamacpp.probing.record import Record, Stamps, files_of, identity, stamps
 from engines.types import LoadPlan
 
-COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.probe_child")
+COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.probing.child")
 """How to start the process, which then takes the plan as its last argument.
 
 In a packaged app `sys.executable` is the app itself: give `Probe` a command by which that comes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engines.dialect import Dialect
 from engines.errors import MessageTooLong, TemplateFailed
 from engines.llamacpp import conversation
-from engines.llamacpp.spelling import spelled
+from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import ChatRequest, Message
 
@@ -93,13 +93,13 @@ class Prompter:
         if known_text and text.startswith(known_text) and self._dialect.begins_with_marker(rest):
             return known_tokens + self._vocabulary.tokenise(rest)
         begins = self._dialect.begins_with_marker
-        longest, at, of = 0, 0, list[int]()
+        at, spelt = 0, list[int]()
         for held in self._held:
             count, end = spelled(text, held, self._vocabulary, begins)
             if end > at:
-                longest, at, of = count, end, held
+                at, spelt = end, list(held[:count])
         if at:
-            return [*of[:longest], *self._vocabulary.tokenise(text[at:])]
+            return spelt + self._vocabulary.tokenise(text[at:])
         tokens = self._vocabulary.tokenise(text)
         if self._vocabulary.adds_bos and tokens[:1] != [self._vocabulary.bos]:
             tokens.insert(0, self._vocabulary.bos)

@@ -122,7 +122,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.engine == "scripted":
         engine = ScriptedEngine(Pieces(args.text, args.tokens, args.rate))
-        vars(wiring)["LlamaCppEngine"] = lambda: engine
+        vars(wiring)["LlamaCppEngine"] = lambda *_, **__: engine
     app = QApplication([])
     with tempfile.TemporaryDirectory() as folder:
         core = wiring.open_core(DataFolder(Path(folder)))

@@ -14,8 +14,8 @@ from typing import Any
 
 from engines.errors import EngineError
 from engines.gguf_header import read_header
-from engines.llamacpp.probe_causes import Cause, cause_of
-from engines.llamacpp.probe_protocol import ERROR, STAGE, write_plan
+from engines.llamacpp.probing.causes import Cause, cause_of
+from engines.llamacpp.probing.protocol import ERROR, STAGE, write_plan
 from engines.types import LoadPlan
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,6 @@
 """Tries file after file as the probe's process does, until one of them ends it.
 
-Reads plans, one a line, and answers each with lines as `engines.llamacpp.probe_protocol` has them.
+Reads plans, one a line, and answers each with lines of `engines.llamacpp.probing.protocol`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 import sys
 
 from engines.errors import EngineError
-from engines.llamacpp.probe_child import be_modest, examine
-from engines.llamacpp.probe_protocol import STAGE, read_plan, verdict_of
+from engines.llamacpp.probing.child import be_modest, examine
+from engines.llamacpp.probing.protocol import STAGE, read_plan, verdict_of
 
 LIMIT_S = 20.0
 

@@ -1,3 +1,5 @@
+"""The oracle guesses as well as it was told to, at every position."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -14,8 +14,8 @@ from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import EVALUATED, Context
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.llamacpp.state_key import state_key
-from engines.llamacpp.states import StateFolder
+from engines.llamacpp.resume.state_key import state_key
+from engines.llamacpp.resume.states import StateFolder
 from engines.types import LoadPlan
 
 MEMORY = 1 << 28

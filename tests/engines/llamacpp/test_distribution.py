@@ -17,7 +17,7 @@ import pytest
 
 from engines.base import Engine
 from engines.llamacpp.context import Context
-from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.sampling import ChainSampler
 from engines.types import MtpMode, Sampling, TextDelta
 from tests.engines.contract import ask, done_of, run
 from tests.engines.llamacpp.conftest import Load
@@ -141,19 +141,19 @@ def test_drafts_leave_the_distribution_as_it_is(name: str, seeded: Seeded) -> No
         assert difference(plain, drafted) > ALARM, kind
 
 
-def second_chance(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+def second_chance(sampler: ChainSampler, context: Context, row: int, draft: int | None) -> int:
     """A token that is not the draft is drawn anew, from all of them."""
     token = sampler.draw(context, row)
     return token if draft is None or token == draft else sampler.draw(context, row)
 
 
-def trusting(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+def trusting(sampler: ChainSampler, context: Context, row: int, draft: int | None) -> int:
     """Every draft is kept."""
     token = sampler.draw(context, row)
     return token if draft is None else draft
 
 
-def telling_of_drafts(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
+def telling_of_drafts(sampler: ChainSampler, context: Context, row: int, draft: int | None) -> int:
     """The penalties hear of drafts that were not kept."""
     token = sampler.draw(context, row)
     if draft not in {None, token}:
@@ -222,12 +222,12 @@ def test_a_decoder_that_takes_the_wrong_row_is_found_out(
     paired: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = whole_answers(paired, WHOLE, range(300), "off")
-    draw = Sampler.draw
+    draw = ChainSampler.draw
 
-    def wrong(sampler: Sampler, context: Context, row: int = -1) -> int:
+    def wrong(sampler: ChainSampler, context: Context, row: int = -1) -> int:
         return draw(sampler, context, min(row, 0))
 
-    monkeypatch.setattr(Sampler, "draw", wrong)
+    monkeypatch.setattr(ChainSampler, "draw", wrong)
     drafted = whole_answers(paired, WHOLE, range(300, 600), "on")
     assert difference(plain, drafted) < ALARM
 

@@ -12,9 +12,9 @@ from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch
 from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import Context
-from engines.llamacpp.cost_book import CostBook
-from engines.llamacpp.costs import Costs
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.speculative.cost_book import CostBook
+from engines.llamacpp.speculative.costs import Costs
 from engines.types import (
     ChatRequest,
     Done,

@@ -30,7 +30,7 @@ from engines.errors import (
 from engines.llamacpp import probe as probe_module
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import COMMAND, Probe
-from engines.llamacpp.probe_protocol import read_plan, write_plan
+from engines.llamacpp.probing.protocol import read_plan, write_plan
 from engines.types import LoadPlan
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_random_llama
@@ -50,7 +50,7 @@ def script(text: str) -> tuple[str, ...]:
 
 def real(change: str) -> tuple[str, ...]:
     """A command for the real process, with `change` made to its module `child` before."""
-    start = "from engines.llamacpp import probe_child as child"
+    start = "from engines.llamacpp.probing import child"
     return script(f"{start}\n{change}\nchild.main(sys.argv[1:])")
 
 
@@ -301,7 +301,7 @@ def app(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     text = (
         "from engines.cancel import CancelToken\n"
         "from engines.llamacpp.probe import Probe\n"
-        "from engines.llamacpp.probe_protocol import read_plan\n"
+        "from engines.llamacpp.probing.protocol import read_plan\n"
         f"Probe(command={waiting!r}).require_safe(read_plan({write_plan(PLAN)!r}), CancelToken())"
     )
     with subprocess.Popen([sys.executable, "-c", text], env=_environment()) as process:
@@ -328,7 +328,7 @@ def test_it_ends_when_the_app_does(app: tuple[subprocess.Popen[bytes], int]) -> 
 def test_it_gives_way_to_everything_else() -> None:
     text = (
         "import json, os, resource, signal\n"
-        "from engines.llamacpp.probe_child import be_modest\n"
+        "from engines.llamacpp.probing.child import be_modest\n"
         "before = os.nice(0); be_modest()\n"
         "print(json.dumps([os.nice(0) - before, resource.getrlimit(resource.RLIMIT_CORE)[0],"
         " int(open('/proc/self/oom_score_adj').read()),"

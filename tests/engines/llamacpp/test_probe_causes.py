@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from engines.llamacpp.probe_causes import cause_of
-from engines.llamacpp.probe_protocol import ANSWER, LOAD, TEMPLATE
+from engines.llamacpp.probing.causes import cause_of
+from engines.llamacpp.probing.protocol import ANSWER, LOAD, TEMPLATE
 
 if sys.platform == "win32":
     pytest.skip("Windows has no signals", allow_module_level=True)

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from engines.llamacpp.probe_record import FILE_NAME, Record, identity
+from engines.llamacpp.probing.record import FILE_NAME, Record, identity
 from engines.types import LoadPlan
 from tests.engines.llamacpp.random_models import STARTER
 

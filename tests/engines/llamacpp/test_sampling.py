@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from engines.errors import GrammarInvalid
-from engines.llamacpp.sampling import Guide, Sampler, open_sampler
+from engines.llamacpp.context import EVALUATED
+from engines.llamacpp.guided import Guide
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, open_sampler
 from engines.types import Sampling
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
@@ -209,3 +211,18 @@ def test_extreme_settings(seeded: Seeded, extreme: dict[str, float], grammar: st
         assert all(
             0 <= token < seeded.model.vocabulary.size for found in answers for token in found
         )
+
+
+def test_the_likeliest_token_is_drawn_as_by_the_chain(seeded: Seeded) -> None:
+    """Greedy reads the logits itself: it has to agree with llama.cpp's own sampler on each row."""
+    quick = open_sampler(seeded.native, seeded.model, GREEDY, 1, ())
+    chain = ChainSampler(seeded.native, seeded.model.vocabulary.size, GREEDY, 1, ())
+    assert isinstance(quick, Greedy)
+    seeded.native.api.llama_memory_clear(seeded.context.memory, False)
+    text = seeded.model.vocabulary.tokenise("Hearth keeps your chats on")[-4:]
+    assert seeded.context.evaluate(text, 0, outputs=4) == EVALUATED
+    rows = range(-1, 4)
+    drawn = [quick.draw(seeded.context, row) for row in rows]
+    assert drawn == [chain.draw(seeded.context, row) for row in rows]
+    assert len(set(drawn)) > 1
+    chain.close()

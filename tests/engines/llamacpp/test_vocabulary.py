@@ -9,7 +9,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import ModelDamaged, TemplateFailed
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.text import SEAM
 from engines.types import Event, LoadPlan
@@ -91,12 +91,12 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
     says = [*loaded.model.vocabulary.tokenise("ok 🙂!"), 257]
     begins: list[int] = []
 
-    def draw(_self: Sampler, _context: object) -> int:
+    def draw(_self: Greedy, _context: object) -> int:
         held = len(loaded.cache.tokens)
         begins.append(held)
         return says[held - begins[0]]
 
-    monkeypatch.setattr(Sampler, "draw", draw)
+    monkeypatch.setattr(Greedy, "draw", draw)
 
     def shown(*turns: str, max_tokens: int) -> tuple[str, list[Event]]:
         events = run(engine, ask(*turns, max_tokens=max_tokens))

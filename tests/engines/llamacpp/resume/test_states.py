@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from engines.llamacpp import states
-from engines.llamacpp.checkpoints import MOST, Checkpoint, Checkpoints, most_crowded
-from engines.llamacpp.records import Record, StateKey
-from engines.llamacpp.remembered import Remembered
-from engines.llamacpp.state_key import file_identity
-from engines.llamacpp.states import StateFolder
+from engines.llamacpp.resume import states
+from engines.llamacpp.resume.checkpoints import MOST, Checkpoint, Checkpoints, most_crowded
+from engines.llamacpp.resume.records import Record, StateKey
+from engines.llamacpp.resume.remembered import Remembered
+from engines.llamacpp.resume.state_key import file_identity
+from engines.llamacpp.resume.states import StateFolder
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.random_models import Size, write_random_llama
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engines.dialect import Dialect
-from engines.llamacpp.spelling import spelled
+from engines.llamacpp.resume.spelling import spelled
 from engines.text import SEAM
 from engines.types import Message
 from tests.engines.llamacpp.opened import Opened

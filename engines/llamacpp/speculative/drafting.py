@@ -9,11 +9,11 @@ from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
 from engines.gguf_header import GgufHeader
 from engines.llamacpp.context import AbortFlag, Context
-from engines.llamacpp.draft_context import DraftContext
 from engines.llamacpp.model import Model, load_weights
 from engines.llamacpp.mtp import ChainDrafter, Drafter, HeadDrafter, SharedDrafter
 from engines.llamacpp.native import Native
-from engines.llamacpp.native_state import NativeState
+from engines.llamacpp.resume.native_state import NativeState
+from engines.llamacpp.speculative.draft_context import DraftContext
 from engines.types import LoadPlan
 
 _ONE_AT_A_TIME: Final = 1

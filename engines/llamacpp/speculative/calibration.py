@@ -9,10 +9,10 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import EVALUATED, Context
-from engines.llamacpp.costs import Costs
-from engines.llamacpp.drafting import Drafting
 from engines.llamacpp.mtp import Drafter
 from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.drafting import Drafting
 
 BUDGET_S: Final = 0.3
 _ALWAYS: Final = (0, 1, 3)

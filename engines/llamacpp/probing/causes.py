@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import Final
 
-from engines.llamacpp.probe_protocol import ANSWER, LOAD, TEMPLATE
+from engines.llamacpp.probing.protocol import ANSWER, LOAD, TEMPLATE
 
 _STAGES: Final = {
     TEMPLATE: "its chat template ran",

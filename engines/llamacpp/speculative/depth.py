@@ -10,12 +10,12 @@ of low confidence, and how many drafts to check once their making is spent. All 
 at, since the cost curve is not convex.
 
 What Auto must never do is lose. It therefore plays with *credit*: a little for each answer, one
-per cent of the tokens, and what drafting has won, of which the next answer gets a part. A depth is open only if the credit covers what
-it loses on a poor day, halfway between what is expected and no draft kept. While no depth pays,
-the drafter is watched: one token is drafted now and then and only compared with the one that the
-model draws. Such a shadow costs d instead of a whole check. It comes at once while the text is
-unknown, every d / 1 % steps later, and again at once after one that was right. What prompt lookup
-proposes costs nothing to watch.
+per cent of the tokens, and what drafting has won, of which the next answer gets a part. A depth is
+open only if the credit covers what it loses on a poor day, halfway between what is expected and no
+draft kept. While no depth pays, the drafter is watched: one token is drafted now and then and only
+compared with the one that the model draws. Such a shadow costs d instead of a whole check. It comes
+at once while the text is unknown, every d / 1 % steps later, and again at once after one that was
+right. What prompt lookup proposes costs nothing to watch.
 
 One step: `plan`, `more` after each token of the model's own drafter, `verify`, `learn`.
 """
@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from engines.llamacpp.acceptance import Acceptance
-from engines.llamacpp.costs import Costs
+from engines.llamacpp.speculative.acceptance import Acceptance
+from engines.llamacpp.speculative.costs import Costs
 from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching

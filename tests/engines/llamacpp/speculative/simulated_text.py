@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import exp
 
-from engines.llamacpp.costs import Costs
-from engines.llamacpp.depth import DepthPolicy
+from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.depth import DepthPolicy
 from engines.types import MAX_DEPTH, MtpKind
 
 

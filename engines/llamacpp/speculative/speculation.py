@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from engines.llamacpp import truth
 from engines.llamacpp.cache import common_prefix
 from engines.llamacpp.context import AbortFlag
-from engines.llamacpp.costs import Costs
-from engines.llamacpp.depth import DepthPolicy
-from engines.llamacpp.drafting import Drafting
-from engines.llamacpp.lookup import PromptLookup
+from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.depth import DepthPolicy
+from engines.llamacpp.speculative.drafting import Drafting
+from engines.llamacpp.speculative.lookup import PromptLookup
 from engines.types import MtpKind, MtpMode, MtpReport
 
 _FIRST_NEWS: Final = 16

@@ -22,11 +22,9 @@ from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import EngineError, MessageTooLong, TemplateFailed
 from engines.gguf_header import read_header
-from engines.llamacpp.cost_book import CostBook
-from engines.llamacpp.costs import Costs
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
-from engines.llamacpp.probe_protocol import (
+from engines.llamacpp.probing.protocol import (
     ANSWER,
     LOAD,
     STAGE,
@@ -36,6 +34,8 @@ from engines.llamacpp.probe_protocol import (
     stage_limit,
     verdict_of,
 )
+from engines.llamacpp.speculative.cost_book import CostBook
+from engines.llamacpp.speculative.costs import Costs
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
 
 TEMPLATE_BYTES: Final = 1 << 30

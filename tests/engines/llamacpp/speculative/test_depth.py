@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from engines.llamacpp.acceptance import Acceptance
-from engines.llamacpp.costs import Costs
-from engines.llamacpp.depth import DepthPolicy, Plan
+from engines.llamacpp.speculative.acceptance import Acceptance
+from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.depth import DepthPolicy, Plan
 from engines.types import MAX_DEPTH, MtpKind, MtpMode
-from tests.engines.llamacpp.simulated_text import (
+from tests.engines.llamacpp.speculative.simulated_text import (
     COMPUTERS,
     Outcome,
     Text,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from engines.llamacpp.lookup import PromptLookup
+from engines.llamacpp.speculative.lookup import PromptLookup
 from engines.types import MAX_DEPTH
 
 

@@ -6,9 +6,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from engines.llamacpp.records import Record, StateKey
-from engines.llamacpp.remembered import Remembered
-from engines.llamacpp.states import Entry, StateFolder
+from engines.llamacpp.resume.records import Record, StateKey
+from engines.llamacpp.resume.remembered import Remembered
+from engines.llamacpp.resume.states import Entry, StateFolder
 
 WORTH: Final = 16
 """Tokens from which on a sequence is worth a copy."""

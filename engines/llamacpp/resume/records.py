@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from engines.llamacpp.checkpoints import Checkpoint
+from engines.llamacpp.resume.checkpoints import Checkpoint
 
 VERSION: Final = 1
 _MAGIC: Final = b"HearthKV"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engines.llamacpp.records import Record
+from engines.llamacpp.resume.records import Record
 
 
 class Remembered:

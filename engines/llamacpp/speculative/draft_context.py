@@ -5,16 +5,13 @@ from __future__ import annotations
 import ctypes
 from bisect import bisect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from engines.llamacpp.context import AbortFlag, Batch, Context, context_params
 from engines.llamacpp.failures import context_failure
+from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native, c_strlen
 from engines.types import LoadPlan
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 _MTP: Final = 1
 """LLAMA_CONTEXT_TYPE_MTP in llama.h."""
@@ -70,9 +67,8 @@ class DraftContext:
         self._target = target
         self._decode = api.llama_decode
         self._batch = Batch(api, batch_size, self.width)
-        self._vocabulary = int(api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
         self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
-        self._logits: dict[int, npt.NDArray[np.float32]] = {}
+        self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
         self.watch(AbortFlag())
 
     def watch(self, flag: AbortFlag) -> None:
@@ -128,22 +124,11 @@ class DraftContext:
 
     def guess(self) -> tuple[int, int]:
         """The likeliest next token, and how sure that is: 0 to 7, by its margin to the second."""
-        pointer = self._api.llama_get_logits_ith(self.pointer, -1)
-        address = ctypes.addressof(pointer.contents)
-        if (logits := self._logits.get(address)) is None:
-            logits = self._view(address)
+        logits = self._logits.row(self.pointer)
         token = int(logits.argmax())
         best = float(logits[token])
         logits[token] = float("-inf")
         return token, bisect(_MARGINS, best - float(logits.max()))
-
-    def _view(self, address: int) -> npt.NDArray[np.float32]:
-        """The logits that llama.cpp keeps there, without a copy; it hardly ever moves them."""
-        import numpy as np
-
-        view = np.ctypeslib.as_array((ctypes.c_float * self._vocabulary).from_address(address))
-        self._logits = {address: view}
-        return view
 
     def trim(self, length: int) -> None:
         """Forget the pairs from position `length` on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -9,8 +10,9 @@ from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, MtpUnavailable
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
-from engines.llamacpp.sampling import Sampler
-from engines.llamacpp.speculation import Speculation
+from engines.llamacpp.logits import Logits
+from engines.llamacpp.sampling import open_sampler
+from engines.llamacpp.speculative.speculation import Speculation
 from engines.types import ChatRequest, MtpCheck
 
 _TOKENS = 128
@@ -56,12 +58,9 @@ def _answer(
     loaded.cache.clear()
     greedy = replace(request.sampling, temperature=0.0)
     vocabulary = loaded.model.vocabulary
-    sampler = Sampler(loaded.native, vocabulary.size, greedy, seed=0, prior=prompt)
-    try:
+    with closing(open_sampler(loaded.native, loaded.model, greedy, 0, prompt)) as sampler:
         decoding = Decoding(loaded.context, loaded.cache, vocabulary, sampler, speculation, cancel)
         tokens = list(decoding.tokens(prompt, count))
-    finally:
-        sampler.close()
     if cancel.cancelled:
         raise LoadCancelled
     return tokens
@@ -79,12 +78,9 @@ def _gap(
 
     None stands for the end of the answer: the likeliest of the tokens that end it.
     """
-    import numpy as np
-
     _answer(loaded, request, prompt, at + 1, None, cancel)
     vocabulary = loaded.model.vocabulary
-    pointer = loaded.native.api.llama_get_logits_ith(loaded.context.pointer, -1)
-    logits = np.ctypeslib.as_array(pointer, (vocabulary.size,))
+    logits = Logits(loaded.native.api, vocabulary.size).row(loaded.context.pointer)
     ends = [token for token in range(vocabulary.size) if vocabulary.ends_generation(token)]
     one, other = (float(logits[ends].max() if token is None else logits[token]) for token in pair)
     return abs(one - other) / float(logits.std())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engines.llamacpp.costs import Costs
+from engines.llamacpp.speculative.costs import Costs
 from engines.types import MtpKind
 
 OFF = "MTP is off, as chosen."

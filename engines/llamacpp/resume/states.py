@@ -28,7 +28,7 @@ from pathlib import Path
 from time import time_ns
 from typing import BinaryIO, Final
 
-from engines.llamacpp.records import (
+from engines.llamacpp.resume.records import (
     DamagedState,
     Head,
     Record,

@@ -6,7 +6,7 @@ import ctypes
 from typing import Any, Final
 
 from engines.llamacpp.context import Context
-from engines.llamacpp.draft_context import DraftContext
+from engines.llamacpp.speculative.draft_context import DraftContext
 
 _WHOLE: Final = 0
 _PARTIAL: Final = 1

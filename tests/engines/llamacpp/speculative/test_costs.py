@@ -8,7 +8,7 @@ from math import exp
 
 import pytest
 
-from engines.llamacpp.costs import Costs
+from engines.llamacpp.speculative.costs import Costs
 
 PLAIN = 0.05
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from engines.llamacpp.costs import Costs
+from engines.llamacpp.speculative.costs import Costs
 
 logger = logging.getLogger(__name__)
 

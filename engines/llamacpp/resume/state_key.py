@@ -11,7 +11,7 @@ from typing import Any, Final
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
-from engines.llamacpp.records import StateKey
+from engines.llamacpp.resume.records import StateKey
 from engines.types import LoadPlan
 
 _SAMPLE: Final = 64 << 10

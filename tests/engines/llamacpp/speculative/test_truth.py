@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engines.llamacpp import truth
-from engines.llamacpp.costs import Costs
+from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative.costs import Costs
 
 CHEAP = Costs({0: 1.0, 1: 1.05, 3: 1.1, 7: 1.3}, 0.05)
 DEAR = Costs({0: 1.0, 1: 2.1, 3: 4.2, 7: 8.4}, 0.3)

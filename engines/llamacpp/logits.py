@@ -1,0 +1,35 @@
+"""A context's rows of logits as arrays over llama.cpp's own memory: nothing is copied."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Logits:
+    """Reads rows of `size` logits each."""
+
+    def __init__(self, api: Any, size: int) -> None:
+        self._row = api.llama_get_logits_ith
+        self._size = size
+        self._views: dict[int, npt.NDArray[np.float32]] = {}
+
+    def row(self, context: Any, number: int = -1) -> npt.NDArray[np.float32]:
+        """The logits of token `number` of the last evaluation, from the end if it is negative.
+
+        They are valid until the next one. context: the native pointer.
+        """
+        address = ctypes.addressof(self._row(context, number).contents)
+        # llama.cpp keeps its rows in one place, so a few views serve for all steps.
+        if (view := self._views.get(address)) is None:
+            view = self._views[address] = self._view(address)
+        return view
+
+    def _view(self, address: int) -> npt.NDArray[np.float32]:
+        import numpy as np
+
+        return np.ctypeslib.as_array((ctypes.c_float * self._size).from_address(address))
