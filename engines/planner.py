@@ -30,7 +30,9 @@ _GPU_RESERVE: Final = 512 << 20
 
 # Depths to try, the most first. Each one costs a recurrent model a copy of its state.
 _DEPTHS: Final = (MAX_DEPTH,)
-_DEPTHS_RECURRENT: Final = (4, 2, 1)
+_DEPTHS_RECURRENT: Final = (3, 2, 1)
+# Other conversations may take this part of the memory that is free.
+_KEPT_PART: Final = 10
 # Of the context, or of the layers on a card, this part at least is worth more than drafting.
 _KEPT: Final = 7 / 8
 
@@ -39,7 +41,8 @@ _KEPT: Final = 7 / 8
 class Wishes:
     """What the user has set; None leaves it to the plan. context in tokens.
 
-    mtp: whether to make room for drafting tokens ahead.
+    mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations
+    other than the present one.
     """
 
     context: int | None = None
@@ -47,6 +50,7 @@ class Wishes:
     gpu_layers: int | None = None
     kv_type: KvType = "f16"
     mtp: bool = True
+    kept_bytes: int = 512 << 20
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,7 @@ def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) ->
         batch_threads=wishes.threads or threads.batch,
         kv_type=wishes.kv_type,
         draft_max=0,
+        kept_bytes=min(wishes.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
     )
 
 

@@ -198,6 +198,7 @@ def wishes_of(settings: Settings, context: int | None = None) -> Wishes:
         context=_or(context, settings.context) or None,
         threads=settings.threads or None,
         kv_type=settings.kv_type,
+        kept_bytes=settings.kv_memory * 1_000_000,
     )
 
 

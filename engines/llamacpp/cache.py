@@ -94,6 +94,7 @@ class KvCache:
     """The keys and values of the context's one sequence, and of those that were live before.
 
     tokens: what the live sequence holds. It is the same list for as long as the cache exists.
+    recurrent: whether the model has a state that cannot be cut.
     memory_bytes: for sequences in memory that are not live, and for checkpoints.
     folder: takes what leaves memory, if its chat has a name; under `key`.
     save_extra, restore_extra: the drafter's, for what it keeps of the live sequence. It gets that
@@ -113,10 +114,10 @@ class KvCache:
         self._api = api
         self._context = context
         self._sliding_window = model.sliding_window
-        self._recurrent = model.recurrent
+        self.recurrent = model.recurrent
         self._native = NativeState(api, context)
         # What goes back by itself needs no checkpoints.
-        for_checkpoints = memory_bytes // 2 if self._recurrent or self._sliding_window else 0
+        for_checkpoints = memory_bytes // 2 if self.recurrent or self._sliding_window else 0
         self._checkpoints = Checkpoints(for_checkpoints)
         self._kept = Kept(memory_bytes - for_checkpoints, folder, key)
         self._chat: str | None = None
@@ -193,7 +194,7 @@ class KvCache:
         last checkpoint. keep: most tokens, of all those held and tried, that may stay; the others
         are drafts that nobody has verified.
         """
-        if self._recurrent:
+        if self.recurrent:
             sure = len(self.tokens) if keep is None else min(keep, len(self.tokens))
             lengths = [length for length in self._checkpoints.lengths if length <= sure]
             self._cut(Cut(max(lengths, default=0), from_checkpoint=bool(lengths)))
@@ -206,6 +207,17 @@ class KvCache:
     def clear(self) -> None:
         self._empty()
         self.restore_extra(None)
+
+    def lift(self) -> bytearray | None:
+        """A copy of the live sequence, to `settle` in another context of the same model."""
+        return self._native.read() if self.tokens else None
+
+    def settle(self, context: Context, state: bytearray | None) -> None:
+        """Go on in another context, an empty one, with what was lifted from the one before."""
+        self._context = context
+        self._native = NativeState(self._api, context)
+        if self.tokens and (state is None or not self._native.write(state)):
+            self.clear()
 
     def put_away(self) -> None:
         """Before unloading: write what belongs to named chats to disk, and let go of the rest.
@@ -226,7 +238,7 @@ class KvCache:
             self._checkpoints.lengths,
             first_position=int(self._api.llama_memory_seq_pos_min(self._context.memory, 0)),
             sliding_window=self._sliding_window,
-            recurrent=self._recurrent,
+            recurrent=self.recurrent,
         )
 
     def _cut(self, cut: Cut) -> None:
@@ -262,7 +274,7 @@ class KvCache:
             checkpoints,
             first_position=max(0, len(held) - self._sliding_window),
             sliding_window=self._sliding_window,
-            recurrent=self._recurrent,
+            recurrent=self.recurrent,
         ).keep
 
     def _make_live(self, found: Record | Entry) -> None:

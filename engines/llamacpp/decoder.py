@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from sys import maxsize
 from time import perf_counter
+from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
@@ -27,6 +28,9 @@ from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import FinishReason
+
+_SHORT: Final = 32
+"""Tokens of a prompt that take hardly longer to evaluate than one more call."""
 
 
 class Decoding:
@@ -87,6 +91,8 @@ class Decoding:
                 return False
             if self._speculation is not None:
                 self._speculation.observe(tokens, part.start)
+        if self._speculation is not None:
+            self._speculation.prepare()
         self.evaluated = len(prompt) - held
         self.prefill_s = perf_counter() - began
         return True
@@ -95,10 +101,12 @@ class Decoding:
         """The calls in which a prompt is evaluated.
 
         Where the memory cannot go back, the last token comes alone: with a checkpoint before it,
-        another answer to the same prompt costs one token.
+        another answer to the same prompt costs one token. A short part of a model with a window is
+        rather evaluated again, which takes less time than one more call each time.
         """
         batch = self._context.batch_size
-        end = length - 1 if self._cache.needs_checkpoints else length
+        alone = self._cache.recurrent or length - held > _SHORT
+        end = length - 1 if alone and self._cache.needs_checkpoints else length
         for start in range(held, end, batch):
             yield range(start, min(start + batch, end))
         if end < length:

@@ -21,7 +21,7 @@ from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.pairing import require_pair
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck, MtpMode
 
 if TYPE_CHECKING:
     # The probe's process runs this engine: at run time neither can import the other first.
@@ -80,23 +80,29 @@ class LlamaCppEngine:
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
         with self._alone():
-            yield from answer(self._need_loaded(), request, cancel)
+            yield from answer(self._suited(request.mtp), request, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._alone():
-            return check_mtp(self._need_loaded(), request, depth, cancel)
+            return check_mtp(self._suited("on"), request, depth, cancel)
 
     def close(self) -> None:
         """Unload. See `Engine.close`."""
         with self._alone():
             self._unload()
 
-    def _need_loaded(self) -> Loaded:
+    def _suited(self, mode: MtpMode) -> Loaded:
+        """What is loaded, ready for an answer in this mode; nothing is loaded if that fails."""
         if self._loaded is None:
             raise EngineFailed(
                 "There is nothing to answer with.", "No model is loaded.", "Choose a model."
             )
+        try:
+            self._loaded.suit(mode)
+        except BaseException:
+            self._unload()
+            raise
         return self._loaded
 
     def _unload(self) -> None:

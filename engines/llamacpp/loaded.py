@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 
 from engines.base import Progress
@@ -26,7 +27,7 @@ from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.drafting import open_drafting
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.pairing import mtp_advice
-from engines.types import LoadedModel, LoadPlan, Sampling
+from engines.types import LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class Loaded:
     """Owns `model` from the moment it is made; `close` frees in the one order that is safe.
 
     began: when the load began, by `time.perf_counter`. speculation: None where nothing can be
-    evaluated on trial.
+    evaluated on trial, or where the present context has no room for it (see `suit`).
     Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
     LoadCancelled; then the model is the caller's to close.
     """
@@ -62,6 +63,8 @@ class Loaded:
         )
         self.native = native
         self.model = model
+        self._header = header
+        self._plan = plan
         self._book = book
         with ExitStack() as opened:
             self.context = Context(native, model, plan)
@@ -78,8 +81,7 @@ class Loaded:
                 folder=states,
                 key=self._state_key(plan) if states is not None else None,
             )
-            self.cache.save_extra = self.drafting.save
-            self.cache.restore_extra = self.drafting.restore
+            self._connect()
             self.prompter = Prompter(self.dialect, vocabulary, self.context.size)
             device = _device(native, plan)
             # What a measurement of costs holds for.
@@ -88,7 +90,7 @@ class Loaded:
                 f" {plan.kv_type} {device} {plan.threads} {BINDINGS_VERSION}"
             )
             advice = plan.mtp_note or mtp_advice(header)
-            self.speculation = self._speculation(advice, cancel)
+            self._able = self.speculation = self._speculation(advice, cancel)
             if cancel.cancelled:
                 raise LoadCancelled
             speculation = self.speculation
@@ -136,10 +138,42 @@ class Loaded:
             advice,
         )
 
+    def suit(self, mode: MtpMode) -> None:
+        """Have room for drafts in a recurrent model's state, or the speed of a state without.
+
+        To take tokens back costs such a model copies of its state at each evaluation, a few per
+        cent of the time even where nothing is drafted. So an answer that drafts nothing gets a
+        context without; changing it takes a fraction of a second.
+        Raises NotEnoughMemory or EngineFailed; then this must be closed.
+        """
+        able = self._able
+        if able is None or not self.model.recurrent:
+            return
+        drafts = mode == "on" or (mode == "auto" and not able.hopeless)
+        if drafts == (self.speculation is not None):
+            return
+        state, extra = self.cache.lift(), self.drafting.save()
+        self.drafting.close()
+        self.context.close()
+        plan = self._plan if drafts else replace(self._plan, draft_max=0)
+        self.context = Context(self.native, self.model, plan)
+        self.drafting = open_drafting(
+            self.native, self._header, self.model, self.context, plan, lambda _: None, CancelToken()
+        )
+        self._connect()
+        self.cache.settle(self.context, state)
+        self.drafting.restore(extra)
+        able.attach(self.drafting)
+        self.speculation = able if drafts else None
+
+    def _connect(self) -> None:
+        self.cache.save_extra = self.drafting.save
+        self.cache.restore_extra = self.drafting.restore
+
     def close(self) -> None:
         self.cache.put_away()
-        if self.speculation is not None:
-            self._book.keep(self._costs_key, self.speculation.costs)
+        if self._able is not None:
+            self._book.keep(self._costs_key, self._able.costs)
         self.drafting.close()
         self.context.close()
         self.model.close()

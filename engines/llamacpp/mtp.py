@@ -49,6 +49,10 @@ class Drafter(Protocol):
         """The target's last call evaluated `tokens` from position `start` on; they stay."""
         ...
 
+    def prepare(self) -> None:
+        """A prompt was observed as a whole, and guesses are about to be asked for."""
+        ...
+
     def propose(self, token: int, position: int, more: More) -> list[int]:
         """Guesses of what follows `token`, the next at `position` and not yet evaluated.
 
@@ -80,6 +84,9 @@ class SharedDrafter:
 
     def observe(self, tokens: Sequence[int], start: int) -> None:  # noqa: ARG002  it reads them itself
         self._start = start
+
+    def prepare(self) -> None:
+        """There is nothing to take in."""
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
         draft = self._draft
@@ -143,6 +150,10 @@ class HeadDrafter:
             fresh = fresh[len(part) :]
             if not fresh:
                 return
+            self._catch_up()
+
+    def prepare(self) -> None:
+        if self._waiting:
             self._catch_up()
 
     def propose(self, token: int, position: int, more: More) -> list[int]:

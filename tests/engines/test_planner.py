@@ -239,7 +239,7 @@ class TestDrafting:
         self, qwen: GgufHeader
     ) -> None:
         roomy = make_plan(MODEL, qwen, computer(GB), Wishes())
-        assert (roomy.draft_max, roomy.mtp_note) == (4, "")
+        assert (roomy.draft_max, roomy.mtp_note) == (3, "")
         for depth in (2, 1):
             wanted = replace(roomy, draft_max=depth)
             hardware = computer(check(qwen, computer(GB), wanted).need_bytes)
@@ -262,3 +262,9 @@ class TestDrafting:
             MODEL, gemma, computer(GB, replace(CARD, free_bytes=just)), Wishes(), drafter
         )
         assert (plan.gpu_layers, plan.drafter, plan.draft_max) == (-1, None, 0)
+
+
+def test_other_conversations_take_a_tenth_of_free_memory_at_most(header: GgufHeader) -> None:
+    roomy = make_plan(MODEL, header, computer(64 * GB), Wishes(kept_bytes=GB))
+    small = make_plan(MODEL, header, computer(4 * GB), Wishes(kept_bytes=GB))
+    assert (roomy.kept_bytes, small.kept_bytes) == (GB, 4 * GB // 10)

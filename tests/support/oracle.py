@@ -41,6 +41,9 @@ class Oracle:
         others = [other for other in self._text if other != token]
         return self._random.choice(others)
 
+    def prepare(self) -> None:
+        self._drafter.prepare()
+
     def observe(self, tokens: Sequence[int], start: int) -> None:
         self._drafter.observe(tokens, start)
 

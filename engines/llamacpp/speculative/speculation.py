@@ -52,6 +52,16 @@ class Speculation:
         self._next_news = 0
         self._begin_counts()
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether drafts could not pay on this processor even if all were right."""
+        return self._policy.hopeless
+
+    def attach(self, drafting: Drafting) -> None:
+        """Go on with another drafter of the same kind; the one before is closed."""
+        self._drafting = drafting
+        self.drafter = self._active = drafting.drafter
+
     def begin(self, mode: MtpMode, depth: int | None, held: Sequence[int]) -> None:
         """Begin an answer to a prompt of which the KV cache holds `held`.
 
@@ -82,6 +92,11 @@ class Speculation:
         self._lookup.observe(tokens, start)
         if self._active is not None:
             self._active.observe(tokens, start)
+
+    def prepare(self) -> None:
+        """The prompt is evaluated: what a drafter makes of it belongs to the prompt's time."""
+        if self._active is not None:
+            self._active.prepare()
 
     def propose(self, token: int, position: int, room: int) -> Sequence[int]:
         """At most `room` tokens to evaluate on trial after `token`, the next at `position`."""
@@ -138,9 +153,9 @@ class Speculation:
         """What ran in this answer so far."""
         policy = self._policy
         depth = policy.depth
-        active = self._drafted > 0
         gain, bound = policy.gain, policy.bound
-        if active and bound is not None and (depth or self._mode == "on"):
+        active = self._drafted > 0 and (depth > 0 or self._mode == "on")
+        if active and bound is not None:
             reason = truth.running(max(1, depth), self._drafted, self._accepted, gain, bound)
         elif self.drafter is None:
             reason = self._advice
@@ -151,7 +166,15 @@ class Speculation:
         else:
             reason = truth.not_here(self.costs, policy.first_share)
         return MtpReport(
-            self._mode, active, reason, self.kind, depth, self._drafted, self._accepted, gain, bound
+            self._mode,
+            active,
+            reason,
+            self.kind,
+            depth,
+            self._drafted,
+            self._accepted,
+            gain if self._drafted else None,
+            bound if self._drafted else None,
         )
 
     def _begin_counts(self) -> None:

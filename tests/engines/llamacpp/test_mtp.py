@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,26 @@ def test_the_switch_needs_no_reload(engine: LlamaCppEngine) -> None:
         assert done_of(events).mtp.active is (change is drafting)
     assert len(set(answers)) == 1
     assert engine._loaded is loaded
+
+
+def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
+    load: Load, pairs: dict[str, Pair]
+) -> None:
+    """Its context changes with the switch; what it holds goes along."""
+    engine = load(pairs["head"].model, draft_max=3)
+    loaded = engine._loaded
+    assert loaded is not None
+    history, kept, rooms = QUESTION.messages, [], []
+    for number, change in enumerate((plain, drafting, plain, drafting)):
+        asked = replace(QUESTION, messages=history, max_tokens=24)
+        done = done_of(events := run(engine, change(asked)))
+        kept.append(done.usage.cached_tokens)
+        rooms.append(loaded.context.drafts)
+        reply = Message("assistant", text_of(events))
+        history = (*history, reply, Message("user", f"{NEXT} {number}"))
+    assert rooms == [0, 3, 0, 3]
+    assert kept[0] == 0
+    assert all(later > earlier for earlier, later in pairwise(kept))
 
 
 def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> None:
