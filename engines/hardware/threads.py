@@ -15,7 +15,7 @@ class Threads:
     batch: int
 
 
-# A step of a smaller model takes about as long as waking a second thread and waiting for it.
+# A step of a smaller model takes as long as handing a half of it to a second thread.
 _ONE_THREAD_BYTES = 64_000_000
 
 
@@ -23,11 +23,9 @@ def thread_rule(cpu: Cpu, model_bytes: int) -> Threads:
     """One decoding thread for each fast core, and one core for the window where there are many.
 
     Decoding waits for memory, so a second thread on a core and the slow cores of a hybrid
-    processor gain nothing: every step waits for its slowest thread. Worse, the OpenMP barrier
-    between two steps spins. Where threads share a core, in a container with a quota or with a
-    busy window, decoding collapses: 15 tokens a second with two threads on one shared core,
-    239 with one. For the same reason a tiny model gets one thread: the starter model decodes
-    four times faster with it than with two.
+    processor gain nothing: every step waits for its slowest thread. Where threads share a core, in
+    a container with a quota or with a busy window, they wait for each other at every operation.
+    A tiny model gets one thread: the starter model gains nothing from a second one.
     """
     if model_bytes < _ONE_THREAD_BYTES:
         return Threads(1, 1)

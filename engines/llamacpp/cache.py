@@ -138,8 +138,8 @@ class KvCache:
         if better is not None:
             self._kept.release(better)
         self._leave(keep if better is None else 0, chat)
-        if better is not None:
-            self._make_live(better)
+        if better is not None and not self._make_live(better):
+            better = None
         cut = self._live_cut(prompt)
         if isinstance(better, Record) and (
             better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep)
@@ -205,19 +205,29 @@ class KvCache:
             self.roll_back(keep)
 
     def clear(self) -> None:
+        """Hold nothing, and nobody's."""
         self._empty()
+        self._chat, self._ahead = None, ()
         self.restore_extra(None)
 
-    def lift(self) -> bytearray | None:
-        """A copy of the live sequence, to `settle` in another context of the same model."""
-        return self._native.read() if self.tokens else None
+    def lift(self) -> Record | None:
+        """Take the live sequence out of its context, to `settle` in another of the same model.
 
-    def settle(self, context: Context, state: bytearray | None) -> None:
+        The context is not used any more after this; None if there is nothing to take.
+        """
+        record = self._live_record() if self.tokens else None
+        self.tokens.clear()
+        self._checkpoints.cut(0)
+        return record
+
+    def settle(self, context: Context, record: Record | None) -> None:
         """Go on in another context, an empty one, with what was lifted from the one before."""
         self._context = context
         self._native = NativeState(self._api, context)
-        if self.tokens and (state is None or not self._native.write(state)):
+        if record is None:
             self.clear()
+        else:
+            self._make_live(record)
 
     def put_away(self) -> None:
         """Before unloading: write what belongs to named chats to disk, and let go of the rest.
@@ -277,10 +287,10 @@ class KvCache:
             recurrent=self.recurrent,
         ).keep
 
-    def _make_live(self, found: Record | Entry) -> None:
+    def _make_live(self, found: Record | Entry) -> bool:
         record = self._kept.load(found)
         if record is None:
-            return
+            return False
         self._empty()
         held = 0
         if self._native.write(record.state):
@@ -289,10 +299,11 @@ class KvCache:
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
             self._kept.discard(found)
             self.clear()
-            return
+            return False
         self.tokens.extend(record.tokens)
         self._checkpoints.replace(record.checkpoints)
         self.restore_extra(record.extra)
+        return True
 
     def _empty(self) -> None:
         self._api.llama_memory_clear(self._context.memory, False)

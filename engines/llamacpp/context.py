@@ -101,9 +101,11 @@ class Context:
         self._llama_decode = api.llama_decode
         self._keep_hidden = native.extra.llama_set_embeddings_nextn
         params = context_params(api, plan)
-        # llama.cpp ends the process where a batch asks for more rows of logits than this.
-        params.n_outputs_max = 1 + plan.draft_max
-        params.n_rs_seq = plan.draft_max if model.recurrent else 0
+        # llama.cpp ends the process where a batch asks for more rows of logits than it was told,
+        # and where the way back of a recurrent state does not fit a batch with a token before it.
+        drafts = max(0, min(plan.draft_max, params.n_batch - (2 if model.recurrent else 1)))
+        params.n_outputs_max = 1 + drafts
+        params.n_rs_seq = drafts if model.recurrent else 0
         with native.log.watch() as complaints:
             self.pointer: Any = api.llama_init_from_model(model.pointer, params)
         if not self.pointer:
@@ -111,8 +113,7 @@ class Context:
         self.memory: Any = api.llama_get_memory(self.pointer)
         self.size = int(api.llama_n_ctx(self.pointer))
         self.batch_size = int(api.llama_n_batch(self.pointer))
-        goes_back = int(api.llama_n_rs_seq(self.pointer)) if model.recurrent else plan.draft_max
-        self.drafts = min(plan.draft_max, goes_back, self.batch_size - 1)
+        self.drafts = int(api.llama_n_rs_seq(self.pointer)) if model.recurrent else drafts
         self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
         self._batch = Batch(api, self.batch_size)
         self._threads = (plan.threads, plan.batch_threads)

@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Final
 
 from engines.cancel import CancelToken
-from engines.errors import EngineFailed
+from engines.errors import EngineFailed, GrammarInvalid
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import ABORTED, EVALUATED, NO_ROOM, AbortFlag, Context
 from engines.llamacpp.sampling import Sampler
@@ -69,9 +69,7 @@ class Decoding:
         of them not yet, as if there had been no drafts.
         """
         flag = AbortFlag()
-        self._context.watch(flag)
-        if self._speculation is not None:
-            self._speculation.watch(flag)
+        self._watch(flag)
         forget = self._cancel.on_cancel(flag.set)
         try:
             if max_tokens == 0:
@@ -80,6 +78,13 @@ class Decoding:
                 yield from self._generate(max_tokens)
         finally:
             forget()
+            # A cancel ends this answer, and not what is saved of it afterwards.
+            self._watch(AbortFlag())
+
+    def _watch(self, flag: AbortFlag) -> None:
+        self._context.watch(flag)
+        if self._speculation is not None:
+            self._speculation.watch(flag)
 
     def _prefill(self, prompt: Sequence[int]) -> bool:
         began = perf_counter()
@@ -164,11 +169,16 @@ class Decoding:
     def _draw(self, drafts: Sequence[int]) -> list[int]:
         """The tokens drawn from the rows of the last call, up to the first that is no draft."""
         draw, context, run = self._sampler.draw, self._context, []
-        for row, draft in enumerate(drafts):
-            run.append(draw(context, row))
-            if run[-1] != draft or self._vocabulary.ends_generation(draft):
-                return run
-        run.append(draw(context))
+        try:
+            for row, draft in enumerate(drafts):
+                run.append(draw(context, row))
+                if run[-1] != draft or self._vocabulary.ends_generation(draft):
+                    return run
+            run.append(draw(context))
+        except GrammarInvalid:
+            # What was drawn before leaves first; the next step comes to the same end.
+            if not run:
+                raise
         return run
 
     def _cut(self, length: int) -> None:

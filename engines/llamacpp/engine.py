@@ -106,9 +106,9 @@ class LlamaCppEngine:
         return self._loaded
 
     def _unload(self) -> None:
-        if self._loaded is not None:
-            self._loaded.close()
-            self._loaded = None
+        loaded, self._loaded = self._loaded, None
+        if loaded is not None:
+            loaded.close()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

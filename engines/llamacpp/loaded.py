@@ -152,7 +152,7 @@ class Loaded:
         drafts = mode == "on" or (mode == "auto" and not able.hopeless)
         if drafts == (self.speculation is not None):
             return
-        state, extra = self.cache.lift(), self.drafting.save()
+        record = self.cache.lift()
         self.drafting.close()
         self.context.close()
         plan = self._plan if drafts else replace(self._plan, draft_max=0)
@@ -161,8 +161,7 @@ class Loaded:
             self.native, self._header, self.model, self.context, plan, lambda _: None, CancelToken()
         )
         self._connect()
-        self.cache.settle(self.context, state)
-        self.drafting.restore(extra)
+        self.cache.settle(self.context, record)
         able.attach(self.drafting)
         self.speculation = able if drafts else None
 
@@ -171,13 +170,15 @@ class Loaded:
         self.cache.restore_extra = self.drafting.restore
 
     def close(self) -> None:
-        self.cache.put_away()
-        if self._able is not None:
-            self._book.keep(self._costs_key, self._able.costs)
-        self.drafting.close()
-        self.context.close()
-        self.model.close()
-        give_back_memory()
+        try:
+            self.cache.put_away()
+            if self._able is not None:
+                self._book.keep(self._costs_key, self._able.costs)
+        finally:
+            self.drafting.close()
+            self.context.close()
+            self.model.close()
+            give_back_memory()
 
 
 def _device(native: Native, plan: LoadPlan) -> str:

@@ -148,9 +148,8 @@ class HeadDrafter:
             self._waiting += part
             known += len(part)
             fresh = fresh[len(part) :]
-            if not fresh:
+            if not fresh or not self._catch_up():
                 return
-            self._catch_up()
 
     def prepare(self) -> None:
         if self._waiting:
@@ -158,10 +157,10 @@ class HeadDrafter:
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
         draft = self._draft
-        if self._waiting and not draft.every_row:
-            self._catch_up()
-        pairs = [*self._waiting, token]
         guesses: list[int] = []
+        if self._waiting and not draft.every_row and not self._catch_up():
+            return guesses
+        pairs = [*self._waiting, token]
         if draft.evaluate(pairs, self._length, outputs=1) != EVALUATED:
             self.restore(None)
             return guesses
@@ -209,15 +208,19 @@ class HeadDrafter:
             else:
                 self._draft.clear()
 
-    def _catch_up(self) -> None:
-        """Evaluate the waiting pairs, and keep the state that the next one needs."""
+    def _catch_up(self) -> bool:
+        """Evaluate the waiting pairs, and keep the state that the next one needs.
+
+        False if that fails: then all is forgotten, until the next tokens are observed.
+        """
         count = len(self._waiting)
         if not self._take_in():
             self.restore(None)
-            return
+            return False
         self._draft.move(count, into=0)
         self._length += count
         self._waiting.clear()
+        return True
 
     def _take_in(self) -> bool:
         return self._draft.evaluate(self._waiting, self._length, outputs=0) == EVALUATED
@@ -236,8 +239,8 @@ class ChainDrafter(HeadDrafter):
         self._heads = heads
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
-        if self._waiting:
-            self._catch_up()
+        if self._waiting and not self._catch_up():
+            return []
         draft, pairs = self._draft, [token]
         for head in range(self._heads):
             draft.trim(position)

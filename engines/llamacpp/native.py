@@ -90,8 +90,12 @@ class Native:
 
 def _prepare_environment() -> None:
     """Settings that the libraries read once, when they are loaded."""
-    # Waiting OpenMP threads spin by default; where cores are shared that slows decoding tenfold.
+    # Between two operations OpenMP threads wait for each other some hundred times a token. By
+    # default they spin, which slows decoding tenfold where cores are shared; if they sleep at
+    # once, waking them doubles the time of a token where cores are not. So they spin for some
+    # microseconds, which is as long as the wait should last, and then sleep.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     # A failed assertion would start a debugger, if one is installed, instead of ending.
     os.environ["GGML_NO_BACKTRACE"] = "1"
     # What these name would be loaded into the process before anyone asks for its version.

@@ -55,8 +55,10 @@ class LlamaServer:
         with socket.socket() as free:
             free.bind((LOOPBACK, 0))
             self._port = free.getsockname()[1]
-        # Read once at its start, as `native.py` sets it for Hearth.
-        environment = os.environ | {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
+        # How its threads wait for each other is the server's own choice, not the one that
+        # `native.py` has made for this process.
+        ours = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
+        environment = {name: text for name, text in os.environ.items() if name not in ours}
         if libraries:
             environment |= {"LD_LIBRARY_PATH": str(libraries), "DYLD_LIBRARY_PATH": str(libraries)}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as the server

@@ -25,7 +25,7 @@ class Kept:
         self._disk = (folder, key) if folder is not None and key is not None else None
 
     def __iter__(self) -> Iterator[tuple[Sequence[int], list[int], Record | Entry]]:
-        """The tokens of each, the lengths of its checkpoints, and what to `take` for it."""
+        """The tokens of each, the lengths of its checkpoints, and what to `load` for it."""
         for record in self._memory.records:
             lengths = [checkpoint.length for checkpoint in record.checkpoints]
             yield record.tokens, lengths, record

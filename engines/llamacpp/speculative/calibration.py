@@ -72,7 +72,7 @@ def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafte
     def more(_token: int, _sure: int) -> bool:
         nonlocal made
         made += 1
-        return made < _DRAFTED
+        return made < min(_DRAFTED, context.drafts)
 
     cache.clear()
     drafting.restore(None)

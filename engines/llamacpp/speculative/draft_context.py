@@ -47,7 +47,7 @@ class DraftContext:
         self._extra = native.extra
         params = context_params(api, plan)
         params.n_ctx = target.size
-        params.n_outputs_max = 1 + plan.draft_max
+        params.n_outputs_max = 1 + target.drafts
         params.n_batch = params.n_ubatch = batch_size
         params.ctx_type = _MTP
         params.ctx_other = target.pointer
@@ -85,18 +85,21 @@ class DraftContext:
 
         row: the first of them. More than one only where the target keeps them of every token.
         """
-        size = self.width * _FLOAT
-        source = self._extra.llama_get_embeddings_nextn_ith(self._target.pointer, row)
-        if not source:
-            raise RuntimeError("the model kept no hidden state of that token")
-        ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, count * size)
+        self._take(self._target.pointer, row, into, count)
 
     def take_from_draft(self, into: int) -> None:
         """Pair token number `into` with the hidden state that the last evaluation ended with."""
-        size = self.width * _FLOAT
         row = self._batch.native.n_tokens - 1 if self.every_row else -1
-        source = self._extra.llama_get_embeddings_nextn_ith(self.pointer, row)
-        ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, size)
+        self._take(self.pointer, row, into, 1)
+
+    def _take(self, context: Any, row: int, into: int, count: int) -> None:
+        if into + count > self.batch_size:
+            raise ValueError(f"{into + count} pairs; there is room for {self.batch_size}")
+        size = self.width * _FLOAT
+        source = self._extra.llama_get_embeddings_nextn_ith(context, row)
+        if not source:
+            raise RuntimeError("there is no hidden state of that token")
+        ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, count * size)
 
     def move(self, row: int, into: int) -> None:
         """Pair token number `into` with the hidden state that now belongs to number `row`."""

@@ -263,6 +263,20 @@ def test_a_small_memory_keeps_what_fits_and_the_disk_takes_the_rest(
     assert opened.evaluated == 4
 
 
+def test_what_llama_cpp_does_not_take_back_is_not_kept_for_another_time(
+    start: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = start()
+    one, other = opened.words(300, seed=1), opened.words(300, seed=2)
+    answer = opened.answer(one, "one")
+    opened.answer(other, "other")
+    with monkeypatch.context() as patched:
+        patched.setattr(opened.cache._native, "write", lambda *_, **__: False)
+        assert opened.answer(one, "one") == answer
+    assert opened.evaluated == len(one)
+    assert [record.chat for record in opened.cache._kept._memory.records] == ["other"]
+
+
 def test_without_memory_and_disk_only_the_live_sequence_is_there(start: Open) -> None:
     opened = start(memory=0)
     one, other = opened.words(300, seed=1), opened.words(300, seed=2)

@@ -40,7 +40,8 @@ def test_the_environment_is_set_before_the_library_is() -> None:
     program = (
         "import os, engines.llamacpp.native as native\n"
         "native.load_native()\n"
-        "print(os.environ['OMP_WAIT_POLICY'], os.environ['GGML_NO_BACKTRACE'],"
+        "print(os.environ['OMP_WAIT_POLICY'], os.environ['GOMP_SPINCOUNT'],"
+        " os.environ['GGML_NO_BACKTRACE'],"
         " {'GGML_BACKEND_PATH', 'LLAMA_CPP_LIB_PATH'} & set(os.environ))"
     )
     result = subprocess.run(
@@ -51,7 +52,7 @@ def test_the_environment_is_set_before_the_library_is() -> None:
         text=True,
         check=True,
     )
-    assert result.stdout.split() == ["passive", "1", "set()"]
+    assert result.stdout.split() == ["passive", "1000", "1", "set()"]
     assert result.stderr == ""
 
 
