@@ -5,7 +5,7 @@ python tests/bench/decode.py [--dir DIR] [--model FILE]... [--rounds N] [--token
 Without --model it measures a model of 0.31 billion random weights, which it makes once in DIR,
 and the starter model. Both loops run in turn, on the same library, model, threads, samplers and
 seed, and give the same tokens; the figures are medians of the ratios of neighbouring runs. Exits
-with 1 if the engine decodes a model of 0.3 billion parameters or more below 0.97 of the bare loop.
+with 1 if the engine decodes a model of 0.3 billion parameters or more below 0.98 of the bare loop.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.engines.llamacpp.random_models import (  # noqa: E402
     write_random_llama,
 )
 
-BAR = 0.97
+BAR = 0.98
 BAR_PARAMETERS = 300_000_000
 PROMPT = Message("user", "Tell me all about Hearth and where it keeps its chats. " * 24)
 
@@ -51,7 +51,9 @@ class Pair:
     def chat(self, count: int, sampling: Sampling) -> tuple[float, int]:
         """Seconds and tokens of a whole answer of the engine's."""
         began = perf_counter()
-        for event in self.engine.chat(ChatRequest((PROMPT,), sampling, count), CancelToken()):
+        for event in self.engine.chat(
+            ChatRequest((PROMPT,), sampling, count, mtp="off"), CancelToken()
+        ):
             if isinstance(event, Done):
                 done = event
         return perf_counter() - began, done.usage.completion_tokens

@@ -32,6 +32,7 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
         )
     prompt = loaded.prompter.write(request).tokens
     count = request.max_tokens or _TOKENS
+    loaded.cache.put_aside()
     speculation.begin("off", None, ())
     plain = _answer(loaded, request, prompt, count, None, cancel)
     loaded.cache.clear()

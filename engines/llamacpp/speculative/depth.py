@@ -188,6 +188,14 @@ class DepthPolicy:
         if drafted or self._steps % _REFRESH == 0:
             self._refresh()
 
+    def rest(self) -> None:
+        """A plain step at which there was nothing to decide; there is nothing to learn from it."""
+        self._tokens += 1
+        self._time += 1.0
+        self._seconds += self._costs.factor
+        self._plain_seconds += self._costs.factor
+        self._usual -= _SMOOTH * self._usual
+
     # What to say of it
 
     @property

@@ -7,10 +7,9 @@ from bisect import bisect
 from collections.abc import Sequence
 from typing import Any, Final
 
-from engines.llamacpp.context import AbortFlag, Batch, Context, context_params
-from engines.llamacpp.failures import context_failure
+from engines.llamacpp.context import Batch, Context, NativeContext, context_params
 from engines.llamacpp.logits import Logits
-from engines.llamacpp.native import Native, c_strlen
+from engines.llamacpp.native import Native
 from engines.types import LoadPlan
 
 _MTP: Final = 1
@@ -22,12 +21,12 @@ _MARGINS: Final = (0.25, 0.75, 1.5, 2.5, 4.0, 6.0, 9.0)
 _FLOAT: Final = 4
 
 
-class DraftContext:
+class DraftContext(NativeContext):
     """Evaluates pairs: a token, and the hidden state of the model one position before it.
 
-    weights: the llama_model with the predicting layers, the caller's to free, later than this.
+    weights: the llama_model with the predicting layers.
     Making it clears the target's KV cache where the two share one: make it before any prompt.
-    Close it before the target. Raises NotEnoughMemory or EngineFailed.
+    Close it before the target.
 
     width: values of a hidden state. batch_size: most pairs in one evaluation. every_row: whether
     it gives a hidden state for each pair, or for those with logits.
@@ -43,7 +42,7 @@ class DraftContext:
         *,
         every_row: bool = False,
     ) -> None:
-        api = self._api = native.api
+        api = native.api
         self._extra = native.extra
         params = context_params(api, plan)
         params.n_ctx = target.size
@@ -52,13 +51,9 @@ class DraftContext:
         params.ctx_type = _MTP
         params.ctx_other = target.pointer
         params.n_threads_batch = plan.threads
-        with native.log.watch() as complaints:
-            self.pointer: Any = api.llama_init_from_model(weights, params)
-        if not self.pointer:
-            raise context_failure(plan.drafter or plan.model, plan.context, complaints)
+        super().__init__(native, weights, params, plan.drafter or plan.model)
         self.width = int(api.llama_model_n_embd_out(weights))
         self.batch_size = batch_size
-        self.memory = api.llama_get_memory(self.pointer)
         self.shares_memory = _address(self._extra.llama_get_ctx_other(self.pointer)) == _address(
             target.pointer
         )
@@ -67,14 +62,7 @@ class DraftContext:
         self._target = target
         self._decode = api.llama_decode
         self._batch = Batch(api, batch_size, self.width)
-        self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
         self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
-        self.watch(AbortFlag())
-
-    def watch(self, flag: AbortFlag) -> None:
-        """From now on `flag` aborts evaluations."""
-        self._flag = flag
-        self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
 
     def choose_head(self, number: int) -> None:
         """Evaluate with this one of several heads from now on, counted from 0."""
@@ -140,11 +128,6 @@ class DraftContext:
     def clear(self) -> None:
         """Forget all pairs. Not where the target's memory is shared."""
         self._api.llama_memory_clear(self.memory, False)
-
-    def close(self) -> None:
-        if self.pointer:
-            self._api.llama_free(self.pointer)
-            self.pointer = self.memory = None
 
 
 def _address(pointer: Any) -> int | None:

@@ -48,7 +48,7 @@ class Speculation:
         self._active = self.drafter
         self._guessed: Sequence[int] = ()
         self._looked: Sequence[int] = ()
-        self._was_active = False
+        self._was_active = self._resting = False
         self._next_news = 0
         self._begin_counts()
 
@@ -102,6 +102,9 @@ class Speculation:
         """At most `room` tokens to evaluate on trial after `token`, the next at `position`."""
         self._guessed = ()
         self._looked, sure = self._lookup.propose(token)
+        self._resting = self._active is None and not self._looked
+        if self._resting:
+            return ()
         policy = self._policy
         plan = policy.plan(room, [sure] * len(self._looked))
         if plan.source == "none":
@@ -122,10 +125,13 @@ class Speculation:
         self, drafts: Sequence[int], run: Sequence[int], drafting_s: float, step_s: float
     ) -> None:
         """`drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds."""
+        self._steps += 1
+        if self._resting:
+            self._policy.rest()
+            return
         right = common_prefix(self._guessed, run)
         looked_right = common_prefix(self._looked, run)
         self._policy.learn(len(run), right, looked_right, step_s, drafting_s)
-        self._steps += 1
         self._drafted += len(drafts)
         self._accepted += common_prefix(drafts, run)
 

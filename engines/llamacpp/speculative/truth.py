@@ -12,7 +12,7 @@ _ONCE_MORE = 1.02
 
 def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: float) -> str:
     """While drafts are made: how far ahead, how many hold, and what that brings."""
-    words = [f"{depth} {'token' if depth == 1 else 'tokens'} ahead"]
+    words = [f"{_tokens(depth)} ahead"]
     if drafted:
         words.append(f"{round(100 * accepted / drafted)} % accepted")
     if gain is not None:
@@ -28,17 +28,19 @@ def cannot_win(costs: Costs) -> str | None:
     price = {k: costs.ratio(k) + k * costs.draft for k in depths}
     depth = max(depths, key=lambda k: (k + 1) / price[k])
     return (
-        f"MTP off: drafting and checking {depth} {'token' if depth == 1 else 'tokens'} costs"
-        f" {price[depth]:.1f}x one token on this processor and brings at most {depth + 1},"
-        " so it cannot win"
+        f"MTP off: it cannot win here. Drafting and checking {_tokens(depth)} costs"
+        f" {price[depth]:.1f}x one token on this processor and brings at most {depth + 1}."
     )
 
 
 def not_here(costs: Costs, share: float) -> str:
     """Why drafts do not pay in this text. share: of first guesses that were right lately."""
+    least = break_even(costs)
+    if share >= least:
+        return "MTP off for now: in this text it hardly pays"
     return (
-        f"MTP off for this text: {round(100 * share)} % of its guesses are right,"
-        f" and on this processor it pays from {round(100 * break_even(costs))} %"
+        f"MTP off for this text: {round(100 * share)} % of its guesses are right lately,"
+        f" here it pays from {max(round(100 * least), round(100 * share) + 1)} %"
     )
 
 
@@ -65,4 +67,8 @@ def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
         return advice
     if costs is None:
         return f"{able}."
-    return cannot_win(costs) or f"{able}: up to {costs.best_possible():.1f}x on this processor"
+    return cannot_win(costs) or f"{able}: up to {costs.best_possible():.2f}x on this processor"
+
+
+def _tokens(count: int) -> str:
+    return "1 token" if count == 1 else f"{count} tokens"

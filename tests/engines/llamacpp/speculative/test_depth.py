@@ -342,3 +342,13 @@ def test_a_run_that_cannot_be_explained_replaces_what_was_believed() -> None:
         known.learn([4], 1, 1)
 
     assert known.chances[0] > 0.75
+
+
+def test_steps_at_which_there_is_nothing_to_decide_count_as_plain_ones() -> None:
+    policy = DepthPolicy(COMPUTERS["cannot win"].costs(), MAX_DEPTH, BOTH)
+    for _ in range(50):
+        policy.rest()
+
+    assert policy.gain == pytest.approx(1.0)
+    assert policy.bound == pytest.approx(1.0)
+    assert policy.depth == 0

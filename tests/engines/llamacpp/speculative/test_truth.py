@@ -25,8 +25,8 @@ def test_a_gain_above_its_bound_by_noise_is_not_called_impossible() -> None:
 def test_what_cannot_win_is_told_with_the_cost() -> None:
     assert truth.cannot_win(CHEAP) is None
     assert truth.cannot_win(DEAR) == (
-        "MTP off: drafting and checking 1 token costs 2.4x one token on this processor and brings"
-        " at most 2, so it cannot win"
+        "MTP off: it cannot win here. Drafting and checking 1 token costs 2.4x one token on this"
+        " processor and brings at most 2."
     )
 
 
@@ -35,9 +35,9 @@ def test_the_break_even_is_where_the_best_depth_costs_what_it_brings() -> None:
     assert truth.break_even(costs) == pytest.approx(0.5, abs=0.01)
     assert truth.break_even(CHEAP) < 0.2
     assert truth.not_here(costs, 0.31) == (
-        "MTP off for this text: 31 % of its guesses are right, and on this processor it pays"
-        " from 50 %"
+        "MTP off for this text: 31 % of its guesses are right lately, here it pays from 50 %"
     )
+    assert truth.not_here(costs, 0.52) == "MTP off for now: in this text it hardly pays"
 
 
 def test_what_a_model_can_do_is_told_before_it_answers() -> None:
