@@ -70,8 +70,8 @@ def mtp_advice(header: GgufHeader) -> str:
         return header.why_no_head
     if header.architecture in TARGETS.values():
         return (
-            "This file has no MTP head; a Gemma 4 drafter (gemma4-assistant) made for it can be"
-            " added with `hearth models import FILE`."
+            "This file has no MTP head; a drafter made for it (gemma4-assistant) can be added as"
+            " a model."
         )
     return "This model has no MTP of its own; text that it copies is still drafted from the chat."
 

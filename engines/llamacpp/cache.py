@@ -210,6 +210,11 @@ class KvCache:
         self._chat, self._ahead = None, ()
         self.restore_extra(None)
 
+    def put_aside(self) -> None:
+        """Hold nothing; what was live can become so again, if it is worth a copy."""
+        self._leave(0, None)
+        self.clear()
+
     def lift(self) -> Record | None:
         """Take the live sequence out of its context, to `settle` in another of the same model.
 

@@ -1,9 +1,10 @@
-"""A context of a loaded model: evaluates tokens. The one owner of a native llama_context."""
+"""A context of a loaded model: evaluates tokens."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from engines.gguf.types import KV_TYPES
@@ -87,17 +88,43 @@ class Batch:
         self.native.n_tokens = count
 
 
-class Context:
+class NativeContext:
+    """The one owner of a native llama_context; close it before the model with the weights.
+
+    pointer, memory: what llama.cpp knows it by, None once it is closed. path: the model, for the
+    message if it cannot be made. Raises NotEnoughMemory or EngineFailed.
+    """
+
+    def __init__(self, native: Native, weights: Any, params: Any, path: Path) -> None:
+        api = self._api = native.api
+        self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
+        with native.log.watch() as complaints:
+            self.pointer: Any = api.llama_init_from_model(weights, params)
+        if not self.pointer:
+            raise context_failure(path, params.n_ctx, complaints)
+        self.memory: Any = api.llama_get_memory(self.pointer)
+        self.watch(AbortFlag())
+
+    def watch(self, flag: AbortFlag) -> None:
+        """From now on `flag` aborts evaluations."""
+        self._flag = flag
+        self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
+
+    def close(self) -> None:
+        if self.pointer:
+            self._api.llama_free(self.pointer)
+            self.pointer = self.memory = None
+
+
+class Context(NativeContext):
     """One sequence of tokens being evaluated by a model; sizes in tokens.
 
     drafts: most tokens that can be evaluated on trial and taken back, 0 where the model's
     recurrent state cannot go back.
-    Raises NotEnoughMemory or EngineFailed when it cannot be made. Close it before the model.
     """
 
     def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
         api = native.api
-        self._api = api
         self._llama_decode = api.llama_decode
         self._keep_hidden = native.extra.llama_set_embeddings_nextn
         params = context_params(api, plan)
@@ -106,25 +133,14 @@ class Context:
         drafts = max(0, min(plan.draft_max, params.n_batch - (2 if model.recurrent else 1)))
         params.n_outputs_max = 1 + drafts
         params.n_rs_seq = drafts if model.recurrent else 0
-        with native.log.watch() as complaints:
-            self.pointer: Any = api.llama_init_from_model(model.pointer, params)
-        if not self.pointer:
-            raise context_failure(plan.model, plan.context, complaints)
-        self.memory: Any = api.llama_get_memory(self.pointer)
+        super().__init__(native, model.pointer, params, plan.model)
         self.size = int(api.llama_n_ctx(self.pointer))
         self.batch_size = int(api.llama_n_batch(self.pointer))
         self.drafts = int(api.llama_n_rs_seq(self.pointer)) if model.recurrent else drafts
-        self._strlen = ctypes.cast(c_strlen(), api.ggml_abort_callback)
         self._batch = Batch(api, self.batch_size)
         self._threads = (plan.threads, plan.batch_threads)
         self._trial = False
-        self.watch(AbortFlag())
         self.hide()
-
-    def watch(self, flag: AbortFlag) -> None:
-        """From now on `flag` aborts evaluations."""
-        self._flag = flag
-        self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
 
     def expose(self, *, every_row: bool) -> None:
         """Keep the hidden states that a drafter starts from: of all tokens, or with logits only."""
@@ -149,8 +165,3 @@ class Context:
             self._api.llama_set_n_threads(self.pointer, few, few if self._trial else many)
         self._batch.fill(tokens, start, outputs)
         return int(self._llama_decode(self.pointer, self._batch.native))
-
-    def close(self) -> None:
-        if self.pointer:
-            self._api.llama_free(self.pointer)
-            self.pointer = self.memory = None

@@ -181,7 +181,7 @@ class TestBest:
 
 class TestAdvice:
     def test_for_gemma_4(self, target: GgufHeader) -> None:
-        assert "models import" in mtp_advice(target)
+        assert mtp_advice(target).endswith("(gemma4-assistant) can be added as a model.")
 
     def test_for_others(self, tmp_path: Path) -> None:
         assert "copies" in mtp_advice(read_header(write_llama(tmp_path / "m.gguf")))

@@ -29,6 +29,8 @@ class Worker:
             guesses.append(WORTHLESS)
         return guesses
 
+    def prepare(self) -> None: ...
+
     def observe(self, tokens: Sequence[int], start: int) -> None:
         self.calls.append((list(tokens), start))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-from engines.llamacpp.context import Context
-from engines.llamacpp.speculative.draft_context import DraftContext
+from engines.llamacpp.context import NativeContext
 
 _WHOLE: Final = 0
 _PARTIAL: Final = 1
@@ -20,7 +19,7 @@ part, and gives everything.
 class NativeState:
     """Copies between the context's memory and the host's; sizes in bytes."""
 
-    def __init__(self, api: Any, context: Context | DraftContext) -> None:
+    def __init__(self, api: Any, context: NativeContext) -> None:
         self._api = api
         self._context = context
 

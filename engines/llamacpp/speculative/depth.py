@@ -214,11 +214,6 @@ class DepthPolicy:
         return round(self._usual)
 
     @property
-    def expected_gain(self) -> float:
-        """The gain that drafting at the best depth now promises; at least 1."""
-        return max(1.0, self._rate)
-
-    @property
     def gain(self) -> float | None:
         """Speed of this answer so far over that of plain steps; None before anything ran."""
         return self._plain_seconds / self._seconds if self._seconds > 0 else None

@@ -10,7 +10,9 @@ import pytest
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.types import LoadPlan
+from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
+from tests.support.mtp_models import write_qwen, write_step
 
 Load = Callable[..., LlamaCppEngine]
 
@@ -42,3 +44,23 @@ def random_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def random_mamba(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny model of random weights with a recurrent state."""
     return write_random_mamba(tmp_path_factory.mktemp("models") / "random-mamba.gguf")
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
+    folder = tmp_path_factory.mktemp("drafting")
+    return {
+        "drafter": Pair(STARTER, STARTER_DRAFTER),
+        "head": Pair(write_qwen(folder / "qwen.gguf")),
+        "heads": Pair(write_step(folder / "step.gguf")),
+    }
+
+
+@pytest.fixture(params=["drafter", "head", "heads"])
+def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
+    return pairs[request.param]
+
+
+@pytest.fixture
+def engine(load: Load, pair: Pair) -> LlamaCppEngine:
+    return load(pair.model, drafter=pair.drafter, context=512)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import DrafterMismatch, GrammarInvalid, NotEnoughMemory
+from engines.errors import DrafterMismatch
 from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.model import Model
-from engines.llamacpp.native import Native
-from engines.llamacpp.resume.states import StateFolder
-from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.types import (
@@ -33,55 +29,19 @@ from engines.types import (
 )
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.drafting import (
+    QUESTION,
+    STARTER_DRAFTER,
+    Pair,
+    drafting,
+    held,
+    plain,
+    stopped,
+)
 from tests.engines.llamacpp.random_models import STARTER
-from tests.support.mtp_models import Gemma, write_gemma, write_qwen, write_step
+from tests.support.mtp_models import Gemma, write_gemma
 
-STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
-QUESTION = ask("Where does Hearth keep my chats?", max_tokens=96)
 NEXT = "And who can read them?"
-
-
-@dataclass(frozen=True)
-class Pair:
-    model: Path
-    drafter: Path | None = None
-
-
-@pytest.fixture(scope="session")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
-    folder = tmp_path_factory.mktemp("drafting")
-    return {
-        "drafter": Pair(STARTER, STARTER_DRAFTER),
-        "head": Pair(write_qwen(folder / "qwen.gguf")),
-        "heads": Pair(write_step(folder / "step.gguf")),
-    }
-
-
-@pytest.fixture(params=["drafter", "head", "heads"])
-def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
-    return pairs[request.param]
-
-
-@pytest.fixture
-def engine(load: Load, pair: Pair) -> LlamaCppEngine:
-    return load(pair.model, drafter=pair.drafter, context=512)
-
-
-def drafting(request: ChatRequest, depth: int = 4) -> ChatRequest:
-    return replace(request, mtp="on", depth=depth)
-
-
-def plain(request: ChatRequest) -> ChatRequest:
-    return replace(request, mtp="off")
-
-
-def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
-    """The tokens that the cache says it holds, and the positions that llama.cpp says it holds."""
-    loaded = engine._loaded
-    assert loaded is not None
-    api, memory = loaded.native.api, loaded.context.memory
-    first = int(api.llama_memory_seq_pos_min(memory, 0))
-    return list(loaded.cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
 
 
 def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
@@ -93,17 +53,6 @@ def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list
         if sum(isinstance(event, TextDelta) for event in events) == pieces:
             break
     answering.close()
-    return events
-
-
-def stopped(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
-    """The events of an answer that is cancelled after so many pieces of text."""
-    cancel = CancelToken()
-    events: list[Event] = []
-    for event in engine.chat(request, cancel):
-        events.append(event)
-        if sum(isinstance(event, TextDelta) for event in events) == pieces:
-            cancel.cancel()
     return events
 
 
@@ -188,127 +137,6 @@ def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
     assert rooms == [0, 3, 0, 3]
     assert kept[0] == 0
     assert all(later > earlier for earlier, later in pairwise(kept))
-
-
-@pytest.mark.parametrize("failing", ["Context", "open_drafting"])
-def test_a_context_that_cannot_be_changed_leaves_nothing_loaded(
-    pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
-) -> None:
-    engine = LlamaCppEngine(states=StateFolder(tmp_path / "states", 1 << 28))
-    engine.load(LoadPlan(pairs["head"].model, 512, 1, 1), lambda _: None, CancelToken())
-    request = replace(QUESTION, chat="one", max_tokens=8)
-    run(engine, drafting(request))
-
-    def fail(*_: object) -> None:
-        raise NotEnoughMemory("It does not fit.", "Too large.", "Close something.")
-
-    monkeypatch.setattr(loading, failing, fail)
-    with pytest.raises(NotEnoughMemory):
-        run(engine, plain(request))
-    assert engine._loaded is None
-    engine.close()
-
-
-def test_what_cannot_be_put_away_does_not_keep_a_model_in_memory(
-    engine: LlamaCppEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded = engine._loaded
-    assert loaded is not None
-
-    def fail() -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(loaded.cache, "put_away", fail)
-    with pytest.raises(MemoryError):
-        engine.close()
-    assert engine._loaded is None
-    assert (loaded.model.pointer, loaded.context.pointer) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("shape", "batch", "draft_max"),
-    [("heads", 64, 1), ("heads", 2, 8), ("head", 8, 8), ("head", 2, 8), ("drafter", 2, 8)],
-)
-def test_no_batch_or_depth_is_too_small(
-    load: Load, pairs: dict[str, Pair], shape: str, batch: int, draft_max: int
-) -> None:
-    pair = pairs[shape]
-    engine = load(
-        pair.model, drafter=pair.drafter, context=64, batch=batch, draft_max=draft_max
-    )
-    request = replace(QUESTION, max_tokens=12)
-    assert text_of(run(engine, drafting(request, 8))) == text_of(run(engine, plain(request)))
-
-
-@pytest.mark.parametrize("shape", ["head", "heads"])
-def test_a_cancelled_answer_costs_a_head_nothing(
-    load: Load, pairs: dict[str, Pair], shape: str
-) -> None:
-    engine = load(pairs[shape].model)
-    stopped(engine, drafting(QUESTION, 1), 9)
-    assert engine._loaded is not None
-    assert engine._loaded.drafting.save() is not None
-
-
-def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair]) -> None:
-    engine = load(pairs["head"].model, batch=8)
-    assert engine._loaded is not None
-    drafting_by = engine._loaded.drafting
-    drafter, draft = drafting_by.drafter, drafting_by.context
-    assert drafter is not None
-    assert draft is not None
-    observe, evaluate = drafter.observe, draft.evaluate
-    failures, known = [-1], []
-
-    def fail_once(*given: object, **named: object) -> int:
-        return failures.pop() if failures else evaluate(*given, **named)  # type: ignore[arg-type]
-
-    def watched(tokens: Sequence[int], start: int) -> None:
-        observe(tokens, start)
-        length = drafter._length + len(drafter._waiting)  # type: ignore[attr-defined]
-        known.append((length, start + len(tokens)))
-
-    drafter.observe = watched  # type: ignore[method-assign]
-    draft.evaluate = fail_once  # type: ignore[method-assign]
-    events = run(engine, drafting(QUESTION, 1))
-    assert not failures
-    assert [expected - found for found, expected in known if found != expected] == [8]
-    report = done_of(events).mtp
-    assert report.accepted > report.drafted // 2
-
-
-def test_a_grammar_that_ends_an_answer_ends_it_where_it_does_without_drafts(
-    engine: LlamaCppEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class NineTokens(Greedy):
-        drawn = 0
-
-        def draw(self, context: Context, row: int = -1) -> int:
-            if self.drawn == 9:
-                raise GrammarInvalid("The answer cannot go on.", "No token fits.", "Ask again.")
-            self.drawn += 1
-            return super().draw(context, row)
-
-    def opened(native: Native, model: Model, *_: object, **__: object) -> NineTokens:
-        return NineTokens(native, model.vocabulary.size)
-
-    monkeypatch.setattr("engines.llamacpp.answer.open_sampler", opened)
-    ends = []
-    for change in (plain, drafting):
-        assert engine._loaded is not None
-        engine._loaded.cache.clear()
-        events: list[Event] = []
-        with pytest.raises(GrammarInvalid):
-            events.extend(engine.chat(change(QUESTION), CancelToken()))
-        ends.append(held(engine))
-    assert ends[0] == ends[1]
-
-
-def test_a_check_is_nobodys_chat(engine: LlamaCppEngine) -> None:
-    run(engine, drafting(replace(QUESTION, chat="one")))
-    engine.check_mtp(replace(ask("Something else."), max_tokens=8), 2, CancelToken())
-    assert engine._loaded is not None
-    assert engine._loaded.cache.known("one") == []
 
 
 def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> None:

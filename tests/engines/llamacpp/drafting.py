@@ -1,0 +1,49 @@
+"""Models with what drafts for them, and answers with and without drafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engines.cancel import CancelToken
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.types import ChatRequest, Event, TextDelta
+from tests.engines.contract import ask
+from tests.engines.llamacpp.random_models import STARTER
+
+STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
+QUESTION = ask("Where does Hearth keep my chats?", max_tokens=96)
+
+
+@dataclass(frozen=True)
+class Pair:
+    model: Path
+    drafter: Path | None = None
+
+
+def drafting(request: ChatRequest, depth: int = 4) -> ChatRequest:
+    return replace(request, mtp="on", depth=depth)
+
+
+def plain(request: ChatRequest) -> ChatRequest:
+    return replace(request, mtp="off")
+
+
+def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
+    """The tokens that the cache says it holds, and the positions that llama.cpp says it holds."""
+    loaded = engine._loaded
+    assert loaded is not None
+    api, memory = loaded.native.api, loaded.context.memory
+    first = int(api.llama_memory_seq_pos_min(memory, 0))
+    return list(loaded.cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
+
+
+def stopped(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
+    """The events of an answer that is cancelled after so many pieces of text."""
+    cancel = CancelToken()
+    events: list[Event] = []
+    for event in engine.chat(request, cancel):
+        events.append(event)
+        if sum(isinstance(event, TextDelta) for event in events) == pieces:
+            cancel.cancel()
+    return events
