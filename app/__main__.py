@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from app.cli.main import main
+
+def main() -> int:
+    """Returns the exit status. Loading takes a moment in which there may be a Ctrl-C, too."""
+    try:
+        from app.cli.main import main as carry_out
+    except KeyboardInterrupt:
+        return 130
+    return carry_out()
+
 
 if __name__ == "__main__":
     sys.exit(main())

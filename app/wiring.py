@@ -65,6 +65,7 @@ class Core:
     runtime: Runtime
     answers: Answers
     bench: Bench
+    states: StateFolder
 
     def close(self) -> None:
         self.runtime.unload()
@@ -100,6 +101,7 @@ def open_core(folder: DataFolder) -> Core:
         runtime=runtime,
         answers=Answers(chats, library, runtime),
         bench=Bench(runtime, engine.check_mtp),
+        states=states,
     )
 
 

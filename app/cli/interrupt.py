@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from engines.cancel import CancelToken
@@ -59,6 +61,19 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, No
         raise item.error
     if interrupted:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Ctrl-C ends the process while modules are loaded: it could come as any error of theirs.
+
+    Called on the main thread.
+    """
+    before = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _wait(items: queue.SimpleQueue[T]) -> T:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from app.cli.interrupt import ending_at_once
 from app.cli.output import Output
 from app.cli.parser import Usage, build_parser
 from app.reports import keep_log, save_report
@@ -62,12 +63,14 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         return doctor(folder, out)
     if args.command is None and has_display():
         try:
-            from app import window
+            with ending_at_once():
+                from app import window
         except ImportError as error:
             out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
         else:
             return _with_window(window, folder)
-    from app.wiring import open_core
+    with ending_at_once():
+        from app.wiring import open_core
 
     core = open_core(folder)
     try:
@@ -94,7 +97,8 @@ def _with_window(window: ModuleType, folder: DataFolder) -> int:
 
 
 def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
-    from app.cli import ask, bench, chat, manage
+    with ending_at_once():
+        from app.cli import ask, bench, chat, manage
 
     commands: dict[str | None, Callable[[], int]] = {
         "ask": lambda: ask.ask(core, args, out),

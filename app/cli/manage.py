@@ -70,7 +70,7 @@ def manage_models(core: Core, args: argparse.Namespace, out: Output) -> int:
     library = core.library
     if args.verb == "list":
         found = [_listed(core, entry) for entry in library.entries()]
-        out.value(found, lambda: table([_model_row(model) for model in found]))
+        out.value(found, lambda: table([*map(_model_row, found), *_drafter_rows(core)]))
     elif args.verb == "show":
         described = _described(core, library.find(args.what))
         out.value(described, lambda: table([(k, _cell(v)) for k, v in described.items()]))
@@ -86,8 +86,7 @@ def manage_models(core: Core, args: argparse.Namespace, out: Output) -> int:
         out.value(asdict(fit), lambda: f"{fit.verdict}: {fit.reason}")
     elif args.verb == "import":
         entry = library.add(Path(args.what))
-        drafts = entry in library.drafters()
-        targets = [target.name for target in library.drafts_for(entry)] if drafts else []
+        targets = [it.name for it in library.drafts_for(entry)] if entry.drafts else []
         value = {**_described(core, entry), "drafts_for": targets}
         out.value(value, lambda: _added_in_words(entry, targets))
     else:
@@ -109,6 +108,7 @@ def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
     path = chats.path(chat.id)
     if args.verb == "rm":
         chats.delete(chat.id)
+        core.states.forget(chat.id)
         out.value({"removed": chat.id}, lambda: f"Deleted “{chat.title}”.")
     elif args.verb == "export" and args.format == "json":
         print(as_json(chat, chats.messages(chat.id)))
@@ -185,6 +185,15 @@ def _model_row(model: dict[str, Any]) -> tuple[str, ...]:
     if "error" in model:
         return model["id"], "", "", model["error"]
     return model["id"], size(model["size_bytes"]), model["quantisation"], model["name"]
+
+
+def _drafter_rows(core: Core) -> list[tuple[str, ...]]:
+    """They are nothing to chat with, so only people see them below the models."""
+    rows: list[tuple[str, ...]] = []
+    for entry in core.library.drafters():
+        id_, file_size, quantisation, name = _model_row(_listed(core, entry))
+        rows.append((id_, file_size, quantisation, f"a drafter: {name}"))
+    return rows
 
 
 def _cell(value: Any) -> str:

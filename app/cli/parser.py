@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from app import __version__
+from app.core.errors import SettingsInvalid
 from engines.errors import UserError
 from engines.types import MAX_DEPTH
 
@@ -127,8 +128,8 @@ def _add_ask(ask: _Parser) -> None:
     )
     ask.add_argument("--system", metavar="S", help="the system prompt")
     ask.add_argument("--max-tokens", type=_count, metavar="N")
-    ask.add_argument("--temperature", type=float, metavar="T")
-    ask.add_argument("--top-p", type=float, metavar="P")
+    ask.add_argument("--temperature", type=_temperature, metavar="T")
+    ask.add_argument("--top-p", type=_top_p, metavar="P")
     ask.add_argument("--seed", type=_count, metavar="N")
     ask.add_argument("--context", type=_count, metavar="N")
     ask.add_argument("--stop", action="append", default=[], metavar="S")
@@ -164,21 +165,46 @@ def _add_bench(bench: _Parser) -> None:
 
 
 def _depth(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if not 1 <= number <= MAX_DEPTH:
         raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_DEPTH}")
     return number
 
 
 def _some(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
 
 
 def _count(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is negative")
     return number
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number") from None
+
+
+def _temperature(text: str) -> float:
+    return _as_setting("temperature", text)
+
+
+def _top_p(text: str) -> float:
+    return _as_setting("top_p", text)
+
+
+def _as_setting(name: str, text: str) -> float:
+    """Within the bounds of the setting of that name."""
+    from app.core.settings import Settings
+
+    try:
+        return float(getattr(Settings().changed(name, text), name))
+    except SettingsInvalid as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error.why.rstrip('.')}") from None

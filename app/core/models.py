@@ -10,9 +10,10 @@ STARTER = "starter"
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One model that can be chatted with. `id` is what settings and commands call it.
+    """A model to chat with, or a drafter. `id` is what settings and commands call it.
 
-    drafter: the file beside it that drafts tokens for it (MTP), if it has one.
+    drafter: the file that drafts tokens for it (MTP), if it has one.
+    drafts: it was added as a drafter.
     """
 
     id: str
@@ -20,3 +21,4 @@ class ModelEntry:
     path: Path
     builtin: bool = False
     drafter: Path | None = None
+    drafts: bool = False

@@ -31,22 +31,25 @@ class Library:
     def entries(self) -> list[ModelEntry]:
         """All models to chat with, the built-in guide first.
 
-        It takes a look at the first bytes of each file only: a user's model comes without its
-        drafter here.
+        No file is looked at: a user's model comes without its drafter here.
         """
-        return [self._starter, *(it for it in self._store.models() if not self._drafts(it.path))]
+        return [self._starter, *(it for it in self._store.models() if not it.drafts)]
 
     def drafters(self) -> list[ModelEntry]:
         """The drafters that were added."""
-        return [it for it in self._store.models() if self._drafts(it.path)]
+        return [it for it in self._store.models() if it.drafts]
 
     def find(self, called: str) -> ModelEntry:
         """The model with this id or name, or the GGUF file at this path; with its drafter.
 
-        A drafter is found as well. Raises ModelUnknown.
+        Where none can draft, it comes with one that was added and cannot be read, if there is
+        one: who loads the two says what is wrong with it. A drafter is found as well. Raises
+        ModelUnknown.
         """
         entry = self._named(called)
-        return entry if entry.builtin else replace(entry, drafter=self.drafter_for(entry))
+        if entry.builtin:
+            return entry
+        return replace(entry, drafter=self.drafter_for(entry) or self._lost_drafter(entry))
 
     def header(self, entry: ModelEntry) -> GgufHeader:
         """What the file says of itself. Raises EngineError."""
@@ -83,11 +86,12 @@ class Library:
             if path in (known.path, known.drafter):
                 return self.find(known.id)
         header = self._headers.read(path)
-        if header.kind == "drafter":
+        drafts = header.kind == "drafter"
+        if drafts:
             self._require_target(header)
         else:
             require_chat(path, header)
-        entry = ModelEntry(self._free_id(path.stem), path.stem, path)
+        entry = ModelEntry(self._free_id(path.stem), path.stem, path, drafts=drafts)
         self._store.add(entry)
         return self.find(entry.id)
 
@@ -120,6 +124,13 @@ class Library:
             "It is neither the name of a model on this computer nor a GGUF file.",
             "`hearth models list` shows what is there; `hearth models import FILE` adds a file.",
         )
+
+    def _lost_drafter(self, entry: ModelEntry) -> Path | None:
+        if self._headers.architecture(entry.path) not in TARGETS.values():
+            return None
+        added = [it.path for it in self.drafters()]
+        readable = {path for path, _ in self._headers.readable(added)}
+        return next((path for path in added if path not in readable), None)
 
     def _require_target(self, drafter: GgufHeader) -> None:
         """Raises DrafterMismatch, with the reason if there is only one model that it may be for."""

@@ -41,7 +41,7 @@ class Models(QObject):
 
         def work() -> tuple[ModelEntry, list[str] | None]:
             entry = self._library.add(path)
-            if entry not in self._library.drafters():
+            if not entry.drafts:
                 return entry, None
             return entry, [target.name for target in self._library.drafts_for(entry)]
 

@@ -77,5 +77,5 @@ def _drafter(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str
         header = read_header(path)
         require_pair(target, header)
     except EngineError as error:
-        return None, f"Its drafter cannot be used: {error.what} {error.why}"
+        return None, f"The drafter cannot be used: {error.what} {error.why}"
     return Drafter(path, header), ""

@@ -193,11 +193,11 @@ class ChatStore:
         with self._database.write() as db:
             db.execute("UPDATE chats SET deleted = NULL WHERE id = ?", (chat_id,))
 
-    def deleted(self, older_than_s: float) -> list[str]:
-        """The ids of chats that were deleted longer ago than that."""
+    def deleted(self, older_than_s: float = 0.0) -> list[str]:
+        """The ids of chats that were deleted at least that long ago."""
         with self._database.read() as db:
             limit = time.time() - older_than_s
-            rows = db.execute("SELECT id FROM chats WHERE deleted < ?", (limit,)).fetchall()
+            rows = db.execute("SELECT id FROM chats WHERE deleted <= ?", (limit,)).fetchall()
         return [row["id"] for row in rows]
 
     def purge(self, chat_id: str) -> None:

@@ -54,4 +54,9 @@ def _mtp_of_chat(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE chats ADD COLUMN mtp TEXT CHECK (mtp IN ('off', 'auto', 'on'))")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_chats_and_messages, _models, _mtp_of_chat)
+def _drafters(db: sqlite3.Connection) -> None:
+    """Which files were added as drafters; they are known as such when they have gone, too."""
+    db.execute("ALTER TABLE models ADD COLUMN drafts INTEGER NOT NULL DEFAULT 0")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_chats_and_messages, _models, _mtp_of_chat, _drafters)

@@ -1,4 +1,4 @@
-"""The models that the user has added, in the database."""
+"""The models and drafters that the user has added, in the database."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ class ModelStore:
     def models(self) -> list[ModelEntry]:
         """In the order in which they were added."""
         with self._database.read() as db:
-            rows = db.execute("SELECT id, name, path FROM models ORDER BY added, rowid").fetchall()
-        return [ModelEntry(row["id"], row["name"], Path(row["path"])) for row in rows]
+            rows = db.execute(
+                "SELECT id, name, path, drafts FROM models ORDER BY added, rowid"
+            ).fetchall()
+        return [
+            ModelEntry(row["id"], row["name"], Path(row["path"]), drafts=bool(row["drafts"]))
+            for row in rows
+        ]
 
     def add(self, entry: ModelEntry) -> None:
         with self._database.write() as db:
             db.execute(
-                "INSERT INTO models (id, name, path, added) VALUES (?, ?, ?, ?)",
-                (entry.id, entry.name, str(entry.path), time.time()),
+                "INSERT INTO models (id, name, path, added, drafts) VALUES (?, ?, ?, ?, ?)",
+                (entry.id, entry.name, str(entry.path), time.time(), entry.drafts),
             )
 
     def remove(self, model_id: str) -> None:

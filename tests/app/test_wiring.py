@@ -55,7 +55,7 @@ def test_a_chat_deleted_long_ago_goes_with_its_states(kept: list[Kept]) -> None:
     core.chats.undelete(ids[0])
     assert len(core.chats.chats()) == 2
     core.close()
-    assert [states.forgotten for states in kept] == [[], [ids[0]]]
+    assert [sorted(states.forgotten) for states in kept] == [[], sorted(ids[:2])]
     assert kept[0].path.parent == folder.root
 
 

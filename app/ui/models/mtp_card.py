@@ -63,8 +63,9 @@ class MtpCard(Panel):
     def show_model(self, model: str, sentence: str) -> None:
         """What the files of the model in use say; an earlier model's check goes."""
         self._sentence.setText(sentence)
-        if model != self._model:
-            self._model = model
+        before, self._model = self._model, model
+        # The first sentence may come when a check is already running: it is of the same model.
+        if before not in ("", model):
             self._check.stop()
             self._say("")
 

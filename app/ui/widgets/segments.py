@@ -62,6 +62,8 @@ class Segments(Panel):
         """Mark a choice without telling anyone."""
         self._shown = key
         self._buttons[key].setChecked(True)
+        if any(button.hasFocus() for button in self._buttons.values()):
+            self._buttons[key].setFocus()
         policy = Qt.FocusPolicy
         for other, button in self._buttons.items():
             button.setFocusPolicy(policy.StrongFocus if other == key else policy.ClickFocus)

@@ -61,6 +61,29 @@ def test_a_depth_that_cannot_be_is_wrong_usage(
     assert engine.requests == []
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--depth", "two"), "--depth: two is not a whole number."),
+        (("--max-tokens", "x"), "--max-tokens: x is not a whole number."),
+        (("--temperature", "nan"), "--temperature: nan: Input should be"),
+        (("--temperature", "-1"), "--temperature: -1: Input should be"),
+        (("--temperature", "warm"), "--temperature: warm: Input should be a valid number"),
+        (("--top-p", "7"), "--top-p: 7: Input should be less than or equal to 1."),
+    ],
+)
+def test_a_number_that_cannot_be_is_told_in_words(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    says: str,
+) -> None:
+    assert hearth("ask", "Hi", *words) == 2
+    assert says in capsys.readouterr().err
+    assert engine.requests == []
+
+
 def test_the_settings_are_the_default(hearth: Hearth, engine: ScriptedEngine) -> None:
     assert hearth("settings", "set", "mtp", "off") == 0
     hearth("ask", "Hi")

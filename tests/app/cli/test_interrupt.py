@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from app.cli.interrupt import interruptible
+from app.cli.interrupt import ending_at_once, interruptible
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled
 
@@ -67,3 +69,20 @@ def test_an_error_comes_out_and_an_abandoned_answer_is_cancelled() -> None:
     next(events)
     events.close()
     assert tokens[0].cancelled
+
+
+def test_ctrl_c_while_modules_are_loaded_ends_the_process() -> None:
+    script = (
+        "import os, signal\n"
+        "from app.cli.interrupt import ending_at_once\n"
+        "with ending_at_once():\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    except KeyboardInterrupt as error:\n"
+        "        raise SyntaxError from error\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, b"")
+    with ending_at_once():
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -34,4 +34,10 @@ def test_a_drafter_makes_its_model_ready(
     assert listed["plain"]["mtp"] == {"kind": "none", "ready": False}
     assert hearth("models", "fit", "mine", "--json") == 0
     assert json.loads(capsys.readouterr().out)["parts"]["drafter"] > 0
+    assert hearth("models", "list") == 0
+    assert "a drafter: helper" in capsys.readouterr().out
+    drafter.unlink()
+    assert hearth("models", "list") == 0
+    assert "a drafter: “helper.gguf” was not found." in capsys.readouterr().out
+    shutil.copy(STARTER_DRAFTER, drafter)
     assert hearth("models", "rm", "helper") == 0

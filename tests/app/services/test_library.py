@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import ModelUnknown
+from app.services.mtp_advice import mtp_of_files
 from app.wiring import STARTER, STARTER_DRAFTER
-from engines.errors import DrafterMismatch, ModelNotFound, NotAChatModel, NotAModel
+from engines.errors import DrafterMismatch, ModelDamaged, ModelNotFound, NotAChatModel, NotAModel
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import LLAMA, write_assistant, write_gemma4, write_gguf, write_llama
 
@@ -123,6 +124,25 @@ class TestDrafters:
         assert services.library.find("gemma").drafter == path
         write_assistant(path, vocab_size=2000)
         assert services.library.find("gemma").drafter is None
+
+    def test_one_that_was_lost_is_still_a_drafter_and_is_told(
+        self, services: Services, models: Path, tmp_path: Path
+    ) -> None:
+        library = services.library
+        library.add(models / "gemma.gguf")
+        llama = library.add(write_llama(models / "llama.gguf"))
+        added = library.add(write_assistant(tmp_path / "added.gguf"))
+        content = added.path.read_bytes()
+        added.path.write_bytes(content[: len(content) // 2])
+        for says in (ModelDamaged, ModelNotFound):
+            assert [it.id for it in library.entries()] == ["starter", "gemma", "llama"]
+            assert library.drafters() == [added]
+            gemma = library.find("gemma")
+            assert (gemma.drafter, library.drafter_for(gemma)) == (added.path, None)
+            assert library.find(llama.id).drafter is None
+            with pytest.raises(says):
+                mtp_of_files(library, gemma)
+            added.path.unlink(missing_ok=True)
 
     def test_one_of_another_model_is_refused_with_the_reason(
         self, services: Services, models: Path, tmp_path: Path

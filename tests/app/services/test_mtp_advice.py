@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.services.mtp_advice import mtp_of_files
-from engines.errors import ModelNotFound
+from app.wiring import STARTER_DRAFTER
+from engines.errors import ModelNotFound, NotAChatModel
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_llama
 
@@ -23,6 +24,11 @@ def test_a_model_without_any_says_so(services: Services, tmp_path: Path) -> None
     write_llama(tmp_path / "plain.gguf")
     entry = services.library.find(str(tmp_path / "plain.gguf"))
     assert "no MTP of its own" in mtp_of_files(services.library, entry)
+
+
+def test_a_drafter_is_no_model_to_chat_with(services: Services) -> None:
+    with pytest.raises(NotAChatModel):
+        mtp_of_files(services.library, services.library.find(str(STARTER_DRAFTER)))
 
 
 def test_a_file_that_is_gone_is_an_error(services: Services, tmp_path: Path) -> None:

@@ -116,6 +116,16 @@ def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
     assert asked_with(ui) == ["off"]
 
 
+def test_the_focus_goes_with_the_choice_of_another_chat(ui: Ui) -> None:
+    ui.ask("One")
+    segment(ui, "auto").setFocus()
+    ui.press("Right")
+    assert QApplication.focusWidget() is segment(ui, "on")
+    ui.page.mtp.show_chat(None)
+    assert chosen(ui) == "auto"
+    assert QApplication.focusWidget() is segment(ui, "auto")
+
+
 def test_every_choice_has_its_spoken_name(ui: Ui) -> None:
     names = [segment(ui, mode).accessibleName() for mode in ("off", "auto", "on")]
     assert names == [
