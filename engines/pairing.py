@@ -73,6 +73,8 @@ def mtp_advice(header: GgufHeader) -> str:
             "This file has no MTP head; a drafter made for it (gemma4-assistant) can be added as"
             " a model."
         )
+    if header.recurrent:
+        return "This model has no MTP of its own, so nothing is drafted ahead."
     return "This model has no MTP of its own; text that it copies is still drafted from the chat."
 
 

@@ -84,6 +84,9 @@ def make_plan(
     if not header.goes_back:
         return replace(plain, mtp_note=mtp_advice(header))
     drafts = drafter is not None or header.mtp == "embedded"
+    if header.recurrent and not drafts:
+        # Copying from the text alone is not worth what taking tokens back costs at every step.
+        return replace(plain, mtp_note=mtp_advice(header))
     with_drafter = replace(plain, drafter=drafter.path if drafter else None)
     its_header = drafter.header if drafter else None
     for depth in _DEPTHS_RECURRENT if header.recurrent else _DEPTHS:

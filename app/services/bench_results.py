@@ -100,12 +100,14 @@ def _mode_result(mode: MtpMode, runs: list[Run], off: list[Run] | None) -> ModeR
     if off is not None and mode != "off":
         pairs = zip(runs, off, strict=True)
         gains = [run.speed / plain.speed for run, plain in pairs if plain.speed]
+    gain = median(gains) if gains else None
     return ModeResult(
         mode=mode,
         tokens=sum(done.usage.completion_tokens for done in dones),
         decode_tok_s=median(run.speed for run in runs),
-        gain=median(gains) if gains else None,
-        bound=median(bounds) if bounds else None,
+        gain=gain,
+        # A gain above its bound is an error of measurement, and the bound is no less than it.
+        bound=max(median(bounds), gain or 0.0) if bounds else None,
         active=last.active,
         kind=last.kind,
         depth=last.depth,

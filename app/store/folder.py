@@ -46,13 +46,13 @@ class DataFolder:
         return self.root / "logs"
 
     def prepare(self) -> None:
-        """Create what is missing and check that we may write.
+        """Create what is missing, for its owner alone, and check that we may write.
 
         Raises DataFolderReadOnly or DiskFull.
         """
         with explained(self.root):
             for folder in (self.root, self.models, self.logs):
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.root) as probe:
                 probe.write(b"\0" * 4096)
                 probe.flush()

@@ -68,9 +68,8 @@ class AnswerFooter(QWidget):
         parts = [self.tr("{0} ahead").format(mtp.depth)] if mtp.depth else []
         parts.append(self.tr("{0} % accepted").format(share))
         if mtp.gain is not None and mtp.bound is not None:
-            parts.append(
-                self.tr("{0}× of at most {1}×").format(f"{mtp.gain:.1f}", f"{mtp.bound:.1f}")
-            )
+            most = max(mtp.gain, mtp.bound)
+            parts.append(self.tr("{0}× of {1}×").format(f"{mtp.gain:.1f}", f"{most:.1f}"))
         elif mtp.gain is not None:
             parts.append(self.tr("{0}×").format(f"{mtp.gain:.1f}"))
         return self.tr("MTP {0}").format(", ".join(parts))

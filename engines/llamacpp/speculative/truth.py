@@ -9,6 +9,9 @@ OFF = "MTP is off, as chosen."
 _ONCE_MORE = 1.02
 """Gains below this are within what a measurement can tell."""
 
+_HARDLY_EVER = 0.97
+"""A share of right guesses that no text keeps up."""
+
 
 def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: float) -> str:
     """While drafts are made: how far ahead, how many hold, and what that brings."""
@@ -36,7 +39,7 @@ def cannot_win(costs: Costs) -> str | None:
 def not_here(costs: Costs, share: float) -> str:
     """Why drafts do not pay in this text. share: of first guesses that were right lately."""
     least = break_even(costs)
-    if share >= least:
+    if share >= least or least > _HARDLY_EVER:
         return "MTP off for now: in this text it hardly pays"
     return (
         f"MTP off for this text: {round(100 * share)} % of its guesses are right lately,"

@@ -208,7 +208,7 @@ def test_the_facts_of_an_answer_say_what_mtp_brought(ui: Ui) -> None:
     ui.engine.reports = [RUNS]
     ui.ask("Hi")
     facts = ui.find(QLabel, "answerFacts")
-    assert facts.text().endswith("MTP 2 ahead, 71 % accepted, 1.4× of at most 1.5×")
+    assert facts.text().endswith("MTP 2 ahead, 71 % accepted, 1.4× of 1.5×")
     assert RUNS.reason in facts.toolTip()
     ui.engine.reports = []
     ui.ask("More")
