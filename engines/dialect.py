@@ -88,7 +88,7 @@ class Dialect:
         self._guard = _Guard({*control, *markers})
         self._template = _compile(source)
         self._special = {"bos_token": bos, "eos_token": eos}
-        self._typed_content, self._system_role = self._probe()
+        self._typed_content, self.system_role = self._probe()
         self.stops = ("<|im_end|>", "<|im_start|>") if template is None else ()
         self.reasoning = next(
             (pair for pair in REASONING if pair.closes in source or pair.closes in added), None
@@ -102,7 +102,7 @@ class Dialect:
         begun = ""
         if turns and turns[-1].role == "assistant":
             begun = turns.pop().text
-        if not self._system_role:
+        if not self.system_role:
             turns = _without_system_role(turns)
         opening = self._run(turns)
         if self.reasoning is None or not opening.rstrip().endswith(self.reasoning.opens):

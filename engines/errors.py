@@ -18,6 +18,7 @@
           +-- DrafterMismatch    drafter               the drafter belongs to another model
           +-- MtpUnavailable     mtp                   nothing can draft for this model
           +-- ModelRefused       model_refused         the file ended the process that tried it
+          +-- NotSized           not_sized             the library cannot say what a plan takes
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
           +-- EngineFailed       engine_failed         the engine gave up in the middle
 
@@ -104,6 +105,10 @@ class MtpUnavailable(EngineError):
 
 class ModelRefused(EngineError):
     code = "model_refused"
+
+
+class NotSized(EngineError):
+    code = "not_sized"
 
 
 class EngineUnavailable(EngineError):

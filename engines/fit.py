@@ -1,27 +1,25 @@
 """How much memory a model needs at a context, and whether a computer has it: pure. Bytes.
 
 Weights and KV cache are exact: they are what llama.cpp allocates. The computing buffer is an
-upper estimate. The engine's way to open a context is assumed: flash attention, one output row
-at a time, or one more for each token drafted ahead, and a sliding-window cache that keeps the
-window only (swa_full off).
+upper estimate; `split_of` takes the library's own figures instead. The engine's way to open a
+context is assumed: flash attention, one output row at a time, or one more for each token drafted
+ahead.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from engines.gguf.layers import CacheLayer, Layers
-from engines.gguf.reader import Tensor
-from engines.gguf.types import KV_TYPES, TENSOR_TYPES
+from engines.formula.caches import cache_bytes, kv_bytes
+from engines.formula.compute import compute_bytes, head_compute_bytes
+from engines.formula.weights import head_bytes, weights
 from engines.gguf_header import GgufHeader
-from engines.types import KvType
+from engines.types import CPU, Buffers, KvType
 
 Verdict = Literal["fits", "tight", "partial", "no"]
 
-_CELLS: Final = 256  # llama.cpp rounds a context up to a multiple of this
+_CARD: Final = "card"
 # The vocabulary's tables (measured: 150 to 460 bytes a token) and the graph's bookkeeping.
 _BYTES_PER_TOKEN: Final = 512
 _FIXED: Final = 16 << 20
@@ -86,6 +84,7 @@ class Split:
             self.gpu.kv + self.ram.kv,
             self.gpu.compute + self.ram.compute,
             self.gpu.drafter + self.ram.drafter,
+            self.gpu.projector + self.ram.projector,
         )
 
 
@@ -96,34 +95,88 @@ def split_needed(
     batch: int,
     gpu_layers: int,
     drafting: Drafting = Drafting(),
+    *,
+    mmap: bool = True,
 ) -> Split:
     """The memory needed with so many layers on graphics cards; -1 is all of them.
 
-    llama.cpp moves the last layers first, and counts the output as one layer more.
+    llama.cpp moves the last layers first, and counts the output as one layer more. mmap: weights
+    on the processor are the mapped file, and those that are copied take memory twice.
     """
     layers = header.layers
     count = header.block_count
     moved = _moved(header, gpu_layers)
     first = count + 1 - moved
-    on_gpu, in_ram = _weights(header, gpu_layers)
+    on_gpu, in_ram = _weights(header, gpu_layers, mmap=mmap)
     rows = min(batch, context)
     gpu_kv = kv_bytes(layers, context, kv_type, rows, first) if layers else 0
     kv = kv_bytes(layers, context, kv_type, rows) if layers else 0
     compute = compute_bytes(header, context, rows)
-    gpu_drafts, ram_drafts = _drafting_bytes(header, context, kv_type, rows, gpu_layers, drafting)
+    gpu_drafts, ram_drafts = _drafting_bytes(
+        header, context, kv_type, rows, gpu_layers, drafting, mmap
+    )
     return Split(
         Parts(on_gpu, gpu_kv, compute if moved else 0, gpu_drafts),
         Parts(
             in_ram,
             kv - gpu_kv,
-            _tables(header) + _FIXED + (compute if moved <= count else 0),
+            overhead_bytes(header) + (compute if moved <= count else 0),
             ram_drafts,
         ),
     )
 
 
+def split_of(
+    buffers: Buffers,
+    header: GgufHeader,
+    context: int,
+    kv_type: KvType,
+    batch: int,
+    drafting: Drafting = Drafting(),
+) -> Split:
+    """The same from what the library says that it allocates, or would.
+
+    It is not in its account: the vocabulary's tables, and the results of tokens drafted ahead.
+    """
+    layers, rows = header.layers, min(batch, context)
+    plain = kv_bytes(layers, context, kv_type, rows) if layers else 0
+    heads = head_bytes(header) if drafting.depth else 0
+    results = _result_bytes(header, rows, drafting)
+    cards, own = buffers.cards, buffers.own
+    on_card = min(heads, cards.weights) if cards.weights else 0
+    all_kv = cards.kv + own.kv
+    # What is there beyond the cache itself are copies of a recurrent state, made for drafting.
+    copies = max(0, all_kv - plain)
+    card_copies = copies * cards.kv // all_kv if all_kv else 0
+    return Split(
+        Parts(
+            cards.weights - on_card,
+            cards.kv - card_copies,
+            cards.compute,
+            cards.drafter + on_card + card_copies,
+        ),
+        Parts(
+            own.weights - (heads - on_card),
+            own.kv - (copies - card_copies),
+            own.compute + overhead_bytes(header),
+            own.drafter + (heads - on_card) + (copies - card_copies) + results,
+        ),
+    )
+
+
+def overhead_bytes(header: GgufHeader) -> int:
+    """What a process takes beside llama.cpp's buffers: tables, the graph, the code at work."""
+    return _tables(header) + _FIXED
+
+
 def _drafting_bytes(
-    header: GgufHeader, context: int, kv_type: KvType, batch: int, gpu_layers: int, it: Drafting
+    header: GgufHeader,
+    context: int,
+    kv_type: KvType,
+    batch: int,
+    gpu_layers: int,
+    it: Drafting,
+    mmap: bool,
 ) -> tuple[int, int]:
     """What drafting ahead adds, on graphics cards and in the computer's own memory.
 
@@ -135,28 +188,36 @@ def _drafting_bytes(
     if not it.depth or layers is None:
         return 0, 0
     moved = bool(_moved(header, gpu_layers))
-    recurrent = header.block_count - len(header.head_layers) - len(layers.caches)
     # The copies of one layer are made in the graph, and then kept.
-    a_copy = layers.recurrent_bytes // recurrent if recurrent else 0
+    a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
     graph = it.depth * (4 * header.vocab_size + a_copy)
     copies = it.depth * layers.recurrent_bytes
-    results = 4 * it.depth * header.vocab_size
-    hidden = 4 * header.embedding_length
+    results = _result_bytes(header, batch, it)
     on_gpu = in_ram = 0
     if it.drafter is not None:
-        on_gpu, in_ram = _weights(it.drafter, gpu_layers)
-        in_ram += _tables(it.drafter)
+        on_gpu, in_ram = _weights(it.drafter, gpu_layers, mmap=mmap)
         graph += compute_bytes(it.drafter, context, 1)
-        results += 4 * header.vocab_size + (2 + it.depth) * hidden
     elif header.mtp == "embedded":
-        on_gpu, in_ram = _weights(header, gpu_layers, heads=True)
-        graph += _head_compute_bytes(header, layers, context, batch)
-        copies += _cache_bytes(layers.head_caches, layers.window, context, kv_type, batch)
-        # The model gives a hidden state for each token of a batch, and the head is given it.
-        results += 4 * header.vocab_size + 2 * batch * hidden
+        whole_gpu, whole_ram = _weights(header, gpu_layers, mmap=mmap, heads=True)
+        plain_gpu, plain_ram = _weights(header, gpu_layers, mmap=mmap)
+        on_gpu, in_ram = whole_gpu - plain_gpu, whole_ram - plain_ram
+        graph += head_compute_bytes(header, layers, context, batch)
+        copies += cache_bytes(layers.head_caches, layers.window, context, kv_type, batch)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
+
+
+def _result_bytes(header: GgufHeader, batch: int, it: Drafting) -> int:
+    """The rows of logits of drafted tokens, and the hidden states that a drafter is given."""
+    results = 4 * it.depth * header.vocab_size
+    hidden = 4 * header.embedding_length
+    if it.drafter is not None:
+        return results + 4 * header.vocab_size + (2 + it.depth) * hidden + _tables(it.drafter)
+    if it.depth and header.mtp == "embedded":
+        # The model gives a hidden state for each token of a batch, and the head is given it.
+        return results + 4 * header.vocab_size + 2 * batch * hidden
+    return results
 
 
 def _moved(header: GgufHeader, gpu_layers: int) -> int:
@@ -165,102 +226,17 @@ def _moved(header: GgufHeader, gpu_layers: int) -> int:
     return most if gpu_layers < 0 else min(gpu_layers, most)
 
 
-def _weights(header: GgufHeader, gpu_layers: int, *, heads: bool = False) -> tuple[int, int]:
-    """Bytes of the model, or of its `heads`, on graphics cards and in the own memory."""
-    count = header.block_count
-    first = count + 1 - _moved(header, gpu_layers)
-    on_gpu = in_ram = table = output = 0
-    for tensor in header.tensors:
-        layer = _layer(tensor, count)
-        if (layer in header.head_layers) is not heads:
-            continue
-        if layer >= first:
-            on_gpu += tensor.size_bytes
-        else:
-            in_ram += tensor.size_bytes
-        if tensor.name == "token_embd.weight":
-            table = tensor.size_bytes
-        elif tensor.name == "output.weight":
-            output = tensor.size_bytes
-    if first <= count and not output:
-        # The output is the token table once more; the first copy stays where it is.
-        on_gpu += table
-    return on_gpu, in_ram
+def _weights(
+    header: GgufHeader, gpu_layers: int, *, mmap: bool, heads: bool = False
+) -> tuple[int, int]:
+    """Bytes of the model, with or without its heads, on graphics cards and in the own memory."""
+    first = header.block_count + 1 - _moved(header, gpu_layers)
+    found = weights(header, lambda layer: _CARD if layer >= first else CPU, mmap=mmap, heads=heads)
+    return (found[_CARD].size if _CARD in found else 0), found[CPU].size
 
 
 def _tables(header: GgufHeader) -> int:
     return header.vocab_size * _BYTES_PER_TOKEN
-
-
-def _layer(tensor: Tensor, count: int) -> int:
-    """The layer a tensor belongs to; those after the last one count as one more, others as -1."""
-    if found := re.match(r"blk\.(\d+)\.", tensor.name):
-        return int(found[1])
-    return count if tensor.name.startswith(("output", "nextn.")) else -1
-
-
-def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: int = 0) -> int:
-    """Keys and values of the layers from `first` on, and the state of recurrent layers.
-
-    Source: llama-kv-cache.cpp and llama-kv-cache-iswa.cpp. batch: tokens evaluated at once.
-    """
-    state = 0 if first else layers.recurrent_bytes
-    caches = tuple(cache for cache in layers.caches if cache.layer >= first)
-    return state + _cache_bytes(caches, layers.window, context, kv_type, batch)
-
-
-def _cache_bytes(
-    caches: Iterable[CacheLayer], window: int, context: int, kv_type: KvType, batch: int
-) -> int:
-    kind = TENSOR_TYPES[KV_TYPES[kv_type]]
-    cells = _padded(context)
-    cells_sliding = min(cells, _padded(window + batch))
-    total = 0
-    for cache in caches:
-        row = sum(-(-width // kind.block) for width in (cache.key_width, cache.value_width))
-        total += row * kind.size * (cells_sliding if cache.sliding else cells)
-    return total
-
-
-def _padded(tokens: int) -> int:
-    return -(-tokens // _CELLS) * _CELLS
-
-
-def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
-    """The buffer for intermediate values while `batch` tokens are evaluated.
-
-    An upper estimate of llama.cpp's worst case: for each token the three values of the widest
-    feed-forward layer, four of the model's width (one more for each expert at work), the widest
-    query, two of a recurrent layer, the per-layer embeddings and, as 16-bit numbers, a mask over
-    each cache.
-    """
-    layers = header.layers
-    if layers is None:
-        return 0
-    values = (
-        3 * layers.feed_forward
-        + (4 + layers.experts_used) * header.embedding_length
-        + layers.widest
-        + 2 * layers.recurrent_width
-        + header.embedding_per_layer * layers.count
-    )
-    return batch * (4 * values + 2 * _masks(layers, context, batch)) + 4 * header.vocab_size
-
-
-def _head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: int) -> int:
-    """As `compute_bytes`, for the graph of one prediction layer: attention, and twice the width."""
-    values = (
-        3 * layers.feed_forward
-        + (4 + layers.experts_used) * header.embedding_length
-        + layers.widest
-    )
-    return batch * (4 * values + 2 * _masks(layers, context, batch)) + 4 * header.vocab_size
-
-
-def _masks(layers: Layers, context: int, batch: int) -> int:
-    """Cells that a token's masks cover, over each of the caches."""
-    cells = _padded(context)
-    return cells + min(cells, _padded(layers.window + batch)) if layers.window else cells
 
 
 def judge(need: int, have: int) -> Verdict:

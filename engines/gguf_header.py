@@ -281,7 +281,7 @@ def _header(
         if not architecture:
             raise BadGguf("it does not say of which architecture it is")
         keys = Keys(architecture, values)
-        kind = _kind(keys, _text(values, "general.type") or "model")
+        kind = kind_of(keys, _text(values, "general.type") or "model")
         layers = _layers(name, keys, kind, tensors)
         nextn = keys.number("nextn_predict_layers")
         names = {tensor.name for tensor in tensors} if nextn else set()
@@ -324,7 +324,8 @@ def _text(values: Mapping[str, Value], key: str) -> str | None:
     return value
 
 
-def _kind(keys: Keys, general_type: str) -> Kind:
+def kind_of(keys: Keys, general_type: str) -> Kind:
+    """What a file is for, as far as its values tell; its tensors may say more."""
     architecture = keys.architecture
     if architecture in _PROJECTORS or general_type == "mmproj":
         return "projector"

@@ -4,18 +4,21 @@ plan = make_plan(path, header, hardware, Wishes())
 require_fit(header, hardware, plan)
 
 A model with a drafter of its own file comes with it: make_plan(..., Drafter(path, header)), and
-with that header again where the plan is judged.
+with that header again where the plan is judged. `sizes` says what a plan needs; by the formula,
+if nothing better is known.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from engines.errors import ContextTooLarge, NotEnoughMemory
-from engines.fit import Drafting, Fit, Split, amount, judge, split_needed
+from engines.fit import Drafting, Fit, Parts, Split, Verdict, amount, judge, split_needed
+from engines.formula.weights import copied_bytes
 from engines.gguf_header import GgufHeader, require_chat
 from engines.hardware import Gpu, Hardware, thread_rule
 from engines.pairing import mtp_advice
@@ -33,6 +36,8 @@ _DEPTHS: Final = (MAX_DEPTH,)
 _DEPTHS_RECURRENT: Final = (3, 2, 1)
 # Other conversations may take this part of the memory that is free.
 _KEPT_PART: Final = 10
+# With less of the model than this on a card, handing over costs what the card gains.
+_HARDLY: Final = 0.2
 # Of the context, or of the layers on a card, this part at least is worth more than drafting.
 _KEPT: Final = 7 / 8
 
@@ -42,7 +47,7 @@ class Wishes:
     """What the user has set; None leaves it to the plan. context in tokens.
 
     mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations
-    other than the present one.
+    other than the present one. anyway: load it even if it does not seem to fit.
     """
 
     context: int | None = None
@@ -51,6 +56,7 @@ class Wishes:
     kv_type: KvType = "f16"
     mtp: bool = True
     kept_bytes: int = 512 << 20
+    anyway: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,12 +67,48 @@ class Drafter:
     header: GgufHeader
 
 
+Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
+"""What a plan needs, from the headers of its model and of its drafter."""
+
+
+def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+    """What the plan needs by the formula alone."""
+    return split_needed(
+        header,
+        plan.context,
+        plan.kv_type,
+        plan.batch,
+        plan.gpu_layers,
+        Drafting(plan.draft_max, drafter),
+        mmap=plan.mmap,
+    )
+
+
+def corrected(ram: int, card: int) -> Sizes:
+    """The formula with so many bytes more, or less, in the own memory and on graphics cards."""
+
+    def sizes(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+        return with_more(by_formula(header, plan, drafter), ram, card if plan.gpu_layers else 0)
+
+    return sizes
+
+
+def with_more(split: Split, ram: int, card: int) -> Split:
+    """The same with so many bytes more in the own memory and on graphics cards."""
+
+    def more(parts: Parts, count: int) -> Parts:
+        return replace(parts, compute=parts.compute + count)
+
+    return Split(more(split.gpu, card), more(split.ram, ram))
+
+
 def make_plan(
     path: Path,
     header: GgufHeader,
     hardware: Hardware,
     wishes: Wishes,
     drafter: Drafter | None = None,
+    sizes: Sizes = by_formula,
 ) -> LoadPlan:
     """How to load the model. Whether that fits is for `check` and `require_fit` to say.
 
@@ -78,7 +120,8 @@ def make_plan(
     require_chat(path, header)
     if wishes.context is not None:
         _check_context(path, header, wishes.context)
-    plain = _sized(header, hardware, wishes, _bare(path, header, hardware, wishes), None)
+    judged = _Judged(header, hardware, sizes)
+    plain = _sized(judged, wishes, _bare(path, header, hardware, wishes), None)
     if not wishes.mtp:
         return replace(plain, mtp_note="Drafting ahead is switched off for this model.")
     if not header.goes_back:
@@ -91,10 +134,11 @@ def make_plan(
     its_header = drafter.header if drafter else None
     for depth in _DEPTHS_RECURRENT if header.recurrent else _DEPTHS:
         wanted = replace(with_drafter, draft_max=depth)
-        plan = _sized(header, hardware, wishes, wanted, its_header)
-        if _as_good(header, hardware, plan, plain, its_header):
+        plan = _sized(judged, wishes, wanted, its_header)
+        if _as_good(judged, plan, plain, its_header):
             return plan if drafts else replace(plan, mtp_note=mtp_advice(header))
-    more = _needed(header, wanted, plain.gpu_layers, its_header).parts.drafter
+    placed = replace(wanted, gpu_layers=plain.gpu_layers, mmap=plain.mmap)
+    more = sizes(header, placed, its_header).parts.drafter
     return replace(
         plain,
         mtp_note=f"There is no memory left for drafting ahead: it needs {amount(more)} more.",
@@ -112,48 +156,49 @@ def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) ->
         kv_type=wishes.kv_type,
         draft_max=0,
         kept_bytes=min(wishes.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
+        anyway=wishes.anyway,
     )
 
 
-def _sized(
-    header: GgufHeader,
-    hardware: Hardware,
-    wishes: Wishes,
-    plan: LoadPlan,
-    drafter: GgufHeader | None,
-) -> LoadPlan:
+@dataclass(frozen=True)
+class _Judged:
+    """A model on a computer, and how it is found out what a plan of it needs."""
+
+    header: GgufHeader
+    hardware: Hardware
+    sizes: Sizes
+
+    def fits(self, plan: LoadPlan, drafter: GgufHeader | None) -> bool:
+        return check(self.header, self.hardware, plan, drafter, self.sizes).verdict != "no"
+
+
+def _sized(judged: _Judged, wishes: Wishes, plan: LoadPlan, drafter: GgufHeader | None) -> LoadPlan:
     """The plan with the longest context that fits, up to its own, and its layers placed."""
+    mostly_copied = copied_bytes(judged.header) > judged.header.weight_bytes // 2
 
     def with_context(context: int) -> LoadPlan:
         sized = replace(plan, context=context)
-        layers = _gpu_layers(header, hardware, sized, wishes.gpu_layers, drafter)
-        return replace(sized, gpu_layers=layers)
+        layers = _gpu_layers(judged, sized, wishes.gpu_layers, drafter)
+        # Mapped weights that are copied for the processor anyway would take memory twice.
+        return replace(sized, gpu_layers=layers, mmap=layers != 0 or not mostly_copied)
 
     if wishes.context is not None:
         return with_context(wishes.context)
     least = min(LEAST_CONTEXT, plan.context)
     contexts = (*range(least, plan.context, _STEP), plan.context)
     too_long = bisect_left(
-        contexts,
-        1,
-        key=lambda it: check(header, hardware, with_context(it), drafter).verdict == "no",
+        contexts, 1, key=lambda context: not judged.fits(with_context(context), drafter)
     )
     return with_context(contexts[max(0, too_long - 1)])
 
 
-def _as_good(
-    header: GgufHeader,
-    hardware: Hardware,
-    plan: LoadPlan,
-    plain: LoadPlan,
-    drafter: GgufHeader | None,
-) -> bool:
+def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHeader | None) -> bool:
     """Whether a plan with drafting fits, and takes next to nothing from the one without."""
     if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
         return False
     if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
         return False
-    return check(header, hardware, plan, drafter).verdict != "no"
+    return judged.fits(plan, drafter)
 
 
 def _check_context(path: Path, header: GgufHeader, context: int) -> None:
@@ -166,30 +211,28 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 
 
 def _gpu_layers(
-    header: GgufHeader,
-    hardware: Hardware,
-    plan: LoadPlan,
-    wish: int | None,
-    drafter: GgufHeader | None,
+    judged: _Judged, plan: LoadPlan, wish: int | None, drafter: GgufHeader | None
 ) -> int:
-    """The layers that go to graphics cards: all if there is room, else as many as fit."""
-    room = sum(_room(gpu) for gpu in _chosen(hardware))
+    """The layers that go to graphics cards: all if there is room, else as many as fit.
+
+    None, where a card would hold hardly anything of the model.
+    """
+    room = sum(_room(gpu) for gpu in _chosen(judged.hardware))
     if not room:
         return 0
     if wish is not None:
         return wish
-    every = header.block_count + 1
-    too_many = bisect_right(
-        range(every + 1), room, key=lambda layers: _needed(header, plan, layers, drafter).gpu.total
-    )
-    return -1 if too_many > every else max(0, too_many - 1)
+    every = judged.header.block_count + 1
 
+    def on_cards(layers: int) -> int:
+        placed = replace(plan, gpu_layers=layers)
+        return judged.sizes(judged.header, placed, drafter).gpu.total
 
-def _needed(
-    header: GgufHeader, plan: LoadPlan, gpu_layers: int, drafter: GgufHeader | None
-) -> Split:
-    drafting = Drafting(plan.draft_max, drafter)
-    return split_needed(header, plan.context, plan.kv_type, plan.batch, gpu_layers, drafting)
+    too_many = bisect_right(range(every + 1), room, key=on_cards)
+    if too_many > every:
+        return -1
+    fitting = max(0, too_many - 1)
+    return fitting if fitting >= _HARDLY * every else 0
 
 
 def _chosen(hardware: Hardware) -> tuple[Gpu, ...]:
@@ -204,10 +247,18 @@ def _room(gpu: Gpu) -> int:
 
 
 def check(
-    header: GgufHeader, hardware: Hardware, plan: LoadPlan, drafter: GgufHeader | None = None
+    header: GgufHeader,
+    hardware: Hardware,
+    plan: LoadPlan,
+    drafter: GgufHeader | None = None,
+    sizes: Sizes = by_formula,
+    projector: int = 0,
 ) -> Fit:
-    """Whether the plan's model, with its drafter, fits into what is free on this computer now."""
-    needed = _needed(header, plan, plan.gpu_layers, drafter)
+    """Whether the plan's model, with its drafter, fits into what is free on this computer now.
+
+    projector: what one takes that comes with the model, in bytes. It goes where the layers go.
+    """
+    needed = _with_projector(sizes(header, plan, drafter), projector, cards=plan.gpu_layers != 0)
     available = hardware.memory.available_bytes
     cards = _chosen(hardware) if plan.gpu_layers else ()
     room = sum(_room(gpu) for gpu in cards)
@@ -239,7 +290,25 @@ def check(
     )
 
 
-def _reason(verdict: str, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:
+def judge_roughly(need: int, hardware: Hardware) -> Verdict:
+    """The verdict on so many bytes, wherever they find room."""
+    available = hardware.memory.available_bytes
+    cards = _chosen(hardware)
+    room = sum(_room(gpu) for gpu in cards)
+    if any(gpu.integrated for gpu in cards) or not room:
+        return judge(need, available)
+    if need <= room:
+        return judge(need, room)
+    return "partial" if need <= room + available else "no"
+
+
+def _with_projector(split: Split, projector: int, *, cards: bool) -> Split:
+    if cards:
+        return replace(split, gpu=replace(split.gpu, projector=projector))
+    return replace(split, ram=replace(split.ram, projector=projector))
+
+
+def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:
     numbers = f"{amount(need)} are needed and {amount(have)} are free"
     match verdict:
         case "fits":
@@ -255,11 +324,18 @@ def _reason(verdict: str, need: int, have: int, plan: LoadPlan, header: GgufHead
 
 
 def require_fit(
-    header: GgufHeader, hardware: Hardware, plan: LoadPlan, drafter: GgufHeader | None = None
+    header: GgufHeader,
+    hardware: Hardware,
+    plan: LoadPlan,
+    drafter: GgufHeader | None = None,
+    sizes: Sizes = by_formula,
 ) -> None:
-    """Raises NotEnoughMemory, with the numbers, if the plan does not fit."""
-    fit = check(header, hardware, plan, drafter)
-    if fit.verdict != "no":
+    """Raises NotEnoughMemory, with the numbers, if the plan does not fit.
+
+    A plan that is to be loaded anyway is not refused.
+    """
+    fit = check(header, hardware, plan, drafter, sizes)
+    if fit.verdict != "no" or plan.anyway:
         return
     parts = fit.parts
     shorter = (
@@ -272,5 +348,6 @@ def require_fit(
         f"Its weights take {amount(parts.weights)}, the KV cache of {plan.context:,} tokens takes "
         f"{amount(parts.kv)}, and computing takes {amount(parts.compute + parts.drafter)}"
         + (f"; this container may use {amount(limit)}." if limit else "."),
-        f"Close other programs, {shorter}or choose a smaller model or quantisation.",
+        f"Close other programs, {shorter}or choose a smaller model or quantisation;"
+        " to try it all the same, load it anyway.",
     )

@@ -5,9 +5,10 @@ Sizes are bytes, lengths are tokens, times are seconds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "cancelled", "tool"]
@@ -19,6 +20,9 @@ MAX_DEPTH = 8
 """Most tokens that are drafted ahead of the model."""
 
 KvType = Literal["f16", "q8_0", "q4_0"]
+
+CPU: Final = "CPU"
+"""The device whose memory is the computer's own."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class LoadPlan:
     draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
     kept_bytes: memory for the KV caches of conversations other than the present one.
     mtp_note: one sentence on what cannot draft for this model and why; empty if all is there.
+    anyway: load it even if it does not seem to fit.
     """
 
     model: Path
@@ -94,6 +99,61 @@ class LoadPlan:
     draft_max: int = MAX_DEPTH
     kept_bytes: int = 256 << 20
     mtp_note: str = ""
+    anyway: bool = False
+
+
+@dataclass(frozen=True)
+class DeviceBuffers:
+    """What a model takes on one device, in bytes.
+
+    device: as the engine's library calls it, "CPU" for the computer's own memory.
+    kv: keys and values, and the state of recurrent layers. compute: intermediate values and
+    results. drafter: all of what drafts ahead. mapped: what of it all is a file mapped into
+    memory, which can leave memory again.
+    """
+
+    device: str
+    weights: int = 0
+    kv: int = 0
+    compute: int = 0
+    drafter: int = 0
+    mapped: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.weights + self.kv + self.compute + self.drafter
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """What an engine's library allocates for a model, or would, device by device."""
+
+    devices: tuple[DeviceBuffers, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(device.total for device in self.devices)
+
+    @property
+    def own(self) -> DeviceBuffers:
+        """In the computer's own memory."""
+        return self._sum(CPU, lambda device: device == CPU)
+
+    @property
+    def cards(self) -> DeviceBuffers:
+        """On all graphics cards together."""
+        return self._sum("cards", lambda device: device != CPU)
+
+    def _sum(self, name: str, wanted: Callable[[str], bool]) -> DeviceBuffers:
+        found = [device for device in self.devices if wanted(device.device)]
+        return DeviceBuffers(
+            name,
+            sum(device.weights for device in found),
+            sum(device.kv for device in found),
+            sum(device.compute for device in found),
+            sum(device.drafter for device in found),
+            sum(device.mapped for device in found),
+        )
 
 
 @dataclass(frozen=True)
@@ -102,6 +162,8 @@ class LoadedModel:
 
     mtp: what can guess tokens ahead for it. mtp_line: one sentence that says so, or why nothing
     can, and from the measured costs whether it can pay.
+    buffers: what the library says that it allocated. grown_bytes: what the process grew by, None
+    where that could not be measured.
     """
 
     name: str
@@ -114,6 +176,8 @@ class LoadedModel:
     load_s: float
     mtp: MtpKind = "none"
     mtp_line: str = ""
+    buffers: Buffers | None = None
+    grown_bytes: int | None = None
 
 
 @dataclass(frozen=True)

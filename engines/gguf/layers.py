@@ -51,7 +51,8 @@ class Layers:
     window: tokens seen by the sliding layers, 0 if there are none.
     caches: of the layers that own a cache, in order; a layer that shares another's is left out.
     head_caches: of the prediction layers, which the model itself leaves out.
-    recurrent_bytes: the fixed state of recurrent layers, the same for every context.
+    recurrent: the layers with a state. recurrent_bytes: the fixed state of all of them together,
+    the same for every context.
     recurrent_width: values of a token that one of them mixes, 0 if there are none.
     widest: most query values of one layer for a token. feed_forward: values of the widest inner
     layer for a token, of all `experts_used` together where there are experts.
@@ -74,6 +75,7 @@ class Layers:
     feed_forward: int
     experts_used: int
     head_caches: tuple[CacheLayer, ...] = ()
+    recurrent: tuple[int, ...] = ()
 
 
 class Keys:
@@ -180,8 +182,9 @@ def read_layers(keys: Keys) -> Layers:
         shared_kv=shared,
         caches=tuple(cache(layer) for layer in owners if layer < own),
         head_caches=tuple(cache(layer) for layer in owners if 0 < trunk <= layer),
+        recurrent=tuple(layer for layer in range(count) if recurrent[layer]),
         recurrent_bytes=sum(recurrent) * _state_bytes(keys),
-        recurrent_width=_mixed(keys) if any(recurrent) else 0,
+        recurrent_width=_mixed_at_once(keys) if any(recurrent) else 0,
         widest=max(heads) * longest,
         feed_forward=max(*inner, max(experts) * used),
         experts_used=used,
@@ -248,6 +251,13 @@ def _mixed(keys: Keys) -> int:
     return keys.number("ssm.inner_size") + 2 * keys.number("ssm.group_count") * keys.number(
         "ssm.state_size"
     )
+
+
+def _mixed_at_once(keys: Keys) -> int:
+    """Half of the values that a token of a recurrent layer has at once."""
+    inner = keys.number("ssm.inner_size")
+    # Mamba 1 has the gate, the convolution, the time step and the result of the scan beside it.
+    return _mixed(keys) if keys.number("ssm.group_count") else 5 * inner // 2
 
 
 def _state_bytes(keys: Keys) -> int:

@@ -117,6 +117,30 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     return Gguf(values, tuple(tensors), end)
 
 
+def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
+    """How many tensors there are, and the values that stand before the token list.
+
+    `file` may end early: what it holds whole is returned. Raises BadGguf.
+    """
+    source = _Source(file, size)
+    values: dict[str, Value] = {}
+    try:
+        source.skip(len(MAGIC))
+        source.number("I")
+        tensors, count = source.number("Q"), source.number("Q")
+    except CutOff:
+        return 0, values
+    for _ in range(min(count, MAX_VALUES)):
+        try:
+            key = source.text("a key")
+            if key == _TOKENS:
+                break
+            values[key] = source.value(source.number("I"))
+        except CutOff:
+            break
+    return tensors, values
+
+
 def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
     """One value of a file that `read_gguf` could read; nothing behind it is looked at."""
     source = _Source(file, size)

@@ -22,3 +22,10 @@ def within_limits(memory: Memory, root: Path) -> Memory:
     if limit is None:
         return memory
     return Memory(memory.total_bytes, min(memory.available_bytes, limit.free), limit.limit)
+
+
+def resident_bytes() -> int:
+    """What this process has in memory now, files that are mapped into it included."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)

@@ -41,6 +41,33 @@ def nvidia_gpus(nvml: Any, memory: Memory) -> tuple[Gpu, ...]:
         nvml.nvmlShutdown()
 
 
+def memory_rates(nvml: Any) -> dict[str, float]:
+    """Bytes a second that each card's memory can be read at, by the card's name.
+
+    Twice the memory's highest clock, as data comes at both of its edges, times the width of the
+    bus. A card that does not tell is left out; without a driver all are. nvml: see `load_nvml`.
+    """
+    rates: dict[str, float] = {}
+    if nvml is None:
+        return rates
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError:
+        return rates
+    try:
+        for index in range(nvml.nvmlDeviceGetCount()):
+            handle = nvml.nvmlDeviceGetHandleByIndex(index)
+            try:
+                megahertz = nvml.nvmlDeviceGetMaxClockInfo(handle, nvml.NVML_CLOCK_MEM)
+                bits = nvml.nvmlDeviceGetMemoryBusWidth(handle)
+            except nvml.NVMLError:
+                continue
+            rates[_text(nvml.nvmlDeviceGetName(handle))] = 2 * megahertz * 1e6 * bits / 8
+    finally:
+        nvml.nvmlShutdown()
+    return {name: rate for name, rate in rates.items() if rate}
+
+
 def _gpu(nvml: Any, handle: Any, driver: str, memory: Memory) -> Gpu:
     try:
         own = nvml.nvmlDeviceGetMemoryInfo(handle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled
 from engines.gguf_header import read_header, require_chat
+from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.memory import require_memory
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.pairing import require_pair
@@ -64,18 +67,25 @@ class LlamaCppEngine:
                 self._probe.require_safe(plan, cancel)
             native = load_native()
             mtp = header.mtp == "embedded" and plan.draft_max > 0
-            model = open_model(native, plan, progress, cancel, mtp=mtp)
-            try:
-                if cancel.cancelled:
-                    raise LoadCancelled
-                self._loaded = Loaded(
-                    native, model, header, plan, self._book, self._states, progress, cancel, began
-                )
-            except BaseException:
-                model.close()
-                raise
+            held = resident_bytes()
+            with native.log.listen() as lines:
+                model = open_model(native, plan, progress, cancel, mtp=mtp)
+                try:
+                    if cancel.cancelled:
+                        raise LoadCancelled
+                    self._loaded = Loaded(
+                        native, model, header, plan, self._book, self._states, progress, cancel,
+                        began,
+                    )  # fmt: skip
+                except BaseException:
+                    model.close()
+                    raise
             progress(1.0)
-            return self._loaded.report
+            return replace(
+                self._loaded.report,
+                buffers=allocated(read_account(lines)),
+                grown_bytes=max(0, resident_bytes() - held),
+            )
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""

@@ -33,6 +33,15 @@ def ggml_libraries(llama: Any, folder: Path) -> list[Any]:
     return [llama, *(ctypes.CDLL(str(folder / name)) for name in names)]
 
 
+def ggml_function(libraries: Sequence[Any], name: str, result: Any, *arguments: Any) -> Any:
+    """The function of this name. Raises AttributeError if it is in none of `libraries`."""
+    for library in libraries:
+        if found := getattr(library, name, None):
+            found.argtypes, found.restype = arguments, result
+            return found
+    raise AttributeError(f"it has no function {name}")
+
+
 class Ggml:
     """Back ends and devices. Raises AttributeError if a function is in none of `libraries`."""
 
@@ -40,11 +49,7 @@ class Ggml:
         pointer, text = ctypes.c_void_p, ctypes.c_char_p
 
         def function(name: str, result: Any, *arguments: Any) -> Any:
-            for library in libraries:
-                if found := getattr(library, f"ggml_backend_{name}", None):
-                    found.argtypes, found.restype = arguments, result
-                    return found
-            raise AttributeError(f"it has no function ggml_backend_{name}")
+            return ggml_function(libraries, f"ggml_backend_{name}", result, *arguments)
 
         self.load_all_from_path = function("load_all_from_path", None, text)
         self.dev_count = function("dev_count", ctypes.c_size_t)

@@ -23,6 +23,7 @@ class NativeLog:
     def __init__(self) -> None:
         self._open: dict[int, tuple[int, str]] = {}
         self._watched: dict[int, list[str]] = {}
+        self._heard: dict[int, list[str]] = {}
 
     def write(self, level: int, text: str) -> None:
         """Take a piece of log from llama.cpp; a line is complete at its line break."""
@@ -39,6 +40,8 @@ class NativeLog:
             return
         if level >= WARN and (complaints := self._watched.get(thread)) is not None:
             complaints.append(line)
+        if (heard := self._heard.get(thread)) is not None:
+            heard.append(line)
         logger.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
 
     @contextmanager
@@ -50,3 +53,13 @@ class NativeLog:
             yield complaints
         finally:
             del self._watched[threading.get_ident()]
+
+    @contextmanager
+    def listen(self) -> Iterator[list[str]]:
+        """Collect all lines that this thread's calls cause meanwhile."""
+        heard: list[str] = []
+        self._heard[threading.get_ident()] = heard
+        try:
+            yield heard
+        finally:
+            del self._heard[threading.get_ident()]

@@ -11,7 +11,7 @@ from typing import Any
 
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
-from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_libraries
+from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_function, ggml_libraries
 from engines.llamacpp.log import NativeLog
 
 BINDINGS_VERSION = "0.3.36"
@@ -37,7 +37,8 @@ class Native:
             self.extra: Any = importlib.import_module("llama_cpp.llama_cpp_ext")
             version = self.api.llama_version()
             # It has to be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
-            self._ggml = Ggml(ggml_libraries(self.api._lib, self.api._base_path))
+            self._libraries = ggml_libraries(self.api._lib, self.api._base_path)
+            self._ggml = Ggml(self._libraries)
         except (ImportError, OSError, RuntimeError, AttributeError) as error:
             raise EngineUnavailable(
                 "The llama.cpp engine cannot start.",
@@ -62,6 +63,10 @@ class Native:
 
     def _on_log(self, level: int, text: bytes, _user_data: object) -> None:
         self.log.write(level, text.decode(errors="replace"))
+
+    def ggml_function(self, name: str, result: Any, *arguments: Any) -> Any:
+        """A function of ggml by its name in C. Raises AttributeError if there is none."""
+        return ggml_function(self._libraries, name, result, *arguments)
 
     def devices(self) -> tuple[NativeDevice, ...]:
         """The devices llama.cpp can compute on, the CPU among them, with memory in bytes."""

@@ -9,16 +9,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, LoadCancelled, ModelRefused
+from engines.llamacpp.helper.parent import run_helper
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import (
     ERROR,
@@ -39,7 +37,6 @@ to `probe_child.main` before anything else.
 """
 
 _MARGIN_S: Final = 15.0
-_ROOT: Final = Path(__file__).parents[2]
 
 
 class Probe:
@@ -65,10 +62,10 @@ class Probe:
         Raises ModelRefused if that ends a process, LoadCancelled, and the EngineError that
         loading the plan raises. A refusal that lies in the file is remembered; see `forget`.
         """
-        if all(path.resolve() in self._trusted for path in files_of(plan)):
+        if not plan.anyway and all(path.resolve() in self._trusted for path in files_of(plan)):
             return
         known = _identity(plan)
-        if known not in self._record:
+        if known not in self._record or plan.anyway:
             before = stamps(plan)
             cause = self._try(plan, sum(size for size, _ in before), cancel)
             if _changed(plan, before):
@@ -86,61 +83,23 @@ class Probe:
     def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
         """What ended the process that tried the plan; None if it came through."""
         limit = TEMPLATE_S + 2 * stage_limit(size) + _MARGIN_S
-        in_time = True
-        with self._process(plan) as child:
-            forget = cancel.on_cancel(child.kill)
-            try:
-                out, err = child.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                out, err = child.communicate()
-                in_time = False
-            finally:
-                forget()
-        if cancel.cancelled:
-            raise LoadCancelled
-        lines = [json.loads(line) for line in out.splitlines() if line.endswith(b"}")]
-        if lines and ERROR in lines[-1]:
-            if lines[-1][ERROR]:
-                raise error_of(lines[-1])
-            return None
-        stage = lines[-1][STAGE] if lines else ""
-        return cause_of(child.returncode, stage, err.decode(errors="replace"), in_time=in_time)
-
-    @contextmanager
-    def _process(self, plan: LoadPlan) -> Iterator[subprocess.Popen[bytes]]:
-        """The process at work; when this ends, so has it.
-
-        It reads nothing: it only notices when its standard input closes, because the app ended.
-        """
-        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
-        theirs, ours = os.pipe()
         try:
-            child = subprocess.Popen(
-                [*self._command, write_plan(plan)],
-                stdin=theirs,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
-                creationflags=_creation_flags(),
-            )
+            ended = run_helper(self._command, write_plan(plan), limit, cancel)
         except OSError as error:
-            os.close(ours)
             raise EngineUnavailable(
                 "Models cannot be tried before they are loaded.",
                 f"The process for it does not start: {error.strerror or error}.",
                 "Close other programs and try again; if it stays, install Hearth again.",
             ) from error
-        finally:
-            os.close(theirs)
-        try:
-            with child:
-                try:
-                    yield child
-                finally:
-                    child.kill()
-        finally:
-            os.close(ours)
+        if cancel.cancelled:
+            raise LoadCancelled
+        lines = [json.loads(line) for line in ended.out.splitlines() if line.endswith(b"}")]
+        if lines and ERROR in lines[-1]:
+            if lines[-1][ERROR]:
+                raise error_of(lines[-1])
+            return None
+        stage = lines[-1][STAGE] if lines else ""
+        return cause_of(ended.code, stage, ended.err, in_time=ended.in_time)
 
 
 _ELSEWHERE: Final = "Get the file from another place, or choose another model."
@@ -165,10 +124,3 @@ def _changed(plan: LoadPlan, before: Stamps) -> bool:
         return stamps(plan) != before
     except OSError:
         return True
-
-
-def _creation_flags() -> int:
-    """On Windows: no console window, and a low priority."""
-    if sys.platform == "win32":
-        return subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
-    return 0

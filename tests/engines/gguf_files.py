@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import gguf
@@ -220,10 +220,12 @@ def write_gguf(
     tensors: Shapes,
     general: Values | None = None,
     matrix: Type = Type.F16,
+    exact: Container[str] = (),
 ) -> Path:
     """Write a file; `values` get the architecture's prefix, `general` none.
 
-    Matrices are of type `matrix`, vectors F32. Values of None are left out.
+    Matrices are of type `matrix`, vectors and what is named in `exact` F32. Values of None are
+    left out.
     """
     writer = gguf.GGUFWriter(None, architecture)
     prefixed = {f"{architecture}.{key}": value for key, value in values.items()}
@@ -239,7 +241,7 @@ def write_gguf(
         if value is not None:
             add[type(value)](key, value)
     for name, shape in tensors.items():
-        kind = Type.F32 if len(shape) == 1 else matrix
+        kind = Type.F32 if len(shape) == 1 or name in exact else matrix
         block, size = gguf.GGML_QUANT_SIZES[kind]
         elements = 1
         for dimension in shape:
@@ -247,8 +249,8 @@ def write_gguf(
         bytes_shape = [*shape[:-1], shape[-1] // block * size]
         writer.add_tensor_info(
             name,
-            bytes_shape if kind.name.startswith(("Q", "IQ")) else list(shape),
-            np.dtype(np.uint8 if kind.name.startswith(("Q", "IQ")) else np.float32),
+            bytes_shape if block > 1 else list(shape),
+            np.dtype(np.uint8 if block > 1 else np.float32),
             elements // block * size,
             raw_dtype=kind,
         )

@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from gguf import GGMLQuantizationType as Type
 
-from engines.fit import Drafting, amount, compute_bytes, judge, kv_bytes, split_needed
+from engines.fit import Drafting, amount, judge, split_needed
+from engines.formula.caches import kv_bytes
+from engines.formula.compute import compute_bytes
+from engines.formula.weights import weights
 from engines.gguf_header import GgufHeader, read_header
 from engines.llamacpp.native import Native, load_native
-from engines.types import KvType
+from engines.types import CPU, KvType
 from tests.engines.gguf_files import (
     Values,
     write_assistant,
@@ -186,6 +189,16 @@ def test_a_card_takes_the_last_layers_first(small: GgufHeader) -> None:
         assert split.parts.kv == splits[0].parts.kv
 
 
+def test_each_part_of_a_split_model_is_mapped_from_its_first_tensor(small: GgufHeader) -> None:
+    """A part begins where offsets do; what lies between two parts is not mapped."""
+
+    def mapped(header: GgufHeader) -> int:
+        return weights(header, lambda _: CPU, mmap=True, heads=False)[CPU].mapped
+
+    assert mapped(small) == small.weight_bytes
+    assert mapped(replace(small, tensors=small.tensors * 2)) == 2 * small.weight_bytes
+
+
 def test_verdicts() -> None:
     assert judge(90, 100) == "fits"
     assert judge(91, 100) == "tight"
@@ -284,7 +297,7 @@ class TestDrafting:
 
     def test_no_depth_needs_no_room(self, tmp_path: Path) -> None:
         header = read_header(write_qwen35(tmp_path / "m.gguf"))
-        plain = split_needed(header, 2048, "f16", 512, 0)
+        plain = split_needed(header, 2048, "f16", 512, 0, mmap=False)
         head = sum(t.size_bytes for t in header.tensors if t.name.startswith("blk.8."))
         assert plain.parts.drafter == 0
         assert plain.parts.weights == header.weight_bytes - head

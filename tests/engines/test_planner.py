@@ -6,12 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from gguf import GGMLQuantizationType as Type
 
 from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
 from engines.fit import Drafting, split_needed
 from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.planner import Drafter, Wishes, check, make_plan, require_fit
+from engines.planner import (
+    Drafter,
+    Wishes,
+    check,
+    corrected,
+    judge_roughly,
+    make_plan,
+    require_fit,
+)
 from engines.types import MAX_DEPTH
 from tests.engines.gguf_files import (
     LLAMA,
@@ -132,6 +141,12 @@ class TestGraphics:
         assert "10 of its 32 layers" in fit.reason
         less = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE - 1))
         assert make_plan(MODEL, header, less, Wishes()).gpu_layers == 9
+
+    def test_a_card_that_holds_hardly_anything_is_left_alone(self, header: GgufHeader) -> None:
+        six = split_needed(header, 8192, "f16", 512, 6, Drafting(MAX_DEPTH)).gpu.total
+        hardware = computer(40 * GB, replace(CARD, free_bytes=six + RESERVE))
+        assert make_plan(MODEL, header, hardware, Wishes()).gpu_layers == 0
+        assert make_plan(MODEL, header, hardware, Wishes(gpu_layers=6)).gpu_layers == 6
 
     def test_a_full_card_is_left_alone(self, header: GgufHeader) -> None:
         hardware = computer(40 * GB, replace(CARD, free_bytes=RESERVE))
@@ -268,3 +283,60 @@ def test_other_conversations_take_a_tenth_of_free_memory_at_most(header: GgufHea
     roomy = make_plan(MODEL, header, computer(64 * GB), Wishes(kept_bytes=GB))
     small = make_plan(MODEL, header, computer(4 * GB), Wishes(kept_bytes=GB))
     assert (roomy.kept_bytes, small.kept_bytes) == (GB, 4 * GB // 10)
+
+
+class TestExactFigures:
+    def test_the_plan_follows_from_what_is_said_rather_than_from_the_formula(
+        self, header: GgufHeader
+    ) -> None:
+        hardware = computer(needed(header, 4096))
+        more = make_plan(MODEL, header, hardware, Wishes(), sizes=corrected(2 * GB, 0))
+        less = make_plan(MODEL, header, hardware, Wishes(), sizes=corrected(-2 * GB, 0))
+        assert more.context < 4096 < less.context == 8192
+        with pytest.raises(NotEnoughMemory, match="17"):
+            require_fit(header, hardware, more, sizes=corrected(2 * GB, 0))
+
+    def test_layers_on_a_card_follow_too(self, header: GgufHeader) -> None:
+        ten = split_needed(header, 8192, "f16", 512, 10, Drafting(MAX_DEPTH)).gpu.total
+        hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
+        plan = make_plan(MODEL, header, hardware, Wishes(), sizes=corrected(0, GB))
+        assert 0 < plan.gpu_layers < 10
+
+    def test_a_projector_is_in_the_sum(self, header: GgufHeader) -> None:
+        hardware = computer(needed(header, 8192) + GB)
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        with_it = check(header, hardware, plan, projector=GB // 2)
+        assert with_it.parts.projector == GB // 2
+        assert with_it.need_bytes == check(header, hardware, plan).need_bytes + GB // 2
+        assert check(header, hardware, plan, projector=2 * GB).verdict == "no"
+
+
+def test_weights_that_are_copied_anyway_are_not_mapped_as_well(tmp_path: Path) -> None:
+    copied = read_header(write_llama(tmp_path / "q4.gguf", Type.Q4_0))
+    kept = read_header(write_llama(tmp_path / "q8.gguf", Type.Q8_0))
+    assert not make_plan(MODEL, copied, computer(GB), Wishes()).mmap
+    assert make_plan(MODEL, kept, computer(GB), Wishes()).mmap
+    assert make_plan(MODEL, copied, computer(GB, CARD), Wishes()).mmap
+
+
+def test_anyway_is_not_refused(header: GgufHeader) -> None:
+    hardware = computer(GB)
+    plan = make_plan(MODEL, header, hardware, Wishes(anyway=True))
+    assert check(header, hardware, plan).verdict == "no"
+    require_fit(header, hardware, plan)
+
+
+@pytest.mark.parametrize(
+    ("need", "gpus", "verdict"),
+    [
+        (5 * GB, (), "fits"),
+        (int(9.5 * GB), (), "tight"),
+        (11 * GB, (), "no"),
+        (11 * GB, (CARD,), "fits"),
+        (30 * GB, (CARD,), "partial"),
+        (40 * GB, (CARD,), "no"),
+        (11 * GB, (replace(CARD, integrated=True),), "no"),
+    ],
+)
+def test_a_rough_verdict(need: int, gpus: tuple[Gpu, ...], verdict: str) -> None:
+    assert judge_roughly(need, computer(10 * GB, *gpus)) == verdict

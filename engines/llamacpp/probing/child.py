@@ -7,15 +7,10 @@ the same code. Each stage of its work has a time limit that holds even while Pyt
 from __future__ import annotations
 
 import faulthandler
-import json
-import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from engines.cancel import CancelToken
@@ -23,6 +18,7 @@ from engines.dialect import Dialect
 from engines.errors import EngineError, MessageTooLong, TemplateFailed
 from engines.gguf_header import read_header
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.helper.child import begin as begin_helping
 from engines.llamacpp.native import load_native
 from engines.llamacpp.probing.protocol import (
     ANSWER,
@@ -65,7 +61,8 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     begin(LOAD, limit)
     small = replace(
         plan,
-        context=min(plan.context, _CONTEXT),
+        # Where memory may not be enough, it has to run out here rather than in the app.
+        context=plan.context if plan.anyway else min(plan.context, _CONTEXT),
         batch=min(plan.batch, _BATCH),
         draft_max=min(plan.draft_max, _DEPTH),
         kept_bytes=0,
@@ -145,43 +142,9 @@ def _memory_limit(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def be_modest() -> None:
-    """Give way to everything else, and when this process dies, do so without a trace or a word."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the app to answer
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.SetErrorMode(msvcrt.SEM_FAILCRITICALERRORS | msvcrt.SEM_NOGPFAULTERRORBOX)
-        return
-    import resource
-
-    os.nice(5)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":
-        # Where memory runs out, the system ends this process rather than the app.
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-
-
-def end_with_the_app() -> None:
-    """End this process when the app does: then the other end of standard input closes."""
-
-    def wait() -> None:
-        os.read(0, 1)
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 def main(arguments: list[str]) -> None:
     """`arguments`: the plan, as `write_plan` writes it."""
-    be_modest()
-    end_with_the_app()
-    # Nothing else may write between the lines: the libraries get standard error for theirs.
-    out = os.dup(1)
-    os.dup2(2, 1)
-
-    def say(line: dict[str, str | None]) -> None:
-        os.write(out, json.dumps(line).encode() + b"\n")
+    say = begin_helping()
 
     def begin(stage: str, limit: float) -> None:
         say({STAGE: stage})

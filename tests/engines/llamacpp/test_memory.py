@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +17,9 @@ from engines.gguf_header import read_header
 from engines.llamacpp import memory
 from engines.types import LoadPlan
 from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama
+from tests.support.made_gguf import STARTER
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -63,3 +69,42 @@ def test_room_to_draft_must_be_free(
             memory.require_memory(header, plan, drafter)
     else:
         memory.require_memory(header, plan, drafter)
+
+
+def test_what_is_to_be_loaded_anyway_is_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = write_llama(tmp_path / "m.gguf")
+    plan = LoadPlan(model, 256, 1, 1, anyway=True)
+    monkeypatch.setattr(memory, "within_limits", lambda *_: SimpleNamespace(available_bytes=0))
+    memory.require_memory(read_header(model), plan)
+    with pytest.raises(NotEnoughMemory):
+        memory.require_memory(read_header(model), replace(plan, anyway=False))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory like this")
+@pytest.mark.parametrize("room", [300, 1500])
+def test_memory_that_really_runs_out_ends_in_an_error(room: int) -> None:
+    """A load that was wanted anyway, of a KV cache of 0.5 GB, with `room` MB for the process."""
+    text = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from engines.cancel import CancelToken\n"
+        "from engines.errors import NotEnoughMemory\n"
+        "from engines.llamacpp.engine import LlamaCppEngine\n"
+        "from engines.llamacpp.native import load_native\n"
+        "from engines.types import LoadPlan\n"
+        "load_native()\n"
+        f"resource.setrlimit(resource.RLIMIT_DATA, ({room} << 20,) * 2)\n"
+        "plan = LoadPlan(Path(sys.argv[1]), 900_000, 1, 1, batch=32, draft_max=0, anyway=True)\n"
+        "try:\n"
+        "    LlamaCppEngine().load(plan, lambda _: None, CancelToken())\n"
+        "except NotEnoughMemory as error:\n"
+        "    print('refused:', error.what)\n"
+        "else:\n"
+        "    print('loaded')\n"
+    )
+    command = [sys.executable, "-c", text, str(STARTER)]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.startswith("loaded" if room > 1000 else "refused: There is not enough")

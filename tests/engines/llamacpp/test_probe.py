@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -30,8 +31,9 @@ from engines.errors import (
 from engines.llamacpp import probe as probe_module
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import COMMAND, Probe
+from engines.llamacpp.probing import child
 from engines.llamacpp.probing.protocol import read_plan, write_plan
-from engines.types import LoadPlan
+from engines.types import LoadedModel, LoadPlan
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_random_llama
 from tests.faults.gguf_parts import put_together, scalar, take_apart
@@ -324,11 +326,34 @@ def test_it_ends_when_the_app_does(app: tuple[subprocess.Popen[bytes], int]) -> 
     assert probe.wait(timeout=30) is None or not probe.is_running()
 
 
+def test_what_is_to_be_loaded_anyway_is_tried_even_if_it_came_with_the_app() -> None:
+    trusting = Probe(trusted=(STARTER, DRAFTER), command=script("sys.exit(3)"))
+    trusting.require_safe(PLAN, CancelToken())
+    with pytest.raises(ModelRefused):
+        trusting.require_safe(replace(PLAN, anyway=True), CancelToken())
+
+
+@pytest.mark.parametrize(("anyway", "context"), [(False, 2048), (True, 4096)])
+def test_where_memory_may_run_out_the_whole_context_is_tried(
+    monkeypatch: pytest.MonkeyPatch, anyway: bool, context: int
+) -> None:
+    tried: list[LoadPlan] = []
+    load = LlamaCppEngine.load
+
+    def seeing(engine: LlamaCppEngine, plan: LoadPlan, *rest: Any) -> LoadedModel:
+        tried.append(plan)
+        return load(engine, plan, *rest)
+
+    monkeypatch.setattr(LlamaCppEngine, "load", seeing)
+    child.examine(replace(PLAN, context=4096, anyway=anyway), lambda *_: None)
+    assert [plan.context for plan in tried] == [context]
+
+
 @LINUX
 def test_it_gives_way_to_everything_else() -> None:
     text = (
         "import json, os, resource, signal\n"
-        "from engines.llamacpp.probing.child import be_modest\n"
+        "from engines.llamacpp.helper.child import be_modest\n"
         "before = os.nice(0); be_modest()\n"
         "print(json.dumps([os.nice(0) - before, resource.getrlimit(resource.RLIMIT_CORE)[0],"
         " int(open('/proc/self/oom_score_adj').read()),"

@@ -1,0 +1,144 @@
+"""How fast this computer reads its memory, which is what bounds how fast a model writes.
+
+known = BandwidthBook(file).of(hardware)
+known.memory, known.card(hardware.gpus[0])
+
+For every token a model's active weights are read once. NVIDIA cards tell their memory's clock and
+the width of its bus; the processor's rate is measured, and stands in for graphics that tell
+nothing, as a lower bound.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from time import perf_counter
+from typing import Any, Final
+
+from engines.hardware.nvidia import load_nvml, memory_rates
+from engines.hardware.threads import thread_rule
+from engines.hardware.values import Gpu, Hardware
+
+logger = logging.getLogger(__name__)
+
+_BYTES: Final = 256 << 20
+"""What is read: more than processors keep in their caches."""
+_LEAST: Final = 32 << 20
+_SECONDS: Final = 0.25
+_TIMES: Final = 3
+# The rule for a model that is large enough for every thread.
+_LARGE: Final = 1 << 30
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Bytes a second. memory: the computer's own, read by the processor.
+
+    cards: names of graphics cards, and what is known of the memory of each.
+    """
+
+    memory: float
+    cards: tuple[tuple[str, float], ...] = ()
+
+    def card(self, gpu: Gpu) -> float | None:
+        """Of a card's memory; None if it is not known."""
+        return dict(self.cards).get(gpu.name)
+
+
+def measure(threads: int, size: int = _BYTES, seconds: float = _SECONDS) -> float:
+    """Bytes a second that so many threads read together, the best of several passes.
+
+    size: bytes to read, far more than the caches hold. seconds: about how long it may take; there
+    is always one whole pass.
+    """
+    import numpy as np
+
+    # The pages must be there before they are read: zeros would all be one page.
+    parts = np.array_split(np.ones(size // 8, np.int64), threads)
+    best = 0.0
+    end = perf_counter() + seconds
+    while True:
+        # numpy lets other threads run while it looks for the greatest number.
+        others = [Thread(target=part.max) for part in parts[1:]]
+        began = perf_counter()
+        for thread in others:
+            thread.start()
+        parts[0].max()
+        for thread in others:
+            thread.join()
+        best = max(best, size / (perf_counter() - began))
+        if perf_counter() >= end:
+            return best
+
+
+def bandwidth(hardware: Hardware, nvml: Callable[[], Any] = load_nvml) -> Bandwidth:
+    """Measure the memory with the threads that the engine would use, and ask the cards."""
+    size = max(_LEAST, min(_BYTES, hardware.memory.available_bytes // 8))
+    rates = memory_rates(nvml())
+    names = sorted({gpu.name for gpu in hardware.gpus} & rates.keys())
+    return Bandwidth(
+        measure(thread_rule(hardware.cpu, _LARGE).decode, size),
+        tuple((name, rates[name]) for name in names),
+    )
+
+
+class BandwidthBook:
+    """Keeps what was measured in one small file. A file that fails costs a measurement, no more."""
+
+    def __init__(self, file: Path, ask: Callable[[Hardware], Bandwidth] = bandwidth) -> None:
+        self._file = file
+        self._ask = ask
+
+    def of(self, hardware: Hardware) -> Bandwidth:
+        """What is known of this computer; the first times it is measured, in about 0.3 seconds.
+
+        Other programs only ever make a measurement smaller, so the greatest of several holds.
+        """
+        identity = _identity(hardware)
+        times, kept = self._read(identity)
+        if times >= _TIMES:
+            return kept
+        now = self._ask(hardware)
+        kept = Bandwidth(max(now.memory, kept.memory), now.cards)
+        self._write(identity, times + 1, kept)
+        return kept
+
+    def _read(self, identity: str) -> tuple[int, Bandwidth]:
+        """How often it was measured, and the best of it."""
+        nothing = 0, Bandwidth(0.0)
+        try:
+            page = json.loads(self._file.read_text(encoding="utf-8"))
+            if page["computer"] != identity:
+                return nothing
+            cards = tuple((str(key), float(rate)) for key, rate in page["cards"].items())
+            return int(page["times"]), Bandwidth(float(page["memory"]), cards)
+        except FileNotFoundError:
+            return nothing
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            logger.warning("the bandwidth in %s cannot be read: %s", self._file.name, error)
+            return nothing
+
+    def _write(self, identity: str, times: int, known: Bandwidth) -> None:
+        page = {"computer": identity, "times": times, "memory": known.memory}
+        partial = self._file.with_suffix(".part")
+        try:
+            text = json.dumps({**page, "cards": dict(known.cards)}, indent=1)
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(self._file)
+        except OSError as error:
+            logger.warning("the bandwidth cannot be kept: %s", error)
+            with suppress(OSError):
+                partial.unlink()
+
+
+def _identity(hardware: Hardware) -> str:
+    """What the figures hold for: another processor, memory, share of it or card is measured."""
+    cpu = hardware.cpu
+    cores = f"{cpu.performance_cores} of {cpu.logical_cores} cores, {cpu.usable_threads} threads"
+    cards = (gpu.name for gpu in hardware.gpus)
+    return "; ".join((cpu.name, cores, str(hardware.memory.total_bytes), *cards))

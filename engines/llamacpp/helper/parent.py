@@ -1,0 +1,84 @@
+"""Starts a helping process, which ends with the app or with whoever waits for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engines.cancel import CancelToken
+
+_ROOT: Final = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended: its exit code, negative for a signal, and what it wrote.
+
+    in_time: False if it had to be ended because it took too long.
+    """
+
+    code: int
+    out: bytes
+    err: str
+    in_time: bool
+
+
+def run_helper(command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken) -> Ended:
+    """Run it to its end, which comes early if `cancel` is set. Raises OSError if none starts."""
+    in_time = True
+    with _running([*command, argument]) as child:
+        forget = cancel.on_cancel(child.kill)
+        try:
+            out, err = child.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            out, err = child.communicate()
+            in_time = False
+        finally:
+            forget()
+    return Ended(child.returncode, out, err.decode(errors="replace"), in_time)
+
+
+@contextmanager
+def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """The process at work; when this ends, so has it.
+
+    It reads nothing: it only notices when its standard input closes, because the app ended.
+    """
+    paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+    theirs, ours = os.pipe()
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            creationflags=_creation_flags(),
+        )
+    except OSError:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    try:
+        with child:
+            try:
+                yield child
+            finally:
+                child.kill()
+    finally:
+        os.close(ours)
+
+
+def _creation_flags() -> int:
+    """On Windows: no console window, and a low priority."""
+    if sys.platform == "win32":
+        return subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+    return 0

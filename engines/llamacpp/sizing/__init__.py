@@ -1,0 +1,1 @@
+"""What llama.cpp would allocate for a plan, from its own account, without allocating it."""

@@ -1,0 +1,118 @@
+"""What llama.cpp says in its log of the memory that it takes: pure.
+
+A real load names each buffer with its size. Without allocation the buffers of weights and caches
+have no size; a cache then gives its total, and nothing does for the weights. See `Account`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from engines.types import CPU, Buffers, DeviceBuffers
+
+_MIB: Final = 1 << 20
+_BUFFER: Final = re.compile(
+    r"^\w+: +(\S+) +(model|KV|RS|output|compute) buffer size = +([\d.]+) MiB"
+)
+_CACHE: Final = re.compile(r"^llama_kv_cache: size = +([\d.]+) MiB")
+_ASSIGNED: Final = re.compile(r"^load_tensors: layer +(\d+) assigned to device (\S+),")
+_MODEL: Final = "llama_model_loader: loaded meta data"
+_CONTEXT: Final = "llama_context: constructing llama_context"
+_MAPPED: Final = "_Mapped"
+
+
+@dataclass
+class Part:
+    """What one model and its context take: bytes by the names of buffers.
+
+    caches: totals of the KV caches that have buffers of their own. A context that shares the
+    cache of another names it, and allocates none.
+    """
+
+    weights: dict[str, int] = field(default_factory=dict)
+    kv: dict[str, int] = field(default_factory=dict)
+    state: dict[str, int] = field(default_factory=dict)
+    compute: dict[str, int] = field(default_factory=dict)
+    caches: int = 0
+
+
+@dataclass
+class Account:
+    """What a log says of a model and of what drafts for it.
+
+    assigned: the device of each layer of the model; the output is one layer more.
+    """
+
+    model: Part
+    drafter: Part
+    assigned: Mapping[int, str]
+
+
+def read_account(lines: Iterable[str]) -> Account:
+    """The account of a log that begins before a model is loaded, and ends after its contexts."""
+    model, drafter = Part(), Part()
+    assigned: dict[int, str] = {}
+    models = contexts = 0
+    owned = False
+    for line in lines:
+        if line.startswith(_MODEL):
+            models += 1
+        elif line.startswith(_CONTEXT):
+            contexts += 1
+        part = drafter if models > 1 or contexts > 1 else model
+        if found := _BUFFER.match(line):
+            name, kind, size = found[1], found[2], round(float(found[3]) * _MIB)
+            sizes = {"model": part.weights, "KV": part.kv, "RS": part.state}.get(kind, part.compute)
+            sizes[name] = sizes.get(name, 0) + size
+            owned = owned or kind == "KV"
+        elif found := _CACHE.match(line):
+            part.caches += round(float(found[1]) * _MIB) if owned else 0
+            owned = False
+        elif models <= 1 and (found := _ASSIGNED.match(line)):
+            assigned[int(found[1])] = device_of(found[2])
+    return Account(model, drafter, assigned)
+
+
+def device_of(buffer: str) -> str:
+    """The device that a buffer or its type is named after.
+
+    What is laid out for the processor, or kept for a card in the computer's own memory, is "CPU".
+    """
+    if buffer.startswith(CPU) or buffer.endswith("_Host") or buffer == "AMX":
+        return CPU
+    return buffer.removesuffix(_MAPPED)
+
+
+def allocated(account: Account) -> Buffers:
+    """The buffers of a real load."""
+    model, drafter = account.model, account.drafter
+    names = {device_of(name) for sizes in _sizes(model) + _sizes(drafter) for name in sizes}
+    mapped = [
+        {name: size for name, size in part.weights.items() if name.endswith(_MAPPED)}
+        for part in (model, drafter)
+    ]
+    return Buffers(
+        tuple(
+            DeviceBuffers(
+                device,
+                weights=on(device, model.weights),
+                kv=on(device, model.kv, model.state),
+                compute=on(device, model.compute),
+                drafter=on(device, *_sizes(drafter)),
+                mapped=on(device, *mapped),
+            )
+            for device in sorted(names | {CPU})
+        )
+    )
+
+
+def on(device: str, *sizes: Mapping[str, int]) -> int:
+    """Bytes of all that is on one device."""
+    return sum(size for each in sizes for name, size in each.items() if device_of(name) == device)
+
+
+def _sizes(part: Part) -> list[dict[str, int]]:
+    return [part.weights, part.kv, part.state, part.compute]

@@ -1,0 +1,84 @@
+"""What sizing found, by what exactly was sized: kept in a small file, or in memory only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import Final
+
+from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.llamacpp.probing.record import files_of
+from engines.llamacpp.sizing.protocol import read_buffers, write_buffers
+from engines.types import Buffers, LoadPlan
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "sizes.json"
+_KEPT: Final = 300
+_WAY_OF_SIZING: Final = 1
+"""To be raised when the same plan comes to another answer."""
+
+
+def key_of(plan: LoadPlan) -> str:
+    """The same for the same files and all of the plan that takes memory. Raises OSError."""
+    facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files_of(plan)]
+    way = (_WAY_OF_SIZING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
+    matters = (
+        plan.context,
+        plan.gpu_layers,
+        plan.kv_type,
+        plan.batch,
+        plan.mmap,
+        plan.draft_max,
+    )
+    return hashlib.sha256(json.dumps([way, matters, facts]).encode()).hexdigest()
+
+
+class SizeBook:
+    """May be used from any thread. folder: where the file is; None keeps it in memory only.
+
+    A file that cannot be read or written costs no more than sizing again, so that is logged.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder / FILE_NAME if folder else None
+        self._lock = threading.Lock()
+        self._pages = self._read()
+
+    def find(self, key: str) -> Buffers | None:
+        return read_buffers(self._pages.get(key))
+
+    def add(self, key: str, buffers: Buffers) -> None:
+        """Keep it as the newest; the oldest leave."""
+        with self._lock:
+            pages = {known: page for known, page in self._pages.items() if known != key}
+            pages[key] = write_buffers(buffers)
+            self._pages = {known: pages[known] for known in list(pages)[-_KEPT:]}
+            self._write()
+
+    def _read(self) -> dict[str, object]:
+        if self._file is None:
+            return {}
+        try:
+            found = json.loads(self._file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            logger.warning("the book of sizes is not used: %s", error)
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        beside = self._file.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(self._pages), encoding="utf-8")
+            beside.replace(self._file)
+        except OSError as error:
+            logger.warning("the book of sizes was not written: %s", error)

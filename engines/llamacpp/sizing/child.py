@@ -1,0 +1,137 @@
+"""The process that sizes a plan: llama.cpp goes through a whole load and allocates nothing.
+
+It opens what the engine opens, by the engine's own code, so that both have the same flags. Its
+last line on standard output is the result (see `protocol`).
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+from engines.formula.caches import cache_share
+from engines.formula.weights import Copies, weights
+from engines.gguf_header import GgufHeader, read_header
+from engines.llamacpp.context import Context
+from engines.llamacpp.helper.child import begin
+from engines.llamacpp.model import open_model
+from engines.llamacpp.native import Native, load_native
+from engines.llamacpp.probing.protocol import read_plan, verdict_of
+from engines.llamacpp.sizing.account import Account, device_of, on, read_account
+from engines.llamacpp.sizing.protocol import LIMIT_S, write_buffers
+from engines.llamacpp.sizing.repacking import copies_of
+from engines.llamacpp.speculative.drafting import open_drafting
+from engines.types import CPU, Buffers, DeviceBuffers, LoadPlan
+
+
+def size(plan: LoadPlan) -> Buffers:
+    """What llama.cpp would allocate. Raises EngineError, or does not come back."""
+    native = load_native()
+    header = read_header(plan.model)
+    drafter = read_header(plan.drafter) if plan.drafter is not None else None
+    with native.log.listen() as lines:
+        open_without_memory(native, header, plan)
+    return buffers(read_account(lines), header, drafter, plan, copies_of(native))
+
+
+def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:
+    """Load the plan's model and open its contexts as the engine does, and close them again."""
+    heads = header.mtp == "embedded" and plan.draft_max > 0
+    # Nothing can be mapped where nothing is allocated.
+    bare = replace(plan, mmap=False)
+    with ExitStack() as opened, _nothing_allocated(native):
+        model = open_model(native, bare, _no_progress, CancelToken(), mtp=heads)
+        opened.callback(model.close)
+        context = Context(native, model, bare)
+        opened.callback(context.close)
+        drafting = open_drafting(native, header, model, context, bare, _no_progress, CancelToken())
+        drafting.close()
+
+
+def buffers(
+    account: Account, header: GgufHeader, drafter: GgufHeader | None, plan: LoadPlan, copies: Copies
+) -> Buffers:
+    """What the account says, with what it does not say from the headers.
+
+    That is where each tensor goes, which follows from the devices that the layers are assigned to,
+    and how the cache, of which only the total is known, divides among them.
+    """
+
+    def device(layer: int) -> str:
+        return account.assigned.get(layer, CPU)
+
+    heads = header.mtp == "embedded" and plan.draft_max > 0
+    found = weights(header, device, mmap=plan.mmap, heads=heads, copies=copies)
+    last = device(header.block_count)
+    drafts = {}
+    if drafter is not None and plan.draft_max > 0:
+        drafts = weights(
+            drafter,
+            lambda layer: last if layer >= 0 else CPU,
+            mmap=plan.mmap,
+            heads=True,
+            copies=copies,
+        )
+    share = partial(cache_share, header, plan.context, plan.kv_type, plan.batch, device)
+    names = {CPU, *found, *drafts, *map(device, account.assigned)}
+    for part in (account.model, account.drafter):
+        names |= {device_of(name) for name in (*part.state, *part.compute)}
+
+    def on_device(name: str) -> DeviceBuffers:
+        own, its = found.get(name), drafts.get(name)
+        model, draft = account.model, account.drafter
+        # A head's cache is one layer, where the output is.
+        caches = draft.caches if name == last else 0
+        return DeviceBuffers(
+            name,
+            weights=own.size if own else 0,
+            kv=round(model.caches * share(name)) + on(name, model.state),
+            compute=on(name, model.compute),
+            drafter=(its.size if its else 0) + caches + on(name, draft.state, draft.compute),
+            mapped=(own.mapped if own else 0) + (its.mapped if its else 0),
+        )
+
+    return Buffers(tuple(on_device(name) for name in sorted(names)))
+
+
+def _no_progress(_part: float) -> None:
+    pass
+
+
+@contextmanager
+def _nothing_allocated(native: Native) -> Iterator[None]:
+    """Models that are loaded meanwhile get no memory, and no more do their contexts."""
+    api = native.api
+    default = api.llama_model_default_params
+
+    def without() -> Any:
+        params = default()
+        params.no_alloc = True
+        return params
+
+    api.llama_model_default_params = without
+    try:
+        yield
+    finally:
+        api.llama_model_default_params = default
+
+
+def main(arguments: list[str]) -> None:
+    """`arguments`: the plan, as `write_plan` writes it."""
+    say = begin()
+    faulthandler.dump_traceback_later(LIMIT_S, exit=True)
+    try:
+        say(write_buffers(size(read_plan(arguments[0]))))
+    except EngineError as error:
+        say(verdict_of(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,27 @@
+"""How buffers travel between two processes, and into a file: as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from engines.types import Buffers, DeviceBuffers
+
+LIMIT_S: Final = 20.0
+"""Seconds that sizing may take: it reads the header, and takes well under one."""
+
+_DEVICES: Final = "devices"
+
+
+def write_buffers(buffers: Buffers) -> dict[str, Any]:
+    return asdict(buffers)
+
+
+def read_buffers(value: object) -> Buffers | None:
+    """None if it is something else."""
+    if not isinstance(value, dict) or not isinstance(value.get(_DEVICES), (list, tuple)):
+        return None
+    try:
+        return Buffers(tuple(DeviceBuffers(**device) for device in value[_DEVICES]))
+    except TypeError:
+        return None

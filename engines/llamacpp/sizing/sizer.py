@@ -1,0 +1,85 @@
+"""Asks llama.cpp what it would allocate for a plan, in another process, and remembers the answer.
+
+::
+
+    sizer = Sizer(folder)
+    buffers = sizer.buffers(plan, cancel)    # 0.3 s the first time, also for a sparse file
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled, NotSized
+from engines.llamacpp.helper.parent import Ended, run_helper
+from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
+from engines.llamacpp.sizing.book import SizeBook, key_of
+from engines.llamacpp.sizing.protocol import LIMIT_S, read_buffers
+from engines.types import Buffers, LoadPlan
+
+COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.sizing.child")
+"""How to start the process, which then takes the plan as its last argument. See `probe.COMMAND`."""
+
+_MARGIN_S: Final = 10.0
+
+
+class Sizer:
+    """May be used from any thread. folder: where answers are remembered, None for this run only."""
+
+    def __init__(self, folder: Path | None = None, command: Sequence[str] = COMMAND) -> None:
+        self._book = SizeBook(folder)
+        self._command = tuple(command)
+
+    def known(self, plan: LoadPlan) -> Buffers | None:
+        """The answer if it is remembered: at once."""
+        try:
+            return self._book.find(key_of(plan))
+        except OSError:
+            return None
+
+    def buffers(self, plan: LoadPlan, cancel: CancelToken) -> Buffers:
+        """What loading the plan would allocate; the files may be sparse, with their headers only.
+
+        Raises NotSized, LoadCancelled, and the EngineError that loading the plan would raise.
+        """
+        try:
+            key = key_of(plan)
+            if found := self._book.find(key):
+                return found
+            ended = run_helper(self._command, write_plan(plan), LIMIT_S + _MARGIN_S, cancel)
+        except OSError as error:
+            raise _not_sized(f"The system says: {error.strerror or error}.") from error
+        if cancel.cancelled:
+            raise LoadCancelled
+        buffers = _answer(ended)
+        self._book.add(key, buffers)
+        return buffers
+
+
+def _answer(ended: Ended) -> Buffers:
+    last = ended.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
+    try:
+        said = json.loads(last)
+    except ValueError:
+        if not ended.in_time or "Timeout (" in ended.err:
+            raise _not_sized("It came to no end.") from None
+        raise _not_sized(f"The process ended with code {ended.code}.") from None
+    if isinstance(said, dict) and said.get(ERROR):
+        raise error_of(said)
+    buffers = read_buffers(said)
+    if buffers is None:
+        raise _not_sized("The process answered something else.")
+    return buffers
+
+
+def _not_sized(why: str) -> NotSized:
+    return NotSized(
+        "llama.cpp could not be asked how much memory this takes.",
+        why,
+        "Hearth's own sum stands in; try again after the next start.",
+    )

@@ -1,0 +1,119 @@
+"""Memory bandwidth: asked of cards, measured of the processor, kept from one start to the next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.hardware import Cpu, Gpu, Hardware, Memory
+from engines.hardware import bandwidth as module
+from engines.hardware.bandwidth import Bandwidth, BandwidthBook, bandwidth, measure
+from engines.hardware.nvidia import memory_rates
+from tests.engines.hardware.machines import FakeNvml, NvmlError
+
+MIB = 1 << 20
+GIB = 1 << 30
+CARD = Gpu("RTX 3090", "nvidia", "CUDA", 24 * GIB, 23 * GIB, False, "", True)
+SEAT = (CARD.name, "0000:01:00.0", 24 * GIB, 0)
+HERE = Hardware("Linux", Cpu("Fast", 8, 16, 16, 8, 8), Memory(16 * GIB, 8 * GIB), (CARD,))
+
+
+class Nvml(FakeNvml):
+    """A driver that tells clocks too. clock in MHz, width in bits."""
+
+    NVML_CLOCK_MEM = 2
+    clock, width = 9751, 384
+
+    def nvmlDeviceGetMaxClockInfo(self, handle: int, kind: int) -> int:
+        assert kind == self.NVML_CLOCK_MEM
+        if self.clock < 0:
+            raise NvmlError(self.NVML_ERROR_NOT_SUPPORTED)
+        return self.clock
+
+    def nvmlDeviceGetMemoryBusWidth(self, handle: int) -> int:
+        return self.width
+
+
+class Book(BandwidthBook):
+    """A book whose measurements are given."""
+
+    def __init__(self, file: Path, *rates: float) -> None:
+        self.asked = 0
+        self._rates = iter(rates)
+        super().__init__(file, self._told)
+
+    def _told(self, hardware: Hardware) -> Bandwidth:
+        self.asked += 1
+        return Bandwidth(next(self._rates), ((CARD.name, 9e11),))
+
+
+def driver(clock: int = 9751, width: int = 384) -> Nvml:
+    nvml = Nvml(SEAT)
+    nvml.clock, nvml.width = clock, width
+    return nvml
+
+
+@pytest.mark.parametrize(
+    ("clock", "width", "rate"),
+    [(9751, 384, 936e9), (10501, 384, 1008e9), (4004, 192, 192e9), (2619, 5120, 3352e9)],
+)
+def test_the_rate_of_a_card_is_the_one_on_its_box(clock: int, width: int, rate: float) -> None:
+    assert memory_rates(driver(clock, width))[CARD.name] == pytest.approx(rate, rel=0.002)
+
+
+def test_cards_that_tell_nothing_are_left_out() -> None:
+    assert memory_rates(None) == {}
+    assert memory_rates(driver(clock=-1)) == {}
+    assert memory_rates(driver(width=0)) == {}
+    silent = Nvml(SEAT)
+    silent.fails = Nvml.NVML_ERROR_DRIVER_NOT_LOADED
+    assert memory_rates(silent) == {}
+
+
+def test_the_rate_is_the_best_pass_of_all_threads_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Asked: the start, then before and after each pass and once more at its end.
+    times: Iterator[float] = iter([0.0, 0.0, 0.4, 0.4, 0.4, 0.5, 0.5])
+    monkeypatch.setattr(module, "perf_counter", lambda: next(times))
+    assert measure(2, size=32 * MIB, seconds=0.45) == pytest.approx(32 * MIB / 0.1)
+
+
+def test_this_computer_is_measured() -> None:
+    found = bandwidth(replace(HERE, memory=Memory(GIB, GIB // 4)), driver)
+    assert found.memory > 1e8
+    assert found.card(CARD) == pytest.approx(936e9, rel=0.01)
+    assert found.card(replace(CARD, name="another")) is None
+
+
+def test_the_best_of_three_measurements_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "bandwidth.json"
+    assert Book(file, 20e9).of(HERE).memory == 20e9
+    assert Book(file, 40e9).of(HERE).memory == 40e9
+    assert Book(file, 30e9).of(HERE).memory == 40e9
+    later = Book(file)
+    assert later.of(HERE) == Bandwidth(40e9, ((CARD.name, 9e11),))
+    assert later.asked == 0
+
+
+def test_another_computer_is_measured_anew(tmp_path: Path) -> None:
+    file = tmp_path / "bandwidth.json"
+    Book(file, 40e9).of(HERE)
+    other = replace(HERE, cpu=replace(HERE.cpu, usable_threads=2))
+    assert Book(file, 10e9).of(other).memory == 10e9
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"computer": 1}', "\xff"])
+def test_a_damaged_file_costs_a_measurement_only(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "bandwidth.json"
+    file.write_text(text, encoding="latin-1")
+    assert Book(file, 5e9).of(HERE).memory == 5e9
+    assert json.loads(file.read_text(encoding="utf-8"))["times"] == 1
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
+    assert Book(tmp_path / "missing" / "bandwidth.json", 5e9).of(HERE).memory == 5e9

@@ -1,0 +1,146 @@
+"""What is said before a load is what the load reports, for many architectures."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.formula.caches import kv_bytes
+from engines.formula.compute import compute_bytes
+from engines.formula.weights import weights
+from engines.gguf_header import read_header
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.native import load_native
+from engines.llamacpp.sizing.account import allocated, read_account
+from engines.llamacpp.sizing.child import size
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.types import CPU, Buffers, KvType, LoadPlan
+from tests.engines.llamacpp.opened import Opened
+from tests.engines.llamacpp.sizing.conftest import Made
+from tests.support.made_architectures import MODELS
+from tests.support.made_gguf import STARTER
+from tests.support.mtp_models import write_gemma, write_qwen, write_step
+
+ROOT: Final = Path(__file__).parents[4]
+MIB: Final = 1 << 20
+CONTEXTS: Final = (512, 3000, 8192)
+KV: Final[tuple[KvType, ...]] = ("f16", "q8_0")
+
+
+def loaded(plan: LoadPlan) -> Buffers:
+    """What the engine reports of a real load."""
+    engine = LlamaCppEngine()
+    found = engine.load(plan, lambda _: None, CancelToken()).buffers
+    engine.close()
+    assert found is not None
+    return found
+
+
+def test_there_are_enough_architectures() -> None:
+    assert len({architecture for architecture, *_ in MODELS.values()}) >= 12
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_within_half_a_per_cent_of_the_real_load(name: str, made: Made) -> None:
+    path = made(name)
+    for context in CONTEXTS:
+        for kv in KV:
+            for mmap in (True, False):
+                plan = LoadPlan(path, context, 1, 1, kv_type=kv, mmap=mmap, draft_max=0)
+                said, real = size(plan), loaded(plan)
+                where = f"{context} {kv} {mmap}"
+                assert said.total == pytest.approx(real.total, rel=0.005), where
+                assert said.own.weights == pytest.approx(real.own.weights, rel=0.005), where
+                assert said.own.kv == pytest.approx(real.own.kv, rel=0.005), where
+                assert said.own.compute == pytest.approx(real.own.compute, rel=0.005), where
+                assert said.own.mapped <= said.own.weights
+                assert bool(said.own.mapped) is bool(real.own.mapped) is mmap
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
+    name: str, made: Made
+) -> None:
+    path = made(name)
+    header = read_header(path)
+    assert header.layers is not None
+    for context in (*CONTEXTS, 32768):
+        if context > header.context_max:
+            continue
+        for kv in KV:
+            plan = LoadPlan(path, context, 1, 1, kv_type=kv, draft_max=0)
+            real = size(plan).own
+            found = weights(header, lambda _: CPU, mmap=True, heads=False)[CPU]
+            rows = min(plan.batch, context)
+            assert (found.size, found.mapped) == (real.weights, real.mapped)
+            cache = kv_bytes(header.layers, context, kv, rows)
+            # The log rounds each cache to a hundredth of a mebibyte.
+            assert cache == pytest.approx(real.kv, abs=0.02 * MIB)
+            assert 0.99 <= compute_bytes(header, context, rows) / real.compute <= 1.3
+
+
+@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step"])
+@pytest.mark.parametrize("depth", [1, 4])
+def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
+    model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
+    pair: tuple[Path, Path | None] = (model, None)
+    match kind:
+        case "starter":
+            pair = STARTER, STARTER.with_name("starter-mtp.gguf")
+        case "gemma":
+            pair = write_gemma(model, drafter)
+        case "qwen":
+            write_qwen(model)
+        case "step":
+            write_step(model)
+    plan = LoadPlan(pair[0], 2048, 1, 1, drafter=pair[1], draft_max=depth)
+    said, real = size(plan), loaded(plan)
+    assert said.own.drafter == pytest.approx(real.own.drafter, rel=0.005, abs=0.02 * MIB)
+    assert said.own.drafter > 0
+    assert said.total == pytest.approx(real.total, rel=0.005)
+
+
+def test_a_sparse_file_of_the_true_size_is_as_good_as_the_real_one(tmp_path: Path) -> None:
+    size_bytes = STARTER.stat().st_size
+    header_end = STARTER.stat().st_size - read_header(STARTER).weight_bytes
+    sparse = tmp_path / "sparse.gguf"
+    with STARTER.open("rb") as real, sparse.open("wb") as file:
+        file.write(real.read(header_end + 4096))
+        file.truncate(size_bytes)
+    said = [
+        Sizer().buffers(LoadPlan(path, 2048, 1, 1, draft_max=0), CancelToken())
+        for path in (STARTER, sparse)
+    ]
+    assert said[0] == said[1]
+    assert said[0].total == pytest.approx(
+        loaded(LoadPlan(STARTER, 2048, 1, 1, draft_max=0)).total, rel=0.005
+    )
+
+
+def test_a_bare_context_reports_what_the_engine_does(made: Made) -> None:
+    with load_native().log.listen() as lines:
+        Opened(made("llama"), context=1024, batch=512, draft_max=0).close()
+    assert allocated(read_account(lines)) == loaded(
+        LoadPlan(made("llama"), 1024, 1, 1, draft_max=0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("llama", "mmap"), ("llama", "none"), ("qwen3moe", "mmap"), ("gemma3", "mmap"),
+        ("granitehybrid", "none"), ("deepseek2", "mmap"), ("mamba", "mmap"),
+    ],
+)  # fmt: skip
+def test_a_process_never_takes_more_than_the_estimate(name: str, way: str, made: Made) -> None:
+    command = [sys.executable, "-m", "tests.support.measured_load", str(made(name)), "4096", way]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    said = json.loads(run.stdout.splitlines()[-1])
+    assert said["grown"] <= said["estimate"] + 16 * MIB
+    assert said["grown"] >= 0.5 * said["buffers"]

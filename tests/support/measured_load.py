@@ -1,0 +1,44 @@
+"""Loads one model of a test in this process, answers with it, and says what it took.
+
+Run in a process of its own: what a process grows by is only plain in one
+that did nothing else before.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from engines.cancel import CancelToken
+from engines.fit import split_of
+from engines.gguf_header import read_header
+from engines.hardware.memory import resident_bytes
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.native import load_native
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.types import ChatRequest, LoadPlan, Message, Sampling
+
+
+def main(path: Path, context: int, *, mmap: bool) -> None:
+    plan = LoadPlan(path, context, 2, 2, mmap=mmap, draft_max=0, kept_bytes=0)
+    header = read_header(path)
+    buffers = Sizer().buffers(plan, CancelToken())
+    estimate = split_of(buffers, header, plan.context, plan.kv_type, plan.batch).parts.total
+    load_native()
+    before = resident_bytes()
+    engine = LlamaCppEngine()
+    loaded = engine.load(plan, lambda _: None, CancelToken())
+    words = " ".join(["word"] * 700)
+    request = ChatRequest((Message("user", words),), Sampling(seed=1), max_tokens=4)
+    for _ in engine.chat(request, CancelToken()):
+        pass
+    grown = resident_bytes() - before
+    assert loaded.buffers is not None
+    said = {"estimate": estimate, "grown": grown, "buffers": loaded.buffers.total}
+    engine.close()
+    print(json.dumps(said))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), mmap=sys.argv[3] == "mmap")

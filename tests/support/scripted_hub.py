@@ -1,0 +1,197 @@
+"""A Hub that knows what a test tells it, and a queue that comes as far as a test says."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.core.catalogue import Catalogue, load_catalogue
+from app.core.downloads import Download, Wanted
+from app.core.hub import Found, Query, RepoFile, Repository, Variant
+from app.core.network import Purpose
+from app.core.recommend import Recommendation, recommend
+from app.hub.client import Hub
+from app.hub.repository import choose
+from app.services.downloads import DownloadQueue
+from app.services.fitting import FitReport, Fitting
+from app.services.recommending import Recommending
+from engines.cancel import CancelToken
+from engines.fit import Fit, Parts, Verdict, judge
+from engines.gguf_header import GgufHeader
+from engines.hardware import Hardware
+from engines.hardware.bandwidth import Bandwidth
+from engines.planner import Wishes
+from engines.types import LoadPlan
+
+RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+STARTER = RESOURCES / "starter" / "starter.gguf"
+
+GB = 1_000_000_000
+
+SMALL = Found("ada/Small-7B-GGUF", licence="apache-2.0", downloads=1234, parameters=7 * 10**9)
+GATED = Found("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameters=12 * 10**9)
+
+
+def repository(
+    repo: str = SMALL.id, gate: str = "open", files: Sequence[tuple[str, float]] = ()
+) -> Repository:
+    """A repository with its usual files, or these; sizes in GB."""
+    listed = files or (
+        ("small-7b-Q2_K.gguf", 2.9),
+        ("small-7b-Q4_K_M.gguf", 4.4),
+        ("small-7b-Q6_K.gguf", 6.1),
+        ("small-7b-Q8_0-00001-of-00002.gguf", 4.0),
+        ("small-7b-Q8_0-00002-of-00002.gguf", 3.9),
+        ("small-7b-F16.gguf", 14.6),
+        ("mmproj-small-7b-F16.gguf", 0.9),
+        ("mtp-small-7b-Q8_0.gguf", 0.3),
+    )
+    its_files = tuple(
+        RepoFile(name, round(size * GB), f"{number:064x}")
+        for number, (name, size) in enumerate(listed)
+    )
+    return Repository(
+        repo,
+        "c" * 40,
+        gate=gate,  # type: ignore[arg-type]
+        licence="apache-2.0",
+        downloads=1234,
+        likes=56,
+        updated=1_760_000_000.0,
+        context_max=131072,
+        parameters=7 * 10**9,
+        files=its_files,
+        variants=choose(its_files, repo).variants,
+    )
+
+
+class ScriptedHub(Hub):
+    """Answers from `found`, `repositories` and `cards`; `error` is raised instead if there is one.
+
+    hold: what is asked waits for it. queries: the searches. asked: the repositories.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Found] = [SMALL, GATED]
+        self.repositories = {
+            SMALL.id: repository(),
+            GATED.id: repository(GATED.id, "auto"),
+        }
+        self.cards = {SMALL.id: "# Small 7B\n\nA model for [tests](https://example.com/)."}
+        self.error: Exception | None = None
+        self.hold = threading.Event()
+        self.hold.set()
+        self.queries: list[Query] = []
+        self.asked: list[str] = []
+
+    def search(self, query: Query) -> list[Found]:
+        self.queries.append(query)
+        self._answer()
+        return [it for it in self.found if query.words.lower() in it.id.lower()]
+
+    def repository(
+        self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
+    ) -> Repository:
+        self.asked.append(repo)
+        self._answer()
+        return self.repositories[repo]
+
+    def card(self, repository: Repository) -> str:
+        self._answer()
+        return self.cards.get(repository.id, "")
+
+    def headers(self, repository: Repository, variant: Variant, folder: Path) -> Path:
+        self._answer()
+        place = folder / variant.files[0].path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(STARTER.read_bytes())
+        return place
+
+    def _answer(self) -> None:
+        self.hold.wait(10)
+        if self.error is not None:
+            raise self.error
+
+
+class ScriptedQueue(DownloadQueue):
+    """Takes what is wanted and lets a test say how far it is."""
+
+    def __init__(self) -> None:
+        self.items: list[Download] = []
+        self.error: Exception | None = None
+
+    def add(self, wanted: Wanted) -> Download:
+        if self.error is not None:
+            raise self.error
+        download = Download(f"d{len(self.items) + 1}", wanted, "waiting")
+        self.items.append(download)
+        return download
+
+    def downloads(self) -> list[Download]:
+        return list(self.items)
+
+    def advance(self, share: float, state: str = "running") -> list[Download]:
+        """The last one has come so far."""
+        last = self.items[-1]
+        self.items[-1] = replace(
+            last,
+            state=state,  # type: ignore[arg-type]
+            bytes_done=round(share * last.wanted.bytes_total),
+            bytes_per_s=12.5e6,
+            seconds_left=190.0,
+        )
+        return self.downloads()
+
+
+class ScriptedRecommending(Recommending):
+    """Recommends by the real rule and the real catalogue, for a computer that a test describes."""
+
+    def __init__(self, hardware: Hardware) -> None:
+        self._computer = hardware
+        self.error: Exception | None = None
+
+    def recommend(self) -> Recommendation:
+        if self.error is not None:
+            raise self.error
+        return recommend(self._computer, self.catalogue(), Bandwidth(30e9))
+
+    def catalogue(self) -> Catalogue:
+        return load_catalogue((RESOURCES / "catalogue.json").read_text(encoding="utf-8"))
+
+
+class ScriptedFitting(Fitting):
+    """Knows no more of a file than its size. free: bytes that a model may take."""
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+        self.error: Exception | None = None
+        self.reported: list[Path] = []
+
+    def quick(self, size_bytes: int, sibling: GgufHeader | None = None) -> Verdict:
+        return judge(round(1.1 * size_bytes), self._free)
+
+    def report(
+        self,
+        path: Path,
+        header: GgufHeader,
+        wishes: Wishes,
+        drafter: Path | None = None,
+        projector: Path | None = None,
+        cancel: CancelToken | None = None,
+    ) -> FitReport:
+        self.reported.append(path)
+        if self.error is not None:
+            raise self.error
+        parts = Parts(
+            round(4.4 * GB),
+            round(0.9 * GB),
+            round(0.3 * GB),
+            round(0.3 * GB) if drafter else 0,
+            round(0.9 * GB) if projector else 0,
+        )
+        verdict = judge(parts.total, self._free)
+        reason = f"{path.name} needs {parts.total / GB:.1f} GB."
+        fit = Fit(verdict, parts.total, self._free, parts, 8192, "processor", reason)
+        return FitReport(fit, LoadPlan(path, 8192, 4, 4), True, None, (reason,))
