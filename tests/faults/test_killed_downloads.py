@@ -1,0 +1,79 @@
+"""Downloads whose process is killed at random moments: the next goes on, to the right bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import scan_cache_dir
+
+from tests.hub.contents import Made
+from tests.hub.testhub import Cdn, TestHub
+
+REPO = "ada/Small-GGUF"
+FILES = {
+    "small-Q4_K_M.gguf": Made(9_000_000, seed=1, head=b"GGUF"),
+    "mmproj-small-F16.gguf": Made(1_000_000, seed=2, head=b"GGUF"),
+}
+PULL = ("models", "pull", f"{REPO}:Q4_K_M", "--json")
+KILLS = 4
+
+
+def hearth(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "app", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def value_of(*words: str) -> Any:
+    with hearth(*words) as process:
+        out, err = process.communicate()
+    assert process.returncode == 0, out + err
+    return json.loads(out)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kill -9 is of POSIX")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_killed_download_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chance = random.Random(seed)
+    cache = tmp_path / "hub"
+    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
+    with TestHub(cdn=Cdn()) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        hub.add(REPO, FILES)
+        seen = 0
+        for _ in range(KILLS):
+            process = hearth(*PULL, "--limit", "2")
+            asked = len(hub.requests)
+            while len(hub.requests) == asked and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0.0, 1.0))
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            assert not list(cache.rglob("small-Q4_K_M.gguf")), "a part was taken for a model"
+            listed = value_of("downloads", "list", "--json")
+            assert seen == 0 or listed, "the queue was lost"
+            for download in listed:
+                assert download["state"] == "waiting"
+                assert download["bytes_done"] >= seen, "what had come was lost"
+                seen = download["bytes_done"]
+        assert seen > 1_000_000, "nothing came before the kills: the test shows nothing"
+        pulled = value_of(*PULL)
+        ranges = [asked.headers.get("range") for asked in hub.cdn_requests]
+    assert any(ranges)
+    for path, made in zip(pulled["paths"], FILES.values(), strict=True):
+        assert Path(path).read_bytes() == made.read(0, made.size)
+    assert not scan_cache_dir(cache).warnings

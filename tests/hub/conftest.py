@@ -1,0 +1,36 @@
+"""Clients of the loopback Hub: huggingface_hub as it comes, and a plain one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from huggingface_hub import HfApi, close_session, constants, set_client_factory
+from huggingface_hub.utils._http import default_client_factory
+from huggingface_hub.utils.tqdm import tqdm
+
+from tests.hub.testhub import TestHub
+
+
+@pytest.fixture
+def api(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HfApi]:
+    """The real client, with what it does beside the requests turned off."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
+    # the bars of downloads otherwise start a thread that watches them for ever
+    monkeypatch.setattr(tqdm, "monitor_interval", 0)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    set_client_factory(default_client_factory)
+    yield HfApi(endpoint=hub.url, token=False)
+    close_session()
+
+
+@pytest.fixture
+def plain() -> Iterator[httpx2.Client]:
+    """A client that follows no redirect, and asks for the bytes as they are."""
+    headers = {"Accept-Encoding": "identity"}
+    with httpx2.Client(trust_env=False, timeout=5, headers=headers) as client:
+        yield client

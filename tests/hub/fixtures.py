@@ -1,0 +1,16 @@
+"""A loopback Hub for a test; `tests/conftest.py` gives it to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.hub.testhub import TestHub
+
+
+@pytest.fixture
+def hub() -> Iterator[TestHub]:
+    """An empty Hub on this computer."""
+    with TestHub() as running:
+        yield running
