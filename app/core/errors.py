@@ -55,5 +55,131 @@ class ModelUnknown(AppError):
     code = "model_not_found"
 
 
+class ModelAmbiguous(AppError):
+    code = "model_ambiguous"
+
+
+class ModelNotOurs(AppError):
+    """It belongs to another program, or is part of Hearth, and is not to be changed."""
+
+    code = "model_not_ours"
+
+
+class ModelDiffers(AppError):
+    """Its bytes are not those that it should have."""
+
+    code = "model_differs"
+
+
+class ModelNotRead(AppError):
+    code = "model_not_read"
+
+
+class TrashFailed(AppError):
+    code = "trash"
+
+
 class FileNotText(AppError):
     code = "file_not_text"
+
+
+class Offline(AppError):
+    """Hearth was told to stay offline; nothing was sent."""
+
+    code = "offline"
+
+
+class NoConnection(AppError):
+    code = "no_connection"
+
+
+class ConnectionTimedOut(AppError):
+    code = "connection_timed_out"
+
+
+class CertificateRefused(AppError):
+    code = "certificate_refused"
+
+
+class ProxyRefused(AppError):
+    code = "proxy_refused"
+
+
+class AddressInvalid(AppError):
+    code = "address_invalid"
+
+
+class KeyringBroken(AppError):
+    code = "keyring"
+
+
+class NoKeyring(AppError):
+    code = "no_keyring"
+
+
+class TokenMalformed(AppError):
+    code = "token_malformed"
+
+
+class NoSuchService(AppError):
+    code = "no_such_service"
+
+
+class HubNameInvalid(AppError):
+    code = "hub_name"
+
+
+class RepositoryUnknown(AppError):
+    code = "repository_not_found"
+
+
+class GatedRepository(AppError):
+    """licence_page: where the licence is accepted."""
+
+    code = "repository_gated"
+
+    def __init__(self, what: str, why: str, do: str, licence_page: str) -> None:
+        super().__init__(what, why, do)
+        self.licence_page = licence_page
+
+
+class TokenRefused(AppError):
+    code = "token_refused"
+
+
+class HubBusy(AppError):
+    """retry_in_s: when the Hub wants to be asked again, in seconds; None if it does not say."""
+
+    code = "hub_busy"
+
+    def __init__(self, what: str, why: str, do: str, retry_in_s: float | None = None) -> None:
+        super().__init__(what, why, do)
+        self.retry_in_s = retry_in_s
+
+
+class HubUnreadable(AppError):
+    code = "hub_unreadable"
+
+
+class FileNotOnHub(AppError):
+    code = "file_not_found"
+
+
+class FileChanged(AppError):
+    code = "file_changed"
+
+
+class WrongBytes(AppError):
+    """What came is not what the Hub announced, by its SHA-256."""
+
+    code = "wrong_bytes"
+
+
+class ServerFailed(AppError):
+    """A server answered, but not with the file."""
+
+    code = "server_failed"
+
+
+class DownloadUnknown(AppError):
+    code = "download_not_found"

@@ -1,0 +1,77 @@
+"""`hearth token`: the user's tokens, read from standard input and never printed."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from typing import Any
+
+from app.cli.output import Output
+from app.core.errors import NoKeyring
+from app.services.tokens import Kept
+from app.store.secrets import SecretStatus
+from app.wiring import Core
+
+_PLACES = {
+    "keyring": "in the system's keyring",
+    "memory": "in memory, for this run only",
+    "environment": "in the environment",
+    "none": "nowhere",
+}
+
+
+def token(core: Core, args: argparse.Namespace, out: Output) -> int:
+    if args.verb == "set":
+        _show_kept(core.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+    elif args.verb == "status":
+        _show(core.tokens.status(args.what), args.what, out)
+    else:
+        _show(core.tokens.clear(args.what), args.what, out)
+    return 0
+
+
+def _read() -> str:
+    """Without showing what is typed, where somebody types it."""
+    if sys.stdin.isatty():
+        return getpass.getpass("Token (it is not shown): ")
+    return sys.stdin.readline()
+
+
+def _show_kept(kept: Kept, service: str, out: Output) -> None:
+    """Raises NoKeyring: a command's memory ends with it, so nothing was kept."""
+    status = kept.status
+    if status.place == "memory":
+        whose = (
+            f"The token belongs to {kept.account} and works, but this" if kept.account else "This"
+        )
+        raise NoKeyring(
+            "The token was not kept.",
+            f"{whose} system has no keyring, and Hearth writes no token into a file.",
+            "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
+            "environment.",
+        )
+    for line in filter(None, (kept.why_untested, status.warning)):
+        out.note(line)
+    out.value(
+        {**_described(status, service), "account": kept.account},
+        lambda: f"Kept the token of {kept.account}." if kept.account else "Kept the token.",
+    )
+
+
+def _show(status: SecretStatus, service: str, out: Output) -> None:
+    if status.warning:
+        out.note(status.warning)
+    there = (
+        f"There is a token, {_PLACES[status.place]}." if status.present else "There is no token."
+    )
+    out.value(_described(status, service), lambda: there)
+
+
+def _described(status: SecretStatus, service: str) -> dict[str, Any]:
+    return {
+        "service": service,
+        "present": status.present,
+        "place": status.place,
+        "warning": status.warning,
+    }

@@ -1,0 +1,46 @@
+"""What is known of a connection that left this computer, or was kept from leaving it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Purpose = Literal[
+    "search for models",
+    "look at a model",
+    "read a model's header",
+    "download a model",
+    "refresh the catalogue",
+    "test a token",
+]
+"""Why Hearth connects at all: there is no connection without one of these."""
+
+PURPOSES: tuple[Purpose, ...] = (
+    "search for models",
+    "look at a model",
+    "read a model's header",
+    "download a model",
+    "refresh the catalogue",
+    "test a token",
+)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One request, as the ledger keeps it.
+
+    started: seconds since 1970. seconds: how long it took. sent, received: bytes of its bodies.
+    result: an HTTP status such as "200", or a word for what ended it: "refused" if Hearth was
+    offline, "failed", "cancelled". proxy: host and port of the proxy it went through, if any.
+    """
+
+    started: float
+    seconds: float
+    host: str
+    port: int
+    purpose: Purpose
+    method: str
+    sent: int
+    received: int
+    result: str
+    proxy: str | None = None

@@ -1,0 +1,7 @@
+"""The one gate through which Hearth connects to anything: policy, purpose and ledger."""
+
+from app.net.endpoint import endpoint
+from app.net.explained import explained
+from app.net.gate import Gate
+
+__all__ = ["Gate", "endpoint", "explained"]

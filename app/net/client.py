@@ -1,0 +1,167 @@
+"""The client behind the gate; httpx2 is loaded with this module, so import it when it is needed."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import logging
+import ssl
+import threading
+from collections.abc import Callable
+
+import httpx2
+
+from app import __version__
+from app.core.errors import CertificateRefused, Offline
+from app.core.network import Connection
+from app.net.counted import Received, Sent
+from app.net.entry import Entry
+from app.net.explained import is_certificate
+from app.net.hosts import LOCALHOST, is_loopback, proxy_for
+from app.net.scope import current
+
+_TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
+_PORTS = {"http": 80, "https": 443}
+_PROXY_WANTS_A_NAME = 407
+
+
+class GatedClient(httpx2.Client):
+    """A client that keeps no cookies, and that only its owner can end."""
+
+    def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
+        # It logs whole addresses, and those of files can hold signatures; the ledger has the hosts.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        none = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
+        super().__init__(
+            transport=GatedTransport(record, offline),
+            cookies=http.cookiejar.CookieJar(none),
+            headers={"User-Agent": f"hearth/{__version__}"},
+            timeout=_TIMEOUT,
+            follow_redirects=True,
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Nothing: huggingface_hub closes its session whenever a host cannot be reached."""
+
+    def end(self) -> None:
+        super().close()
+
+
+class GatedTransport(httpx2.BaseTransport):
+    """Sends each request, each hop of a redirect too, by the rules of the gate.
+
+    The system's proxies are asked for each request, since a laptop moves between networks; a
+    custom transport turns off what httpx2 itself does about them. Certificates are checked
+    against the system's store (by truststore on Windows and macOS) or that of SSL_CERT_FILE.
+    """
+
+    def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
+        self._record = record
+        self._offline = offline
+        self._lock = threading.Lock()
+        self._tls = _certificates()
+        self._routes: dict[str | None, httpx2.HTTPTransport] = {}
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        scope = current()
+        url = request.url
+        port = url.port or _PORTS.get(url.scheme, 0)
+        if "Authorization" in request.headers and not scope.may_authorize(
+            (url.scheme, url.host, port)
+        ):
+            del request.headers["Authorization"]
+        entry = Entry(self._record, url.host, port, scope.purpose, request.method)
+        try:
+            self._stay_within_reach(url.host)
+            response = self._send(request, entry)
+        except Offline:
+            entry.end("refused")
+            raise
+        except BaseException:
+            entry.end("failed")
+            raise
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=Received(response, entry, self._stay_within_reach),
+            extensions=response.extensions,
+        )
+
+    def close(self) -> None:
+        with self._lock:
+            for route in self._routes.values():
+                route.close()
+
+    def _send(self, request: httpx2.Request, entry: Entry) -> httpx2.Response:
+        proxy = proxy_for(request.url.scheme, request.url.host)
+        route = self._route(proxy)
+        if request.url.host == LOCALHOST:
+            return _to_localhost(route, request, entry)
+        if proxy is None:
+            return route.handle_request(_sent(request, request.url, entry))
+        # Not the whole address: it can hold a name and a password.
+        entry.proxy = httpx2.URL(proxy).netloc.decode("ascii")
+        return _through_proxy(route, _sent(request, request.url, entry))
+
+    def _stay_within_reach(self, host: str) -> None:
+        """Raises Offline, before anything has looked the host up."""
+        if not is_loopback(host) and self._offline():
+            raise Offline(
+                "Hearth is offline.",
+                "“Stay offline” is on, in the settings or by --offline, so nothing was sent to "
+                f"{host}.",
+                "Turn “Stay offline” off to connect.",
+            )
+
+    def _route(self, proxy: str | None) -> httpx2.HTTPTransport:
+        with self._lock:
+            if proxy not in self._routes:
+                self._routes[proxy] = httpx2.HTTPTransport(verify=self._tls, proxy=proxy)
+            return self._routes[proxy]
+
+
+def _certificates() -> ssl.SSLContext:
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise CertificateRefused(
+            "The certificates of this system cannot be read.",
+            f"The system says: {error}.",
+            "Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.",
+        ) from error
+
+
+def _to_localhost(
+    route: httpx2.HTTPTransport, request: httpx2.Request, entry: Entry
+) -> httpx2.Response:
+    """Both of its addresses are known, so no name server is asked for them."""
+    request.extensions["sni_hostname"] = LOCALHOST
+    try:
+        return route.handle_request(_sent(request, request.url.copy_with(host="127.0.0.1"), entry))
+    except httpx2.ConnectError:
+        return route.handle_request(_sent(request, request.url.copy_with(host="::1"), entry))
+
+
+def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
+    """What fails between here and the proxy is the proxy's error, not that of the host."""
+    try:
+        response = route.handle_request(request)
+    except httpx2.ConnectError as error:
+        if is_certificate(error):
+            raise
+        raise httpx2.ProxyError(str(error)) from error
+    if response.status_code == _PROXY_WANTS_A_NAME:
+        response.close()
+        raise httpx2.ProxyError(f"{response.status_code} {response.reason_phrase}")
+    return response
+
+
+def _sent(request: httpx2.Request, url: httpx2.URL, entry: Entry) -> httpx2.Request:
+    """The request as it goes out: to this address, with its bytes counted."""
+    return httpx2.Request(
+        request.method,
+        url,
+        headers=request.headers,
+        stream=Sent(request, entry),
+        extensions=request.extensions,
+    )

@@ -1,0 +1,79 @@
+"""The bodies of requests and responses, counted as they pass; loaded with the client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import httpx2
+
+from app.core.errors import Offline
+from app.net.entry import Entry
+
+_LOOK_S = 0.5
+"""How often a body that still comes looks whether Hearth is offline, in seconds."""
+
+
+class Sent(httpx2.SyncByteStream):
+    """A request's body, counted."""
+
+    def __init__(self, request: httpx2.Request, entry: Entry) -> None:
+        self._body = cast(httpx2.SyncByteStream, request.stream)
+        self._entry = entry
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._body:
+            self._entry.sent += len(piece)
+            yield piece
+
+    def close(self) -> None:
+        self._body.close()
+
+
+class Received(httpx2.SyncByteStream):
+    """A response's body, counted; it ends soon after Hearth goes offline."""
+
+    def __init__(
+        self,
+        response: httpx2.Response,
+        entry: Entry,
+        stay_within_reach: Callable[[str], None],
+    ) -> None:
+        self._body = cast(httpx2.SyncByteStream, response.stream)
+        self._status = str(response.status_code)
+        self._entry = entry
+        self._stay_within_reach = stay_within_reach
+        self._length = int(response.headers.get("Content-Length", -1))
+        self._result = self._status
+        self._next_look = time.monotonic() + _LOOK_S
+
+    def __iter__(self) -> Iterator[bytes]:
+        entry = self._entry
+        self._result = "cancelled"
+        try:
+            for piece in self._body:
+                entry.received += len(piece)
+                self._look_up()
+                if entry.received == self._length:
+                    self._result = self._status
+                yield piece
+        except Offline:
+            self._result = "refused"
+            raise
+        except httpx2.HTTPError:
+            self._result = "failed"
+            raise
+        self._result = self._status
+
+    def _look_up(self) -> None:
+        """Now and then: whether Hearth is offline is read from a file."""
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _LOOK_S
+            self._stay_within_reach(self._entry.host)
+
+    def close(self) -> None:
+        try:
+            self._body.close()
+        finally:
+            self._entry.end(self._result)

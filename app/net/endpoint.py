@@ -1,0 +1,28 @@
+"""Where the Hub is: its own address, or the mirror that the environment names."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from app.core.errors import AddressInvalid
+
+HUB = "https://huggingface.co"
+
+
+def endpoint() -> str:
+    """The Hub's address without a slash at its end, read anew at each call.
+
+    huggingface_hub reads HF_ENDPOINT once, when it is imported; so give it this one.
+    Raises AddressInvalid.
+    """
+    address = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/")
+    if not address:
+        return HUB
+    if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
+        raise AddressInvalid(
+            f"“{address}” is not the address of a Hub.",
+            "HF_ENDPOINT in the environment has to begin with https:// and a host's name.",
+            "Set HF_ENDPOINT to a whole address, or remove it to use huggingface.co.",
+        )
+    return address

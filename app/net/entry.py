@@ -1,0 +1,59 @@
+"""A line of the ledger while its request is still under way."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from app.core.network import Connection, Purpose
+from engines.errors import UserError
+
+_log = logging.getLogger(__name__)
+
+
+class Entry:
+    """Counts one request; `end` writes it down, once."""
+
+    def __init__(
+        self,
+        record: Callable[[Connection], None],
+        host: str,
+        port: int,
+        purpose: Purpose,
+        method: str,
+    ) -> None:
+        self.host = host
+        self.proxy: str | None = None
+        self.sent = 0
+        self.received = 0
+        self._record = record
+        self._port = port
+        self._purpose = purpose
+        self._method = method
+        self._started = time.time()
+        self._clock = time.monotonic()
+        self._ended = False
+
+    def end(self, result: str) -> None:
+        """A ledger that cannot be written is told in the log: the connection was made all the
+        same, and who asked for it should have the answer."""
+        if self._ended:
+            return
+        self._ended = True
+        connection = Connection(
+            started=self._started,
+            seconds=time.monotonic() - self._clock,
+            host=self.host,
+            port=self._port,
+            purpose=self._purpose,
+            method=self._method,
+            sent=self.sent,
+            received=self.received,
+            result=result,
+            proxy=self.proxy,
+        )
+        try:
+            self._record(connection)
+        except UserError as error:
+            _log.warning("A connection to %s is not in the ledger: %s", self.host, error)

@@ -1,0 +1,71 @@
+"""The gate: the one client, why it may connect, and huggingface_hub made to use it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from app.core.network import PURPOSES, Connection, Purpose
+from app.net.scope import Scope, within
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from app.net.client import GatedClient
+
+
+class Gate:
+    """Every connection of Hearth; may be used from any thread.
+
+    record: keeps a connection in the ledger, whatever became of it.
+    offline: whether only this computer may be reached; asked before each connection and while
+    an answer still comes.
+
+    Libraries are loaded at the first use, not when the gate is made.
+    """
+
+    def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
+        self._record = record
+        self._offline = offline
+        self._lock = threading.Lock()
+        self._client: GatedClient | None = None
+        self._closed = False
+
+    @contextmanager
+    def for_purpose(self, purpose: Purpose) -> Iterator[None]:
+        """Requests of this thread in the block are made for this purpose; without one they fail.
+
+        In one block an Authorization header goes to one scheme, host and port only: those of
+        the first request that carries it, however a server redirects.
+        """
+        if purpose not in PURPOSES:
+            raise ValueError(f"not a purpose: {purpose}")
+        self._opened()
+        with within(Scope(purpose)):
+            yield
+
+    @property
+    def client(self) -> httpx2.Client:
+        """The one client; raises Offline, and httpx2's errors, which `explained` puts in words."""
+        return self._opened()
+
+    def close(self) -> None:
+        """End all connections; later requests fail."""
+        with self._lock:
+            self._closed = True
+            if self._client is not None:
+                self._client.end()
+
+    def _opened(self) -> GatedClient:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the gate is closed")
+            if self._client is None:
+                from app.net.client import GatedClient
+                from app.net.huggingface import lend
+
+                self._client = GatedClient(self._record, self._offline)
+                lend(self._client)
+            return self._client

@@ -1,0 +1,52 @@
+"""Which hosts are this computer, and which proxy leads to the others; asks no name server."""
+
+from __future__ import annotations
+
+import ipaddress
+import urllib.request
+from urllib.parse import urlsplit
+
+from app.core.errors import ProxyRefused
+
+LOCALHOST = "localhost"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a connection to this host stays on this computer: 127.0.0.0/8, ::1, localhost."""
+    if host.lower() == LOCALHOST:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def proxy_for(scheme: str, host: str) -> str | None:
+    """The address of the system's proxy for a host, if it has one; this computer needs none.
+
+    The environment's variables count first, then what Windows and macOS have in their settings.
+    Raises ProxyRefused for a proxy that Hearth cannot speak to.
+    """
+    if is_loopback(host):
+        return None
+    proxies = urllib.request.getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all")
+    if not proxy or urllib.request.proxy_bypass(host):
+        return None
+    address = proxy if "://" in proxy else f"http://{proxy}"
+    if not _is_http(address):
+        raise ProxyRefused(
+            f"Hearth cannot reach {host} through this system's proxy.",
+            "The proxy's address has to begin with http:// or https:// and name a host; proxies "
+            "of other kinds, such as SOCKS, are not spoken to.",
+            "Set an HTTP proxy in the system's network settings or in HTTPS_PROXY.",
+        )
+    return address
+
+
+def _is_http(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -1,0 +1,101 @@
+"""The user's tokens: tested before they are kept, sent to whom they belong, never shown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.core.errors import KeyringBroken, NoSuchService, Offline, TokenMalformed
+from app.core.secret import Secret
+from app.store.secrets import ENVIRONMENT, Secrets, SecretStatus
+
+HUB = "hf"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A token that was kept. account: whose it is; None if it was not tested.
+
+    why_untested: a sentence, if it should have been tested and was not.
+    """
+
+    account: str | None
+    status: SecretStatus
+    why_untested: str | None = None
+
+
+class Tokens:
+    """who: the name of the account of a token, asked of the Hub; raises AppError."""
+
+    def __init__(self, secrets: Secrets, who: Callable[[str], str]) -> None:
+        self._secrets = secrets
+        self._who = who
+        self._gave_up = False
+
+    def for_hub(self) -> str | None:
+        """The token to send to the Hub.
+
+        Without a keyring that answers, public models still work: it is asked no more until one
+        of the other methods is called, and those say what is wrong with it.
+        """
+        if self._gave_up:
+            return None
+        try:
+            secret = self._secrets.get(HUB)
+        except KeyringBroken as error:
+            self._gave_up = True
+            _log.warning("Going on without a token: %s", error)
+            return None
+        return None if secret is None else checked(secret.reveal()).reveal()
+
+    def keep(self, service: str, text: str, *, test: bool = True) -> Kept:
+        """Test a token and keep it; while offline it is kept untested.
+
+        Raises NoSuchService, TokenMalformed, KeyringBroken, and what `who` raises.
+        """
+        name = self._again(service)
+        secret = checked(text)
+        account, why = None, None
+        if test:
+            try:
+                account = self._who(secret.reveal())
+            except Offline:
+                why = "It was not tested, since Hearth is offline."
+        return Kept(account, self._secrets.set(name, secret), why)
+
+    def status(self, service: str) -> SecretStatus:
+        """Raises NoSuchService, KeyringBroken."""
+        return self._secrets.status(self._again(service))
+
+    def clear(self, service: str) -> SecretStatus:
+        """Forget a token; returns what is left. Raises NoSuchService, KeyringBroken."""
+        return self._secrets.clear(self._again(service))
+
+    def _again(self, service: str) -> str:
+        """The name of a service's secret; the keyring may be asked again."""
+        if service not in ENVIRONMENT:
+            raise NoSuchService(
+                f"Hearth keeps no token for “{service}”.",
+                f"It knows of these: {', '.join(ENVIRONMENT)}.",
+                "Use one of them, such as `hearth token status hf`.",
+            )
+        self._gave_up = False
+        return service
+
+
+def checked(text: str) -> Secret:
+    """A token as it can stand in a header: visible ASCII characters. Raises TokenMalformed.
+
+    A library that is given another one would quote it in its error.
+    """
+    text = text.strip()
+    if not text or not all("!" <= character <= "~" for character in text):
+        raise TokenMalformed(
+            "That is not a token.",
+            "A token is one word of letters, digits and signs, without spaces.",
+            "Copy it whole from the page where it was made.",
+        )
+    return Secret(text)

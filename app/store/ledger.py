@@ -1,0 +1,46 @@
+"""The ledger: every connection that left this computer, or was kept from leaving it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.core.network import Connection
+from app.store.db import Database
+
+KEPT = 20_000
+"""How many of the last connections are kept."""
+
+
+class Ledger:
+    """Every method is one transaction and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, connection: Connection) -> None:
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO connections (started, seconds, host, port, purpose, method, sent, "
+                "received, result, proxy) VALUES (:started, :seconds, :host, :port, :purpose, "
+                ":method, :sent, :received, :result, :proxy)",
+                asdict(connection),
+            )
+            db.execute(
+                "DELETE FROM connections WHERE id <= (SELECT max(id) FROM connections) - ?",
+                (KEPT,),
+            )
+
+    def connections(self, limit: int) -> list[Connection]:
+        """The last ones, the newest first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT started, seconds, host, port, purpose, method, sent, received, result, "
+                "proxy FROM connections ORDER BY id DESC LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [Connection(**dict(row)) for row in rows]
+
+    def clear(self) -> int:
+        """Returns how many there were."""
+        with self._database.write() as db:
+            return db.execute("DELETE FROM connections").rowcount

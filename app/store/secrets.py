@@ -1,0 +1,119 @@
+"""Secrets: in the system's keyring, or from the environment; never in a file of Hearth's."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from app.core.errors import KeyringBroken
+from app.core.secret import Secret
+
+if TYPE_CHECKING:
+    from keyring.backend import KeyringBackend
+
+Place = Literal["keyring", "memory", "environment", "none"]
+
+SERVICE = "Hearth"
+"""The name under which the keyring shows Hearth's secrets."""
+
+ENVIRONMENT = {"hf": "HF_TOKEN"}
+"""Variables that win over what is kept; they are read, and never written anywhere."""
+
+NO_KEYRING = (
+    "This system has no keyring that Hearth can use, so a token stays in memory only and is "
+    "gone when Hearth ends. Install one, such as GNOME Keyring or KWallet, or set {variable}."
+)
+OVERRULED = "{variable} is set in the environment and wins over what the keyring holds."
+
+
+@dataclass(frozen=True)
+class SecretStatus:
+    """Whether there is a secret, and where; warning: what its owner should know."""
+
+    present: bool
+    place: Place
+    warning: str | None = None
+
+
+class Secrets:
+    """Secrets by name. A keyring is asked once in a run, since asking may open a dialog.
+
+    Raises KeyringBroken where there is a keyring that does not answer or stays locked.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Secret | None] = {}
+
+    def get(self, name: str) -> Secret | None:
+        if given := _given(name):
+            return given
+        if name not in self._known:
+            keyring = _keyring()
+            self._known[name] = _ask(keyring, name) if keyring else None
+        return self._known[name]
+
+    def set(self, name: str, value: Secret) -> SecretStatus:
+        """Keep it for later runs where there is a keyring, otherwise for this one; returns where
+        this value went."""
+        if (keyring := _keyring()) is not None:
+            try:
+                keyring.set_password(SERVICE, name, value.reveal())
+            except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
+                raise _broken("keep the secret", error) from None
+        self._known[name] = value
+        variable = ENVIRONMENT[name]
+        if keyring is None:
+            return SecretStatus(True, "memory", NO_KEYRING.format(variable=variable))
+        overruled = OVERRULED.format(variable=variable) if _given(name) else None
+        return SecretStatus(True, "keyring", overruled)
+
+    def clear(self, name: str) -> SecretStatus:
+        """Forget it; what is left afterwards is told, such as a variable of the environment."""
+        if (keyring := _keyring()) is not None and _ask(keyring, name) is not None:
+            try:
+                keyring.delete_password(SERVICE, name)
+            except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
+                raise _broken("remove the secret", error) from None
+        self._known[name] = None
+        return self.status(name)
+
+    def status(self, name: str) -> SecretStatus:
+        if _given(name):
+            return SecretStatus(True, "environment")
+        present = self.get(name) is not None
+        if _keyring() is None:
+            warning = NO_KEYRING.format(variable=ENVIRONMENT[name])
+            return SecretStatus(present, "memory" if present else "none", warning)
+        return SecretStatus(present, "keyring" if present else "none")
+
+
+def _given(name: str) -> Secret | None:
+    text = os.environ.get(ENVIRONMENT[name], "").strip()
+    return Secret(text) if text else None
+
+
+def _keyring() -> KeyringBackend | None:
+    """The system's keyring; None where there is only a stand-in that keeps nothing."""
+    import keyring
+
+    found = keyring.get_keyring()
+    # Stand-ins (fail, null, a chain without links) have priority 0 or less.
+    return found if found.priority > 0 else None
+
+
+def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
+    try:
+        text = keyring.get_password(SERVICE, name)
+    except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
+        raise _broken("read the secret", error) from None
+    return Secret(text) if text else None
+
+
+def _broken(what: str, error: Exception) -> KeyringBroken:
+    """Only the kind of the error is told: what a keyring says could quote what it was given."""
+    return KeyringBroken(
+        f"The system’s keyring did not {what}.",
+        f"It is locked, or it failed ({type(error).__name__}).",
+        f"Unlock the keyring and try again, or set {' or '.join(ENVIRONMENT.values())}.",
+    )
