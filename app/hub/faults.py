@@ -1,0 +1,32 @@
+"""How one attempt at a transfer ends when it does not end well."""
+
+from __future__ import annotations
+
+from app.core.errors import AppError
+
+
+class Cancelled(Exception):
+    """The transfer was asked to stop; what has come is kept."""
+
+
+class Transient(Exception):
+    """May be better in a while.
+
+    error: what it is, in words for the user; raised when patience ends.
+    asked_s: how long the server asks to wait, in seconds.
+    tries: how often in a row this may be met without one new byte, if not as often as anything.
+    of_ranges: it comes of asking for a part of the file; the whole file may still be had.
+    """
+
+    def __init__(
+        self,
+        error: AppError,
+        asked_s: float | None = None,
+        tries: int | None = None,
+        of_ranges: bool = False,
+    ) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.asked_s = asked_s
+        self.tries = tries
+        self.of_ranges = of_ranges

@@ -1,0 +1,139 @@
+"""A file of a repository into the Hub's cache: found there, or transferred and put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.core.errors import HubUnreadable
+from app.core.hub import RepoFile
+from app.hub.cache_layout import Slot
+from app.hub.checksum import UNKNOWN, hasher
+from app.hub.faults import Cancelled
+from app.hub.limiter import Limiter
+from app.hub.naming import git_name
+from app.hub.part import here, remove_part
+from app.hub.source import Source
+from app.hub.space import explained
+from app.hub.transfer import Checking, Step, Terms, transfer
+from app.net import Gate, endpoint
+from engines.cancel import CancelToken
+
+_READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Item:
+    """A file to bring. ref: the branch by which other tools will ask for it."""
+
+    repo: str
+    commit: str
+    file: RepoFile
+    ref: str = "main"
+
+
+class Fetcher:
+    """Brings files; blocking, and may be used from several threads.
+
+    root: the Hub's cache. token: asked for each file. patience: of the files begun from now on.
+    """
+
+    def __init__(
+        self, gate: Gate, root: Path, token: Callable[[], str | None], terms: Terms
+    ) -> None:
+        self._gate = gate
+        self.root = root
+        self._token = token
+        self._terms = terms
+        self.patience = terms.patience
+        self._git_names: dict[Item, str] = {}
+
+    @property
+    def limiter(self) -> Limiter:
+        return self._terms.limiter
+
+    def fetch(self, item: Item, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
+        """The path of the file, in the snapshot of its commit; its bytes are right.
+
+        A file that is in the cache already is read once to make sure, and not transferred; a
+        damaged one is replaced. Raises Cancelled, or AppError.
+        """
+        if item.file.sha256 is None and item not in self._git_names:
+            self._git_names[item] = git_name(
+                self._gate, item.repo, item.commit, item.file.path, self._token()
+            )
+        slot = self._slot(item)
+        size = item.file.size
+        with explained(self.root, size - self.here(item)[0]):
+            slot.prepare()
+            with slot.held(cancel):
+                found = slot.found(size)
+                if found is not None and self._right(item, found, tell, cancel):
+                    slot.take(found)
+                    slot.refer(item.ref)
+                    remove_part(slot.part)
+                    return slot.pointer
+                with self._gate.for_purpose("download a model"):
+                    source = self._source(item)
+                    terms = replace(self._terms, patience=self.patience)
+                    transfer(self._gate.client, source, slot.part, terms, tell, cancel)
+                placed = slot.place(item.ref)
+                remove_part(slot.part)
+                return placed
+
+    def here(self, item: Item) -> tuple[int, int]:
+        """Bytes of the file that are here, whole or as a part, and bytes of disk it has taken."""
+        slot = self._slot(item)
+        if slot.found(item.file.size) is not None:
+            return item.file.size, item.file.size
+        return here(slot.part)
+
+    def forget(self, item: Item) -> None:
+        """Remove the part of a file, unless another process is at work on it. Raises AppError."""
+        slot = self._slot(item)
+        at_once = CancelToken()
+        at_once.cancel()
+        with explained(self.root, 0):
+            if slot.part.exists():
+                with suppress(Cancelled), slot.held(at_once):
+                    remove_part(slot.part)
+
+    def _slot(self, item: Item) -> Slot:
+        try:
+            checksum = self._checksum(item)
+            return Slot(self.root, item.repo, item.commit, item.file.path, checksum)
+        except ValueError as error:
+            raise HubUnreadable(
+                f"{item.repo} has a file that cannot be saved.",
+                f"Its path, “{item.file.path}”, would lead out of the folder of downloads.",
+                "Choose another repository, and tell the Hub of this one.",
+            ) from error
+
+    def _checksum(self, item: Item) -> str:
+        """Until a small file's is known, one that no file has."""
+        return item.file.sha256 or self._git_names.get(item, UNKNOWN)
+
+    def _source(self, item: Item) -> Source:
+        from huggingface_hub import hf_hub_url
+
+        url = hf_hub_url(item.repo, item.file.path, revision=item.commit, endpoint=endpoint())
+        name = item.file.path.rsplit("/", 1)[-1]
+        token = self._token()
+        return Source(url, item.repo, name, item.file.size, self._checksum(item), token)
+
+    def _right(
+        self, item: Item, found: Path, tell: Callable[[Step], None], cancel: CancelToken
+    ) -> bool:
+        done = 0
+        checksum = self._checksum(item)
+        read = hasher(checksum, item.file.size)
+        with found.open("rb") as file:
+            while piece := file.read(_READ_BYTES):
+                if cancel.cancelled:
+                    raise Cancelled
+                read.update(piece)
+                done += len(piece)
+                tell(Checking(done))
+        return read.hexdigest() == checksum

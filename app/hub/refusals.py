@@ -1,0 +1,125 @@
+"""What the Hub answers instead of what was asked for, in words for the user: pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from app.core.errors import (
+    AppError,
+    GatedRepository,
+    HubBusy,
+    HubUnreadable,
+    RepositoryUnknown,
+    TokenRefused,
+)
+from app.hub.retry import retry_after
+
+_RESET: Final = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)")
+"""Of the RateLimit header: nothing remains, and so many seconds until it does again."""
+
+
+def refusal(
+    status: int, headers: Mapping[str, str], base: str, repo: str, with_token: bool, now: float
+) -> AppError:
+    """The error behind a status that is no success.
+
+    The Hub's X-Error-Code tells apart what the status does not: it answers 401 to people without
+    an account for repositories that do not exist as well. base: the Hub's address. repo: what the
+    question was about, "" if about none. now: seconds since 1970.
+    """
+    code = headers.get("X-Error-Code", "")
+    if status in (401, 403) and code == "GatedRepo":
+        return _gated(base, repo, with_token)
+    if status in (401, 403) and not code and with_token:
+        return _token(status, base)
+    if status in (401, 404) and repo:
+        return _revision(repo) if code == "RevisionNotFound" else _unknown(repo)
+    if status == 429 or status >= 500:
+        return _busy(status, headers, now)
+    return unreadable(f"It is the status {status}, which says nothing about models.")
+
+
+def unreadable(why: str) -> HubUnreadable:
+    """why: one sentence, what is wrong with the answer."""
+    return HubUnreadable(
+        "The Hub's answer cannot be read.",
+        why,
+        "Open any web page in a browser: some networks want you to sign in first. If HF_ENDPOINT "
+        "is set, check that it is the address of a Hub.",
+    )
+
+
+def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
+    page = f"{base}/{repo}"
+    if with_token:
+        return GatedRepository(
+            f"Your account may not use “{repo}” yet.",
+            "Its owner gives it to people who have accepted its licence, at times one by one.",
+            f"Open {page}, accept the licence with the account of your token, and try again.",
+            page,
+        )
+    return GatedRepository(
+        f"“{repo}” asks for an account.",
+        "Its owner gives it to people who have accepted its licence.",
+        f"Open {page}, accept the licence, and give Hearth your token: `hearth token set hf`.",
+        page,
+    )
+
+
+def _token(status: int, base: str) -> TokenRefused:
+    page = f"{base}/settings/tokens"
+    if status == 403:
+        return TokenRefused(
+            "The Hub refused your token.",
+            "It may not read this: tokens can be limited to some repositories.",
+            f"Give the token the right to read at {page}.",
+        )
+    return TokenRefused(
+        "The Hub refused your token.",
+        "It has expired, was revoked or was not copied whole.",
+        f"Make a new one at {page} and give it to Hearth with `hearth token set hf`; or forget it "
+        "with `hearth token clear hf`.",
+    )
+
+
+def _unknown(repo: str) -> RepositoryUnknown:
+    return RepositoryUnknown(
+        f"There is no model “{repo}” on the Hub.",
+        "No repository has that name, or only some accounts may see it.",
+        "Check the name; `hearth models search WORDS` finds models.",
+    )
+
+
+def _revision(repo: str) -> RepositoryUnknown:
+    return RepositoryUnknown(
+        f"“{repo}” has no such revision.",
+        "The Hub knows the repository, and no branch, tag or commit of that name.",
+        "Leave the revision out to take the newest.",
+    )
+
+
+def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
+    if status != 429:
+        return HubBusy(
+            "The Hub is in trouble.",
+            f"It answered with an error of its own ({status}).",
+            "Try again in some minutes.",
+        )
+    limit = _RESET.search(headers.get("RateLimit", ""))
+    seconds = float(limit[1]) if limit else retry_after(headers.get("Retry-After"), now)
+    return HubBusy(
+        "The Hub wants to be asked less often.",
+        "It got too many requests from this address or account.",
+        f"Try again {_in_words(seconds)}.",
+        seconds,
+    )
+
+
+def _in_words(seconds: float | None) -> str:
+    if seconds is None:
+        return "in some minutes"
+    if seconds < 90:
+        return f"in {max(round(seconds), 1)} seconds"
+    return f"in {round(seconds / 60)} minutes"

@@ -1,0 +1,118 @@
+"""A GGUF file's header without the file: its first bytes, in a sparse file of the true size.
+
+path = fetch_headers(read, variant.files, folder)
+read_header(path)  # as if the model was here
+
+Source of the format: engines/gguf/reader.py. Headers are some MB long, most of it the tokens.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Final
+
+from app.core.hub import RepoFile
+from app.store.folder import explained
+from engines.errors import ModelDamaged, NotAModel
+from engines.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
+
+FIRST: Final = 1 << 20
+MOST: Final = 64 << 20
+"""Bytes that are read first, and at most; each step doubles what is here."""
+
+Read = Callable[[RepoFile, int, int], bytes]
+"""Reads so many bytes of a file from a place on; all of them, or it raises."""
+
+
+def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
+    """Put the headers of a model's parts into `folder`, at their paths; returns the first.
+
+    What is there already is not read again. Raises NotAModel, ModelDamaged, DiskFull,
+    DataFolderReadOnly, and what `read` raises.
+    """
+    places = [folder / file.path for file in files]
+    for file, place in zip(files, places, strict=True):
+        if not place.is_file() or place.stat().st_size != file.size:
+            start = _header(read, file)
+            with explained(folder):
+                _keep(start, file.size, place)
+    return places[0]
+
+
+def forget_headers(folder: Path, older_than_s: float) -> None:
+    """Remove the repositories' headers that were fetched longer ago than that, in seconds."""
+    oldest = time.time() - older_than_s
+    for commit in folder.glob("*/*"):
+        with suppress(OSError):  # what cannot be removed now is tried at the next start
+            if commit.stat().st_mtime < oldest:
+                shutil.rmtree(commit, ignore_errors=True)
+    for repository in folder.glob("*"):
+        with suppress(OSError):  # it still holds a commit
+            repository.rmdir()
+
+
+def _header(read: Read, file: RepoFile) -> bytes:
+    name = Path(file.path).name
+    most = min(file.size, MOST)
+    start = b""
+    while True:
+        start += read(file, len(start), min(max(len(start), FIRST), most - len(start)))
+        if not start.startswith(MAGIC):
+            raise NotAModel(
+                f"“{name}” is not a model.",
+                "It does not begin as a GGUF file does.",
+                "Choose another file or repository.",
+            )
+        try:
+            read_gguf(BytesIO(start), file.size)
+        except CutOff as error:
+            if len(start) < most:
+                continue
+            raise _damaged(name, error) from None
+        except BadGguf as error:
+            raise _damaged(name, error) from None
+        return start
+
+
+def _damaged(name: str, error: BadGguf) -> ModelDamaged:
+    return ModelDamaged(
+        f"“{name}” cannot be used.",
+        f"Its header makes no sense: {error}.",
+        "Choose another quantisation or repository.",
+    )
+
+
+def _keep(start: bytes, size: int, place: Path) -> None:
+    """A file of `size` bytes that takes room for its start only; it appears when it is whole."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as made:
+        try:
+            _make_sparse(made.file)
+            made.write(start)
+            made.truncate(size)
+            made.close()
+            Path(made.name).replace(place)
+        except BaseException:
+            made.close()
+            Path(made.name).unlink(missing_ok=True)
+            raise
+
+
+def _make_sparse(file: IO[bytes]) -> None:
+    """Windows takes the room for a whole file unless it is told not to; others never do."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        set_sparse, returned = 0x000900C4, ctypes.c_ulong()
+        ctypes.windll.kernel32.DeviceIoControl(
+            ctypes.c_void_p(msvcrt.get_osfhandle(file.fileno())),
+            set_sparse, None, 0, None, 0, ctypes.byref(returned), None,
+        )  # fmt: skip

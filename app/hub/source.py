@@ -1,0 +1,137 @@
+"""Where a file comes from, and the words for what a server answers instead of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from app.core.errors import (
+    AppError,
+    FileChanged,
+    FileNotOnHub,
+    GatedRepository,
+    ServerFailed,
+    TokenRefused,
+    WrongBytes,
+)
+
+Origin = tuple[str, str | None, int | None]
+"""Scheme, host and port of an address."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of a repository at one commit.
+
+    url: on the Hub. name: for people. size in bytes. checksum: see `checksum.hasher`.
+    token: goes to the Hub's own origin and nowhere else.
+    """
+
+    url: str
+    repo: str
+    name: str
+    size: int
+    checksum: str
+    token: str | None = None
+
+    @property
+    def home(self) -> Origin:
+        return origin(self.url)
+
+
+def origin(url: str) -> Origin:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname, port
+
+
+def missing(source: Source) -> AppError:
+    return FileNotOnHub(
+        f"{source.name} is not on the Hub.",
+        f"The Hub has no such file in {source.repo} at this commit any more.",
+        "Look at the repository again and choose one of the files that are there now.",
+    )
+
+
+def refused(source: Source, status: int) -> AppError:
+    """The Hub itself wants an account, or another one."""
+    if status == 401 and source.token is not None:
+        return TokenRefused(
+            "The Hub does not accept the token.",
+            "It was withdrawn, has expired, or was not copied whole.",
+            "Make a new one in the Hub's settings and give it with `hearth token set hf`.",
+        )
+    scheme, host, port = source.home
+    usual = port in (80, 443)
+    page = f"{scheme}://{host}{'' if usual else f':{port}'}/{source.repo}"
+    return GatedRepository(
+        f"The Hub does not give {source.name} to everybody.",
+        f"{source.repo} asks you to accept its licence with an account of the Hub first.",
+        f"Open {page}, accept the licence, then give a token with `hearth token set hf`.",
+        page,
+    )
+
+
+def changed(source: Source) -> AppError:
+    return FileChanged(
+        f"{source.name} is not the file that was chosen any more.",
+        "The Hub now has other content, or another size, under the same name.",
+        "Look at the repository again, then download it anew; what has come was not mixed.",
+    )
+
+
+def failed(source: Source, host: str, status: int) -> AppError:
+    return ServerFailed(
+        f"{host} does not send {source.name} at the moment.",
+        f"It answers with the error {status}.",
+        "Wait a while, then resume the download; what has come is kept.",
+    )
+
+
+def busy(source: Source, host: str) -> AppError:
+    return ServerFailed(
+        f"{host} asks for a pause before it sends more of {source.name}.",
+        "It has had too many requests from this address.",
+        "Wait a while, then resume the download; a token of your own allows more.",
+    )
+
+
+def address_refused(source: Source, host: str, status: int) -> AppError:
+    return ServerFailed(
+        f"{host} does not give out {source.name}.",
+        f"The Hub leads there, but that server answers {status}, also to a fresh address.",
+        "Check whether a firewall or proxy changes addresses, then resume the download.",
+    )
+
+
+def web_page(source: Source, host: str) -> AppError:
+    return ServerFailed(
+        f"A web page came instead of {source.name}.",
+        f"Something between here and {host} answers in its place, as the log-in page of a "
+        "hotel's or a company's network does.",
+        "Open any page in a browser and log in there, then resume the download.",
+    )
+
+
+def ended_early(source: Source, host: str) -> AppError:
+    return ServerFailed(
+        f"The connection ended before {source.name} was whole.",
+        f"{host} closed it, or something on the way did.",
+        "Check the connection, then resume the download; what has come is kept.",
+    )
+
+
+def nonsense(source: Source, host: str, why: str) -> AppError:
+    return ServerFailed(
+        f"{host} sends something else than was asked for.",
+        why,
+        f"Try again later, or without a proxy or mirror; what has come of {source.name} is kept.",
+    )
+
+
+def wrong_bytes(source: Source) -> AppError:
+    return WrongBytes(
+        f"{source.name} arrived damaged twice and was not kept.",
+        "Its bytes are not those that the Hub announced, by their checksum.",
+        "Try again later or on another network; a proxy, a mirror or the memory may be faulty.",
+    )

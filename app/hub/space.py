@@ -1,0 +1,67 @@
+"""Room on the disk: asked before a download begins, and told in figures where there is none."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.core.errors import AppError, DataFolderReadOnly, DiskFull
+
+SPARE = 200_000_000
+"""Bytes that stay free on a disk, for the system and for chats."""
+
+
+def require_room(folder: Path, needed: int, promised: int) -> None:
+    """Raises DiskFull unless there is room for a download in the folder or where it will be.
+
+    needed: bytes it still has to take. promised: bytes that other downloads still have to take.
+    """
+    place = folder
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if needed + promised + SPARE > free:
+        raise no_room(folder, needed, promised, free)
+
+
+def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
+    others = f" and {_gb(promised)} that other downloads still take" if promised else ""
+    short = needed + promised + SPARE - free
+    return DiskFull(
+        "There is not enough room on the disk for this download.",
+        f"It takes {_gb(needed)} more{others}; {_gb(free)} are free where {folder} is, and "
+        f"{_gb(SPARE)} of them are kept free.",
+        f"Free {_gb(short)} or more, or set HF_HOME to a folder on a larger disk, then resume.",
+    )
+
+
+@contextmanager
+def explained(folder: Path, left: int) -> Iterator[None]:
+    """Turn the system's errors on writing into ours. left: bytes that are still to come."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                "The disk filled up during the download.",
+                f"{_gb(left)} are still to come to {folder}; all that has come is kept.",
+                "Free that much space, then resume the download.",
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise DataFolderReadOnly(
+                "Hearth cannot write to the folder of downloads.",
+                f"The system does not allow writing to {error.filename or folder}.",
+                "Allow writing to that folder, or set HF_HOME to another one, then resume.",
+            ) from error
+        raise AppError(
+            "Hearth cannot write to the folder of downloads.",
+            f"The system says of {folder}: {error.strerror or error}.",
+            "Check the disk, or set HF_HOME to another folder, then resume.",
+        ) from error
+
+
+def _gb(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(count, 0) / 1e6:.0f} MB"
