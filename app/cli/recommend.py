@@ -1,0 +1,90 @@
+"""`hearth recommend`: the models that suit this computer, with the reason and the memory sum."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from app.cli.output import Output, size, table
+from app.core.recommend import Pick, Recommendation
+from app.wiring import Core
+from engines.cancel import CancelToken
+
+_KINDS = ("default", "faster", "smarter")
+_TITLES = {"default": "Suggested", "faster": "Faster", "smarter": "Smarter"}
+
+
+def recommend(core: Core, args: argparse.Namespace, out: Output) -> int:
+    if args.refresh:
+        done = core.recommending.refresh(
+            CancelToken(), lambda share: out.rewrite(f"Asking the Hub: {share:.0%}")
+        )
+        out.rewrite("")
+        for repo, why in done.missing:
+            out.note(f"{repo} could not be refreshed: {why}")
+    found = core.recommending.recommend()
+    out.value(_as_value(found), lambda: _in_words(found))
+    return 0
+
+
+def _as_value(found: Recommendation) -> dict[str, Any]:
+    value: dict[str, Any] = {kind: _pick_value(getattr(found, kind)) for kind in _KINDS}
+    return {**value, "note": found.note}
+
+
+def _pick_value(pick: Pick | None) -> dict[str, Any] | None:
+    if pick is None:
+        return None
+    speed = {"tokens_per_s": round(pick.tokens_per_s, 1), "at_least": pick.speed.at_least}
+    speed |= {"low": round(pick.speed.low, 1), "high": round(pick.speed.high, 1)}
+    licence = {"name": pick.licence.name, "account": pick.licence.account}
+    return {
+        **asdict(pick),
+        "speed": speed,
+        "licence": {**licence, "note": pick.licence.note},
+        "command": pick.command,
+    }
+
+
+def _in_words(found: Recommendation) -> str:
+    blocks = [
+        _block(_TITLES[kind], pick) for kind in _KINDS if (pick := getattr(found, kind)) is not None
+    ]
+    return "\n\n".join([*blocks, found.note] if found.note else blocks)
+
+
+def _block(title: str, pick: Pick) -> str:
+    about = "about " if pick.about else ""
+    speed = "at least" if pick.speed.at_least else "about"
+    rows = [
+        ("Memory", _sum(pick)),
+        ("Speed", f"{speed} {pick.tokens_per_s:.0f} tokens a second, on the {pick.device}"),
+        ("Disk", f"{about}{size(pick.disk_bytes)}{'' if pick.disk_fits else ', not free now'}"),
+        ("Licence", _licence(pick)),
+        ("MTP", pick.mtp),
+        ("Get it", pick.command),
+    ]
+    lines = table([(f"  {name}", text) for name, text in rows])
+    return f"{title}: {pick.name}, {pick.variant}\n  {pick.sentence}\n{lines}"
+
+
+def _sum(pick: Pick) -> str:
+    parts = pick.parts
+    named = (
+        ("weights", parts.weights),
+        (f"context of {pick.context:,} tokens", parts.kv),
+        ("computing", parts.compute),
+        ("drafter", parts.drafter),
+        ("projector", parts.projector),
+    )
+    terms = " + ".join(f"{name} {size(bytes_)}" for name, bytes_ in named if bytes_)
+    return (
+        f"{terms} = {size(pick.need)} of {size(pick.have)} free; "
+        f"{size(pick.in_use)} are in use ({pick.verdict})"
+    )
+
+
+def _licence(pick: Pick) -> str:
+    account = "; needs an account on the Hub" if pick.licence.account else ""
+    return f"{pick.licence.name}{account}{'. ' + pick.licence.note if pick.licence.note else ''}"

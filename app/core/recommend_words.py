@@ -1,0 +1,96 @@
+"""What a recommendation says to people: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.core.placing import Ground, Placed, chosen
+from engines.fit import amount
+
+_BUSY = 0.5
+
+
+def speed_words(it: Placed) -> str:
+    """How fast it writes: "about 12 tokens a second"."""
+    if not it.rate_known:
+        return "at a speed that is known after the first answer"
+    number = f"{it.speed.about:.0f}" if it.speed.about >= 2 else f"{it.speed.about:.1f}"
+    return f"{'at least' if it.speed.at_least else 'about'} {number} tokens a second"
+
+
+def default_sentence(it: Placed) -> str:
+    where = {
+        "graphics card": "It fits on the graphics card with room to spare",
+        "graphics card and processor": (
+            f"About {it.share:.0%} of it fits on the graphics card, the rest beside it"
+        ),
+        "processor": "It fits into the free memory with room to spare",
+    }[it.device]
+    return f"{it.size.good_at} {where}, and writes {speed_words(it)}."
+
+
+def faster_sentence(it: Placed, default: Placed) -> str:
+    times = it.speed.about / default.speed.about
+    less = ", and takes less memory" if it.parts.total < default.parts.total else ""
+    return f"{it.size.good_at} It writes about {times:.1f} times as fast{less}."
+
+
+def smarter_sentence(it: Placed, default: Placed) -> str:
+    price = {
+        "fits": "It fits",
+        "tight": "It only just fits, so close other programs first",
+        "partial": f"About {it.share:.0%} of it fits on the graphics card, the rest beside it",
+        "no": "",
+    }[it.verdict]
+    slower = "" if it.speed.about >= default.speed.about else ", slower than the suggestion"
+    return f"{it.size.good_at} {price}, and writes {speed_words(it)}{slower}."
+
+
+def mtp_sentence(it: Placed) -> str:
+    """Whether guessing ahead helps this model here."""
+    mtp = it.size.mtp
+    if mtp.kind == "none" or mtp.help == "off":
+        return mtp.why
+    if not it.whole:
+        return "Off: with a part of the model on the processor, guessing ahead seldom pays."
+    if mtp.kind == "embedded" and not it.variant.head:
+        return "Off: this file comes without the model's MTP head."
+    if not it.parts.drafter:
+        return "Off: there is no room left for guessing ahead."
+    return f"{'On' if mtp.help == 'on' else 'Automatic'}: {mtp.why[:1].lower()}{mtp.why[1:]}"
+
+
+def note(
+    ground: Ground, picks: Sequence[Placed], too_large: Sequence[int], disk_free: int | None
+) -> str:
+    """What a person should know besides; empty if there is nothing."""
+    hardware, room = ground.hardware, ground.room
+    memory = hardware.memory
+    limit = memory.limit_bytes or memory.total_bytes
+    said = []
+    if not picks:
+        said.append(
+            f"No model of the list fits into the {amount(memory.available_bytes)} that are free, "
+            "so the small guide that comes with Hearth remains; it knows Hearth and little else."
+        )
+    if memory.limit_bytes:
+        said.append(f"This container may use {amount(memory.limit_bytes)} of memory.")
+    if memory.available_bytes < _BUSY * limit:
+        said.append(
+            f"Other programs and the system take {amount(limit - memory.available_bytes)} of "
+            f"{amount(limit)}; with some of them closed, a better model may fit."
+        )
+    if not room.gpus and (cards := chosen(hardware)):
+        why = "has too little memory to help" if cards[0].total_bytes else "tells no memory"
+        said.append(f"{cards[0].name} {why}, so the processor does the work.")
+    said += [
+        f"{gpu.name} is not used: {gpu.why_not}"
+        for gpu in hardware.gpus
+        if not gpu.usable and gpu.why_not and not gpu.integrated
+    ]
+    if too_large and disk_free is not None:
+        said.append(
+            f"The disk has {amount(disk_free)} free and up to {amount(max(too_large))} are needed, "
+            "so make room there first."
+        )
+    return " ".join(said)

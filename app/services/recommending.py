@@ -1,0 +1,82 @@
+"""What to recommend on this computer: looks, measures, reads the catalogue and asks the rule."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from app.core.catalogue import Catalogue, CatalogueInvalid, load_catalogue
+from app.core.catalogue_sizes import known_sizes, repositories
+from app.core.recommend import Recommendation, recommend
+from app.services.catalogue_refresh import AsksRepository, KnownFilesBook, Refreshed, refresh
+from engines.cancel import CancelToken
+from engines.hardware import Hardware
+from engines.hardware.bandwidth import BandwidthBook
+
+
+class Recommending:
+    """Nothing happens before it is asked. The first `recommend` measures for a third of a second.
+
+    shipped: Hearth's own catalogue. folder: the data folder, where catalogue.json may change it,
+    and catalogue-sizes.json and bandwidth.json keep what was learnt. models: the folder to which
+    models are downloaded, for the room on its disk; it need not be there yet.
+    """
+
+    def __init__(
+        self,
+        shipped: Path,
+        folder: Path,
+        models: Callable[[], Path],
+        hardware: Callable[[], Hardware],
+        hub: AsksRepository,
+    ) -> None:
+        self._shipped = shipped
+        self._extension = folder / "catalogue.json"
+        self._known = KnownFilesBook(folder / "catalogue-sizes.json")
+        self._bandwidth = BandwidthBook(folder / "bandwidth.json")
+        self._models = models
+        self._hardware = hardware
+        self._hub = hub
+
+    def catalogue(self) -> Catalogue:
+        """The models Hearth knows. Raises CatalogueInvalid for the user's own file."""
+        return load_catalogue(
+            self._shipped.read_text(encoding="utf-8"), self._own_text(), str(self._extension)
+        )
+
+    def recommend(self) -> Recommendation:
+        """For this computer as it is now. Raises CatalogueInvalid."""
+        catalogue = self.catalogue()
+        hardware = self._hardware()
+        return recommend(
+            hardware,
+            catalogue,
+            self._bandwidth.of(hardware),
+            known_sizes(catalogue, self._known.read()),
+            _disk_free(self._models()),
+        )
+
+    def refresh(
+        self, cancel: CancelToken, progress: Callable[[float], None] = lambda _: None
+    ) -> Refreshed:
+        """Ask the Hub for the true sizes and hashes. Raises CatalogueInvalid."""
+        return refresh(self._hub, repositories(self.catalogue()), self._known, cancel, progress)
+
+    def _own_text(self) -> str | None:
+        try:
+            return self._extension.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise CatalogueInvalid(
+                "Your catalogue file cannot be used.",
+                f"{self._extension} cannot be read as text: {error}.",
+                "Mend or remove it.",
+            ) from error
+
+
+def _disk_free(folder: Path) -> int:
+    """Bytes, on the disk where a folder is or will be."""
+    there = next(it for it in (folder, *folder.parents) if it.exists())
+    return shutil.disk_usage(there).free
