@@ -6,11 +6,14 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from app.core.errors import AppError
 from app.hub import source as words
 from app.hub.checksum import is_checksum, plain
 from app.hub.faults import Transient
+from app.hub.line import Watch
 from app.hub.part import Part
-from app.hub.retry import is_transient, retry_after
+from app.hub.refusals import refusal
+from app.hub.retry import asked_s, is_transient
 from app.hub.source import Source, origin
 
 if TYPE_CHECKING:
@@ -20,16 +23,21 @@ _MAX_HOPS = 8
 _FEW = 3
 """Attempts at what seldom gets better by itself."""
 
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 
 
 def ask(
-    client: httpx2.Client, source: Source, part: Part, connect_s: float, stall_s: float
+    client: httpx2.Client,
+    source: Source,
+    part: Part,
+    connect_s: float,
+    stall_s: float,
+    watch: Watch,
 ) -> httpx2.Response:
     """An answer with bytes of the file, its body unread; the caller closes it.
 
     Every attempt begins at the Hub, so that a signed address that has expired is a new one. The
-    token goes to the Hub's own origin only.
+    token goes to the Hub's own origin only. watch: is told of each connection.
 
     Raises Transient, AppError for what lasts, and httpx2's errors.
     """
@@ -39,7 +47,11 @@ def ask(
     url = httpx2.URL(source.url)
     for _ in range(_MAX_HOPS):
         request = client.build_request(
-            "GET", url, headers=_headers(source, part, str(url)), timeout=timeout
+            "GET",
+            url,
+            headers=_headers(source, part, str(url)),
+            timeout=timeout,
+            extensions={"trace": watch},
         )
         response = client.send(request, stream=True, follow_redirects=False)
         try:
@@ -86,9 +98,9 @@ def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
 
 
 def validator(response: httpx2.Response) -> str | None:
-    """The ETag for If-Range: a strong one, as RFC 9110, 13.1.5 asks."""
-    etag: str | None = response.headers.get("etag")
-    return None if etag is None or etag.startswith("W/") else etag
+    """The ETag for If-Range: a strong one, as RFC 9110, 13.1.5 asks, that can be sent back."""
+    etag: str = response.headers.get("etag", "")
+    return etag if etag and not etag.startswith("W/") and etag.isascii() else None
 
 
 def _headers(source: Source, part: Part, url: str) -> dict[str, str]:
@@ -124,29 +136,24 @@ def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home
         if response.headers.get("content-encoding", "identity") != "identity":
             why = "It compresses the file although it was asked not to."
             raise Transient(words.nonsense(source, host, why), tries=_FEW)
-        page = response.headers.get("content-type", "").startswith("text/html")
+        page = response.headers.get("content-type", "").lower().startswith("text/html")
         if page and not source.name.endswith((".html", ".htm")):
             raise Transient(words.web_page(source, host))
     elif is_transient(status):
-        asked_s = _asked_s(response)
-        busy = words.busy(source, host)
-        raise Transient(busy if status == 429 else words.failed(source, host, status), asked_s)
+        error = words.busy(source, host) if status == 429 else words.failed(source, host, status)
+        raise Transient(error, asked_s(response.headers, time.time()))
     elif not at_home:
         raise Transient(words.address_refused(source, host, status), tries=_FEW)
-    elif status in (401, 403):
-        raise words.refused(source, status)
-    elif status in (404, 410):
-        raise words.missing(source)
+    elif status in (401, 403, 404, 410):
+        raise _refused(source, response)
     else:
         raise Transient(words.failed(source, host, status), tries=_FEW)
 
 
-def _asked_s(response: httpx2.Response) -> float | None:
-    """How long the server asks to wait, in seconds: by HTTP's header or by the Hub's own."""
-    from huggingface_hub.utils._http import parse_ratelimit_headers
-
-    asked = retry_after(response.headers.get("retry-after"), time.time())
-    limit = parse_ratelimit_headers(response.headers)
-    if asked is None and limit is not None and response.status_code == 429:
-        return float(limit.reset_in_seconds)
-    return asked
+def _refused(source: Source, response: httpx2.Response) -> AppError:
+    """The Hub's own answer to who may have the file, or that there is none."""
+    status, code = response.status_code, response.headers.get("x-error-code", "EntryNotFound")
+    if status in (404, 410) and code == "EntryNotFound":
+        return words.missing(source)
+    with_token = source.token is not None
+    return refusal(status, response.headers, source.base, source.repo, with_token, time.time())

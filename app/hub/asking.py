@@ -25,7 +25,7 @@ MOST: Final = 32 << 20
 Part = tuple[int, int, int]
 """Of a file: the first byte, the last byte, and the size of the whole."""
 
-_CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_CONTENT_RANGE: Final = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ def ask(gate: Gate, asking: Asking) -> Answer:
                     bool(asking.token),
                     time.time(),
                 )
+            if response.headers.get("Content-Type", "").lower().startswith("text/html"):
+                raise unreadable("It is a web page and not data.")
             part = _part(response)
             if asking.byte_range and part is None:
                 return Answer(b"")

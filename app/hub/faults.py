@@ -14,7 +14,8 @@ class Transient(Exception):
 
     error: what it is, in words for the user; raised when patience ends.
     asked_s: how long the server asks to wait, in seconds.
-    tries: how often in a row this may be met without one new byte, if not as often as anything.
+    tries: of what seldom gets better: how often in a row, with nothing else between and without
+    one new byte, such a fault may be met. None is as often as patience has it.
     of_ranges: it comes of asking for a part of the file; the whole file may still be had.
     """
 

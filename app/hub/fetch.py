@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from app.core.errors import HubUnreadable
@@ -13,7 +14,7 @@ from app.hub.cache_layout import Slot
 from app.hub.checksum import UNKNOWN, hasher
 from app.hub.faults import Cancelled
 from app.hub.limiter import Limiter
-from app.hub.naming import git_name
+from app.hub.naming import git_name, patiently
 from app.hub.part import here, remove_part
 from app.hub.source import Source
 from app.hub.space import explained
@@ -61,9 +62,10 @@ class Fetcher:
         damaged one is replaced. Raises Cancelled, or AppError.
         """
         if item.file.sha256 is None and item not in self._git_names:
-            self._git_names[item] = git_name(
-                self._gate, item.repo, item.commit, item.file.path, self._token()
+            ask = partial(
+                git_name, self._gate, item.repo, item.commit, item.file.path, self._token()
             )
+            self._git_names[item] = patiently(ask, self.patience, tell, cancel)
         slot = self._slot(item)
         size = item.file.size
         with explained(self.root, size - self.here(item)[0]):

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Callable
 from urllib.parse import quote
 
-from app.core.errors import HubUnreadable
+from app.core.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
 from app.hub.asking import Asking, ask
 from app.hub.checksum import is_checksum
+from app.hub.faults import Cancelled
+from app.hub.retry import Patience
+from app.hub.transfer import Retrying, Step
+from app.hub.waiting import wait
 from app.net import Gate
+from engines.cancel import CancelToken
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
@@ -27,3 +34,24 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
             "Try again later, or choose a file of another repository.",
         )
     return name
+
+
+def patiently(
+    ask: Callable[[], str], patience: Patience, tell: Callable[[Step], None], cancel: CancelToken
+) -> str:
+    """Ask the Hub, again after what passes. Raises Cancelled, and what `ask` raises."""
+    failures = 0
+    while True:
+        if cancel.cancelled:
+            raise Cancelled
+        try:
+            return ask()
+        except (HubBusy, NoConnection, ConnectionTimedOut) as error:
+            failures += 1
+            asked_s = error.retry_in_s if isinstance(error, HubBusy) else None
+            share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
+            seconds = patience.delay(failures, share, asked_s)
+            if seconds is None:
+                raise
+            tell(Retrying(error, seconds))
+        wait(seconds, cancel)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Final
 
 from app.core.errors import (
     AppError,
@@ -14,10 +12,10 @@ from app.core.errors import (
     RepositoryUnknown,
     TokenRefused,
 )
-from app.hub.retry import retry_after
+from app.hub.retry import asked_s, is_transient
 
-_RESET: Final = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)")
-"""Of the RateLimit header: nothing remains, and so many seconds until it does again."""
+_DISABLED = "Access to this resource is disabled."
+"""X-Error-Message, as the Hub words it; there is no code for this."""
 
 
 def refusal(
@@ -32,11 +30,13 @@ def refusal(
     code = headers.get("X-Error-Code", "")
     if status in (401, 403) and code == "GatedRepo":
         return _gated(base, repo, with_token)
+    if repo and status == 403 and headers.get("X-Error-Message") == _DISABLED:
+        return _disabled(repo)
     if status in (401, 403) and not code and with_token:
         return _token(status, base)
     if status in (401, 404) and repo:
         return _revision(repo) if code == "RevisionNotFound" else _unknown(repo)
-    if status == 429 or status >= 500:
+    if is_transient(status):
         return _busy(status, headers, now)
     return unreadable(f"It is the status {status}, which says nothing about models.")
 
@@ -92,6 +92,14 @@ def _unknown(repo: str) -> RepositoryUnknown:
     )
 
 
+def _disabled(repo: str) -> RepositoryUnknown:
+    return RepositoryUnknown(
+        f"“{repo}” was disabled on the Hub.",
+        "The Hub gives it to nobody any more, most often because of its content or its licence.",
+        "Choose another model; `hearth models search WORDS` finds models.",
+    )
+
+
 def _revision(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
         f"“{repo}” has no such revision.",
@@ -107,8 +115,7 @@ def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
             f"It answered with an error of its own ({status}).",
             "Try again in some minutes.",
         )
-    limit = _RESET.search(headers.get("RateLimit", ""))
-    seconds = float(limit[1]) if limit else retry_after(headers.get("Retry-After"), now)
+    seconds = asked_s(headers, now)
     return HubBusy(
         "The Hub wants to be asked less often.",
         "It got too many requests from this address or account.",
@@ -122,4 +129,8 @@ def _in_words(seconds: float | None) -> str:
         return "in some minutes"
     if seconds < 90:
         return f"in {max(round(seconds), 1)} seconds"
-    return f"in {round(seconds / 60)} minutes"
+    if seconds < 90 * 60:
+        return f"in {round(seconds / 60)} minutes"
+    if seconds < 36 * 3600:
+        return f"in {round(seconds / 3600)} hours"
+    return "on another day"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 _TRANSIENT = {408, 425, 429}
 _LONGEST_ASKED_S = 3600.0
+_RESET = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)")
+"""Of the RateLimit header: nothing remains, and so many seconds until it does again."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +26,13 @@ class Patience:
     first_s: float = 0.5
     most_s: float = 60.0
 
-    def delay(
-        self, failures: int, share: float, asked_s: float | None = None, tries: int | None = None
-    ) -> float | None:
+    def delay(self, failures: int, share: float, asked_s: float | None = None) -> float | None:
         """Seconds until the next attempt after so many failures in a row; None to give up.
 
         share: a random number from 0 to 1; it keeps many clients from coming back at once.
-        asked_s: how long the server asks to wait. tries: a limit of this kind of failure.
+        asked_s: how long the server asks to wait.
         """
-        limits = [limit for limit in (self.attempts, tries) if limit is not None]
-        if limits and failures >= min(limits):
+        if self.attempts is not None and failures >= self.attempts:
             return None
         own = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30)) * (0.5 + share / 2)
         return max(own, min(asked_s or 0.0, _LONGEST_ASKED_S))
@@ -40,6 +41,16 @@ class Patience:
 def is_transient(status: int) -> bool:
     """Whether an HTTP status may be another one in a while (RFC 9110, RFC 8470, RFC 6585)."""
     return status in _TRANSIENT or status >= 500
+
+
+def asked_s(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds that a busy server asks to wait, by HTTP's header or by the Hub's own.
+
+    now: seconds since 1970. None if neither says anything.
+    """
+    asked = retry_after(headers.get("Retry-After"), now)
+    limit = _RESET.search(headers.get("RateLimit", ""))
+    return float(limit[1]) if asked is None and limit else asked
 
 
 def retry_after(header: str | None, now: float) -> float | None:

@@ -9,9 +9,7 @@ from app.core.errors import (
     AppError,
     FileChanged,
     FileNotOnHub,
-    GatedRepository,
     ServerFailed,
-    TokenRefused,
     WrongBytes,
 )
 
@@ -38,10 +36,19 @@ class Source:
     def home(self) -> Origin:
         return origin(self.url)
 
+    @property
+    def base(self) -> str:
+        """The Hub's address, without a slash at its end."""
+        return self.url.partition(f"/{self.repo}/resolve/")[0]
+
 
 def origin(url: str) -> Origin:
+    """No port is given where it is none that there can be, so that nobody is at home there."""
     parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    try:
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        port = None
     return parts.scheme, parts.hostname, port
 
 
@@ -50,25 +57,6 @@ def missing(source: Source) -> AppError:
         f"{source.name} is not on the Hub.",
         f"The Hub has no such file in {source.repo} at this commit any more.",
         "Look at the repository again and choose one of the files that are there now.",
-    )
-
-
-def refused(source: Source, status: int) -> AppError:
-    """The Hub itself wants an account, or another one."""
-    if status == 401 and source.token is not None:
-        return TokenRefused(
-            "The Hub does not accept the token.",
-            "It was withdrawn, has expired, or was not copied whole.",
-            "Make a new one in the Hub's settings and give it with `hearth token set hf`.",
-        )
-    scheme, host, port = source.home
-    usual = port in (80, 443)
-    page = f"{scheme}://{host}{'' if usual else f':{port}'}/{source.repo}"
-    return GatedRepository(
-        f"The Hub does not give {source.name} to everybody.",
-        f"{source.repo} asks you to accept its licence with an account of the Hub first.",
-        f"Open {page}, accept the licence, then give a token with `hearth token set hf`.",
-        page,
     )
 
 

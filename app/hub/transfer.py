@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from app.hub import source as words
 from app.hub.answer import ask, first_byte, validator
 from app.hub.faults import Cancelled, Transient
 from app.hub.limiter import Limiter
+from app.hub.line import Watch, hung_up_by
 from app.hub.part import Part
 from app.hub.retry import Patience
 from app.hub.source import Source, origin
@@ -24,7 +24,6 @@ from engines.cancel import CancelToken
 if TYPE_CHECKING:
     import httpx2
 
-_SHUT_BOTH_WAYS = 2
 _WRONG_TWICE = 2
 _SELDOM_BETTER = (CertificateRefused, ProxyRefused, AddressInvalid)
 
@@ -116,6 +115,7 @@ class _Transfer:
         self._tell = tell
         self._cancel = cancel
         self._failures = 0
+        self._seldom = 0
         self._most = part.size
         self._whole_and_wrong = 0
         self._from_start = part.size == 0
@@ -127,17 +127,20 @@ class _Transfer:
             if self._part.complete:
                 self._begin_after_wrong_bytes()
             try:
-                self._attempt()
+                with hung_up_by(self._cancel) as watch:
+                    self._attempt(watch)
             except Transient as fault:
                 self._bear(fault)
 
-    def _attempt(self) -> None:
+    def _attempt(self, watch: Watch) -> None:
         import httpx2
 
         url = self._source.url
         try:
             terms = self._terms
-            response = ask(self._client, self._source, self._part, terms.connect_s, terms.stall_s)
+            response = ask(
+                self._client, self._source, self._part, terms.connect_s, terms.stall_s, watch
+            )
             url = str(response.url)
             try:
                 self._receive(response)
@@ -160,29 +163,34 @@ class _Transfer:
             self._start_anew(f"{response.url.host} sends this file from its first byte only.")
         _, host, port = origin(str(response.url))
         part.remember(f"{host}:{port}", validator(response))
-        with _ended_by(cancel, response):
-            for chunk in response.iter_raw():
-                if cancel.cancelled:
-                    raise Cancelled
-                self._terms.limiter.pass_through(len(chunk), cancel)
-                if len(chunk) > part.whole - part.size:
-                    raise Transient(words.changed(self._source), tries=3)
-                part.write(chunk)
-                self._tell(Receiving(part.size))
-                if part.complete:
-                    return
+        for chunk in response.iter_raw():
+            if cancel.cancelled:
+                raise Cancelled
+            self._terms.limiter.pass_through(len(chunk), cancel)
+            if len(chunk) > part.whole - part.size:
+                raise Transient(words.changed(self._source), tries=3)
+            part.write(chunk)
+            self._tell(Receiving(part.size))
+            if part.complete:
+                return
         raise Transient(words.ended_early(self._source, response.url.host))
 
     def _bear(self, fault: Transient) -> None:
         """Wait for the next attempt. Raises what lasts too long."""
         part = self._part
-        self._failures = 1 if part.size > self._most else self._failures + 1
+        if part.size > self._most:
+            self._failures = self._seldom = 0
+        self._failures += 1
+        self._seldom = self._seldom + 1 if fault.tries is not None else 0
         self._most = max(self._most, part.size)
         share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
-        seconds = self._terms.patience.delay(self._failures, share, fault.asked_s, fault.tries)
+        seconds = self._terms.patience.delay(self._failures, share, fault.asked_s)
+        if fault.tries is not None and self._seldom >= fault.tries:
+            seconds = None
         if seconds is None and fault.of_ranges and part.size:
             self._start_anew(fault.error.why)
-            self._failures, self._most, seconds = 0, 0, 0.0
+            self._failures = self._seldom = self._most = 0
+            seconds = 0.0
         if seconds is None:
             raise fault.error from fault
         if not self._cancel.cancelled:
@@ -209,25 +217,3 @@ class _Transfer:
         if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
             return words.ended_early(self._source, host)
         return explained(error, host)
-
-
-@contextmanager
-def _ended_by(cancel: CancelToken, response: httpx2.Response) -> Iterator[None]:
-    """A cancel ends a read that waits for bytes: it shuts the connection, which wakes the reader.
-
-    Closing it instead would leave the reader waiting.
-    """
-    stream = response.extensions["network_stream"]
-
-    def shut() -> None:
-        connection = stream.get_extra_info("socket")
-        try:
-            connection.shutdown(_SHUT_BOTH_WAYS)
-        except OSError:
-            return  # it is closed already, so nobody waits for it
-
-    forget = cancel.on_cancel(shut)
-    try:
-        yield
-    finally:
-        forget()

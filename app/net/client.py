@@ -17,9 +17,11 @@ from app.net.counted import Received, Sent
 from app.net.entry import Entry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
+from app.net.open_lines import OpenLines
 from app.net.scope import current
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
+_KEPT = 20
 _PORTS = {"http": 80, "https": 443}
 _PROXY_WANTS_A_NAME = 407
 
@@ -31,8 +33,9 @@ class GatedClient(httpx2.Client):
         # It logs whole addresses, and those of files can hold signatures; the ledger has the hosts.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         none = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
+        self._gated = GatedTransport(record, offline)
         super().__init__(
-            transport=GatedTransport(record, offline),
+            transport=self._gated,
             cookies=http.cookiejar.CookieJar(none),
             headers={"User-Agent": f"hearth/{__version__}"},
             timeout=_TIMEOUT,
@@ -43,7 +46,12 @@ class GatedClient(httpx2.Client):
     def close(self) -> None:
         """Nothing: huggingface_hub closes its session whenever a host cannot be reached."""
 
+    def hang_up(self) -> None:
+        """End what is under way, in whatever thread; later requests are as before."""
+        self._gated.hang_up()
+
     def end(self) -> None:
+        self.hang_up()
         super().close()
 
 
@@ -60,7 +68,8 @@ class GatedTransport(httpx2.BaseTransport):
         self._offline = offline
         self._lock = threading.Lock()
         self._tls = _certificates()
-        self._routes: dict[str | None, httpx2.HTTPTransport] = {}
+        self._routes: dict[tuple[str | None, bool], httpx2.HTTPTransport] = {}
+        self._lines = OpenLines()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         scope = current()
@@ -73,10 +82,15 @@ class GatedTransport(httpx2.BaseTransport):
         entry = Entry(self._record, url.host, port, scope.purpose, request.method)
         try:
             self._stay_within_reach(url.host)
-            response = self._send(request, entry)
+            response = self._send(request, entry, scope.purpose != "download a model")
         except Offline:
             entry.end("refused")
             raise
+        except UnicodeError as error:
+            # Of the look-up: no host can have this name.
+            entry.end("failed")
+            address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
+            raise httpx2.UnsupportedProtocol(f"Nothing can be at “{address}”") from error
         except BaseException:
             entry.end("failed")
             raise
@@ -87,14 +101,18 @@ class GatedTransport(httpx2.BaseTransport):
             extensions=response.extensions,
         )
 
+    def hang_up(self) -> None:
+        self._lines.hang_up()
+
     def close(self) -> None:
         with self._lock:
             for route in self._routes.values():
                 route.close()
 
-    def _send(self, request: httpx2.Request, entry: Entry) -> httpx2.Response:
+    def _send(self, request: httpx2.Request, entry: Entry, keep: bool) -> httpx2.Response:
+        request.extensions["trace"] = self._lines.watching(request.extensions.get("trace"))
         proxy = proxy_for(request.url.scheme, request.url.host)
-        route = self._route(proxy)
+        route = self._route(proxy, keep)
         if request.url.host == LOCALHOST:
             return _to_localhost(route, request, entry)
         if proxy is None:
@@ -113,11 +131,16 @@ class GatedTransport(httpx2.BaseTransport):
                 "Turn “Stay offline” off to connect.",
             )
 
-    def _route(self, proxy: str | None) -> httpx2.HTTPTransport:
+    def _route(self, proxy: str | None, keep: bool) -> httpx2.HTTPTransport:
+        """keep: whether connections serve for later requests; one that is opened for a request
+        can be hung up from another thread."""
         with self._lock:
-            if proxy not in self._routes:
-                self._routes[proxy] = httpx2.HTTPTransport(verify=self._tls, proxy=proxy)
-            return self._routes[proxy]
+            if (proxy, keep) not in self._routes:
+                limits = httpx2.Limits(max_keepalive_connections=_KEPT if keep else 0)
+                self._routes[proxy, keep] = httpx2.HTTPTransport(
+                    verify=self._tls, proxy=proxy, limits=limits
+                )
+            return self._routes[proxy, keep]
 
 
 def _certificates() -> ssl.SSLContext:

@@ -19,10 +19,19 @@ def endpoint() -> str:
     address = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/")
     if not address:
         return HUB
-    if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
+    if not is_http(address):
         raise AddressInvalid(
             f"“{address}” is not the address of a Hub.",
             "HF_ENDPOINT in the environment has to begin with https:// and a host's name.",
             "Set HF_ENDPOINT to a whole address, or remove it to use huggingface.co.",
         )
     return address
+
+
+def is_http(address: str) -> bool:
+    """Whether this is an address with a host and, if one is given, a port that there can be."""
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -52,8 +52,8 @@ def is_certificate(error: BaseException) -> bool:
 def _certificate(host: str) -> CertificateRefused:
     return CertificateRefused(
         f"The certificate of {host} cannot be trusted.",
-        "Nobody that this system trusts has signed it, or the clock is wrong. A company’s proxy "
-        "or an antivirus program that inspects encrypted connections causes this.",
+        "Nobody that this system trusts has signed it, it has expired, or the clock is wrong. A "
+        "company’s proxy or an antivirus program that inspects encrypted connections causes this.",
         "Check the clock. If you trust who inspects, install their certificate in the system’s "
         "store of certificates.",
     )

@@ -51,6 +51,12 @@ class Gate:
         """The one client; raises Offline, and httpx2's errors, which `explained` puts in words."""
         return self._opened()
 
+    def hang_up(self) -> None:
+        """End all requests under way, which fail; later ones are made as before."""
+        with self._lock:
+            if self._client is not None:
+                self._client.hang_up()
+
     def close(self) -> None:
         """End all connections; later requests fail."""
         with self._lock:

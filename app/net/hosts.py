@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import urllib.request
-from urllib.parse import urlsplit
 
 from app.core.errors import ProxyRefused
+from app.net.endpoint import is_http
 
 LOCALHOST = "localhost"
 
@@ -34,7 +34,7 @@ def proxy_for(scheme: str, host: str) -> str | None:
     if not proxy or urllib.request.proxy_bypass(host):
         return None
     address = proxy if "://" in proxy else f"http://{proxy}"
-    if not _is_http(address):
+    if not is_http(address):
         raise ProxyRefused(
             f"Hearth cannot reach {host} through this system's proxy.",
             "The proxy's address has to begin with http:// or https:// and name a host; proxies "
@@ -42,11 +42,3 @@ def proxy_for(scheme: str, host: str) -> str | None:
             "Set an HTTP proxy in the system's network settings or in HTTPS_PROXY.",
         )
     return address
-
-
-def _is_http(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False

@@ -216,6 +216,20 @@ class OtherEtag(FileFault):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Header(FileFault):
+    """A header that says something odd. after: bytes of the body that come; None is all."""
+
+    name: str
+    text: str
+    after: int | None = None
+
+    def reply(self, request: Request, reply: Reply) -> Reply:
+        return replace(
+            reply, headers={**reply.headers, self.name: self.text}, drop_after=self.after
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gzipped(FileFault):
     """The body is compressed although it was asked for as it is."""
 

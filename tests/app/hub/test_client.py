@@ -175,6 +175,14 @@ def test_the_card(hub: TestHub, client: Client) -> None:
     assert ask.card(ask.repository("ada/Shut-GGUF")) == ""
 
 
+def test_a_log_in_page_is_no_empty_card(hub: TestHub, client: Client) -> None:
+    hub.add("ada/Card-GGUF", {}, card="# Hi")
+    repository = client(None).repository("ada/Card-GGUF")
+    hub.fault(faults.CaptivePortal(path="*/README.md"))
+    with pytest.raises(HubUnreadable, match="web page"):
+        client(None).card(repository)
+
+
 def test_whose_a_token_is(hub: TestHub, client: Client, ledger: list[Connection]) -> None:
     hub.token(TOKEN, "ada")
     assert client(None).who(TOKEN) == "ada"
@@ -225,6 +233,11 @@ FAULTS: list[tuple[Fault, type[AppError], str]] = [
     (faults.Status(path=API, status=429), HubBusy, "in some minutes"),
     (faults.Status(path=API, status=429, retry_after=40), HubBusy, "in 40 seconds"),
     (faults.Status(path=API, status=429, ratelimit=600), HubBusy, "in 10 minutes"),
+    (faults.Status(path=API, status=429, retry_after=7200), HubBusy, "in 2 hours"),
+    (faults.Status(path=API, status=429, retry_after=10**400), HubBusy, "on another day"),
+    (faults.Status(path=API, status=503, now=4e9, retry_after=0), HubBusy, "minutes"),
+    (faults.Status(path=API, status=429, now=4e9, retry_after=0), HubBusy, "on another day"),
+    (faults.Status(path=API, status=408), HubBusy, "408"),
     (faults.Status(path=API, status=418), HubUnreadable, "418"),
     (faults.Status(path=API, status=403), HubUnreadable, "403"),
     (faults.Drop(path=API, after=-1, times=None), NoConnection, ""),
@@ -250,6 +263,12 @@ def test_faults_are_told_in_three_parts(
         assert caught.value.what.endswith(".")
         assert caught.value.why.endswith(".")
         assert caught.value.do.endswith(".")
+
+
+def test_a_repository_that_the_hub_has_disabled(filled: TestHub, client: Client) -> None:
+    filled.fault(faults.Status(status=403, message="Access to this resource is disabled."))
+    with pytest.raises(RepositoryUnknown, match="disabled"):
+        client(TOKEN).repository("ada/Alpha-4B-GGUF")
 
 
 def test_when_to_come_back(filled: TestHub, client: Client) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.hub.limiter import Bucket
-from app.hub.retry import Patience, is_transient, retry_after
+from app.hub.retry import Patience, asked_s, is_transient, retry_after
 
 
 def test_the_wait_doubles_up_to_the_longest() -> None:
@@ -24,7 +24,6 @@ def test_a_random_share_takes_up_to_half_of_it() -> None:
 def test_patience_ends_after_so_many_failures_in_a_row() -> None:
     assert Patience(attempts=3).delay(2, 1.0) is not None
     assert Patience(attempts=3).delay(3, 1.0) is None
-    assert Patience(attempts=3).delay(2, 1.0, tries=2) is None
     assert Patience().delay(10_000, 1.0) is not None
 
 
@@ -60,6 +59,22 @@ def test_what_does_not(status: int) -> None:
 )
 def test_a_retry_after_header(header: str | None, seconds: float | None) -> None:
     assert retry_after(header, 1_000_000.0) == seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"RateLimit": '"api";r=0;t=90'}, 90.0),
+        ({"RateLimit": '"api";r=3;t=90'}, None),
+        ({"RateLimit": '"api";r=0;t=90', "Retry-After": "5"}, 5.0),
+        ({"RateLimit": f'"api";r=0;t={"9" * 5000}'}, float("inf")),
+        ({}, None),
+    ],
+)
+def test_how_long_a_busy_server_asks_to_wait(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert asked_s(headers, 0.0) == seconds
 
 
 @given(st.lists(st.integers(1, 1 << 20), min_size=1, max_size=200), st.floats(1e3, 1e9))

@@ -17,6 +17,7 @@ from app.core.errors import (
     FileNotOnHub,
     GatedRepository,
     NoConnection,
+    RepositoryUnknown,
     ServerFailed,
     TokenRefused,
 )
@@ -24,6 +25,7 @@ from app.core.errors import WrongBytes as WrongBytesError
 from app.hub.faults import Cancelled
 from app.hub.limiter import Limiter
 from app.hub.part import NOTES
+from app.hub.retry import Patience
 from app.hub.transfer import Checking, Receiving, Retrying, Step
 from engines.cancel import CancelToken
 from tests.app.hub.transfers import BYTES, CONTENT, NAME, REPO, bring, source
@@ -67,6 +69,8 @@ RECOVERED: list[Fault] = [
     faults.WrongBytes(at=5),
     faults.WrongContentRange(off=1000),
     faults.WrongContentRange(off=1000, honest=False),
+    faults.Header(name="Content-Range", text=f"bytes {'9' * 5000}-{'9' * 5000}/3000000"),
+    faults.Header(name="ETag", text='"\xe9"', after=0),
     faults.Multipart(),
     faults.RangeRefused(),
     faults.NoRange(),
@@ -102,6 +106,7 @@ LASTING: list[tuple[Fault, type[AppError]]] = [
     (faults.Status(status=404, times=None), FileNotOnHub),
     (faults.Redirect(), ServerFailed),
     (faults.Redirect(to="http:///nowhere"), AppError),
+    (faults.Redirect(to="http://127.0.0.1:99999/file"), NoConnection),
     (faults.CaptivePortal(times=None), ServerFailed),
     (faults.WrongBytes(at=5, times=None), WrongBytesError),
     (faults.ShortFile(missing=10, times=None), FileChanged),
@@ -291,6 +296,62 @@ def test_a_cancel_ends_a_stall_at_once_and_keeps_what_came(serving: TestHub, par
     other.join()
     assert time.monotonic() - began < 30, "it waited for the read to time out"
     assert part.read_bytes() == BYTES[:1_000_000]
+
+
+@pytest.mark.parametrize("redirects", [0, 1], ids=["at once", "on a connection used before"])
+def test_a_cancel_ends_the_wait_for_an_answer(serving: TestHub, part: Path, redirects: int) -> None:
+    cancel = CancelToken()
+
+    def stop() -> None:
+        while len(serving.requests) <= redirects:
+            time.sleep(0.01)
+        time.sleep(0.2)  # the reader is waiting for an answer that does not come
+        cancel.cancel()
+
+    serving.fault(*[faults.Redirect(times=1)] * redirects, faults.Stall(after=-1))
+    other = threading.Thread(target=stop)
+    other.start()
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        bring(source(serving), part, cancel=cancel, stall_s=20)
+    other.join()
+    assert time.monotonic() - began < 10, "it waited for the read to time out"
+
+
+@pytest.mark.parametrize("odd", [faults.CdnStatus(status=403), faults.CdnStatus(status=418)])
+def test_a_long_outage_may_end_with_an_answer_that_seldom_gets_better(
+    part: Path, odd: Fault
+) -> None:
+    with TestHub(cdn=Cdn()) as hub:
+        hub.add(REPO, {NAME: CONTENT})
+        hub.fault(faults.CdnStatus(status=503, times=4), odd)
+        patience = Patience(first_s=0.01, most_s=0.05)
+        bring(source(hub), part, patience=patience)
+    assert part.read_bytes() == BYTES
+
+
+def test_what_seldom_gets_better_ends_an_endless_patience(part: Path) -> None:
+    with TestHub(cdn=Cdn()) as hub:
+        hub.add(REPO, {NAME: CONTENT})
+        hub.fault(faults.CdnStatus(status=503, times=4), faults.CdnStatus(status=403, times=None))
+        with pytest.raises(ServerFailed, match="does not give out"):
+            bring(source(hub), part, patience=Patience(first_s=0.01, most_s=0.05))
+        assert len(hub.cdn_requests) == 7
+
+
+def test_a_repository_that_was_taken_away_asks_for_no_licence(hub: TestHub, part: Path) -> None:
+    hub.add(REPO, {NAME: CONTENT}, private=True)
+    with pytest.raises(RepositoryUnknown):
+        bring(source(hub), part)
+
+
+def test_an_account_without_the_licence_is_not_asked_for_a_token(hub: TestHub, part: Path) -> None:
+    hub.add(REPO, {NAME: CONTENT}, gated="manual")
+    hub.token("hf_other")
+    with pytest.raises(GatedRepository) as raised:
+        bring(source(hub, "hf_other"), part)
+    assert "hearth token set" not in raised.value.do
+    assert raised.value.licence_page == f"{hub.url}/{REPO}"
 
 
 def test_a_limit_holds(serving: TestHub, part: Path) -> None:

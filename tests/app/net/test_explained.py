@@ -17,6 +17,7 @@ from app.core.errors import (
     NoConnection,
     Offline,
 )
+from app.core.network import Connection
 from app.net import Gate, endpoint, explained
 from tests.app.net.conftest import PURPOSE, Reply, Server
 
@@ -103,6 +104,12 @@ def test_an_address_of_another_kind(gate: Gate) -> None:
     assert isinstance(met(gate, "gopher://127.0.0.1/"), AddressInvalid)
 
 
+@pytest.mark.parametrize("url", [f"http://{'a' * 70}/", "http://a..b/"])
+def test_an_address_that_nothing_can_have(gate: Gate, kept: list[Connection], url: str) -> None:
+    assert isinstance(met(gate, url), AddressInvalid)
+    assert [line.result for line in kept] == ["failed"]
+
+
 def test_our_own_errors_stay_and_bugs_are_raised() -> None:
     ours = Offline("Hearth is offline.", "It was told so.", "Go on line.")
     assert explained(ours, "hub.example") is ours
@@ -131,7 +138,10 @@ def test_the_endpoint_is_read_when_it_is_needed(
     assert endpoint() == address
 
 
-@pytest.mark.parametrize("given", ["mirror.example", "ftp://mirror.example", "https://"])
+@pytest.mark.parametrize(
+    "given",
+    ["mirror.example", "ftp://mirror.example", "https://", "http://[::1", "http://127.0.0.1:99999"],
+)
 def test_an_endpoint_that_is_no_address(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv("HF_ENDPOINT", given)
     with pytest.raises(AddressInvalid, match="HF_ENDPOINT"):
