@@ -1,0 +1,171 @@
+"""`hearth models pull` and `hearth downloads`: bring a model here, and see how that stands."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from app.cli.output import Output, size, table
+from app.core.downloads import Download
+from app.core.errors import AppError
+from app.core.hub_names import hub_name
+from app.hub.retry import Patience
+from app.services.downloads import DownloadQueue, Pace
+from app.services.metered import is_metered
+from app.services.pulling import wanted_of
+from app.wiring import MB, Core
+
+_LOOK_S = 0.2
+_ATTEMPTS = 8
+_OVER = ("done", "failed", "cancelled", "paused")
+_BAR = 24
+
+
+def pull(core: Core, args: argparse.Namespace, out: Output) -> int:
+    """Download a model and what belongs to it; returns the exit status."""
+    name = hub_name(args.what)
+    revision = args.revision
+    if revision == "main" and name.revision is not None:
+        revision = name.revision
+    repository = core.hub.repository(name.repo, revision)
+    wanted = wanted_of(repository, name, revision, core.fitting.quick)
+    if is_metered():
+        out.note(f"This connection counts what it carries: {size(wanted.bytes_total)} will come.")
+    _set_pace(core.downloads, args.limit)
+    added = core.downloads.add(wanted)
+    return _carry_out(core.downloads, added.id, f"hearth models pull {args.what}", out)
+
+
+def downloads(core: Core, args: argparse.Namespace, out: Output) -> int:
+    """List, pause, resume or cancel downloads; returns the exit status."""
+    queue = core.downloads
+    if args.verb == "list":
+        found = queue.downloads()
+        out.value([_value(it) for it in found], lambda: table([_row(it) for it in found]))
+        return 0
+    if args.verb == "resume":
+        _set_pace(queue, None)
+        queue.resume(args.what)
+        return _carry_out(queue, args.what, f"hearth downloads resume {args.what}", out)
+    if args.verb == "pause":
+        queue.pause(args.what)
+    else:
+        queue.cancel(args.what)
+    now = queue.download(args.what)
+    out.value(_value(now), lambda: f"{now.wanted.label}: {now.state}")
+    return 0
+
+
+def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
+    """Somebody waits at the terminal, so patience ends; limit: MB/s in place of the setting."""
+    from_settings = queue.pace
+    given = None if limit is None else max(0.0, limit) * MB
+
+    def pace() -> Pace:
+        now = replace(from_settings(), patience=Patience(_ATTEMPTS, most_s=30.0))
+        return now if given is None else replace(now, limit=given)
+
+    queue.pace = pace
+
+
+def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
+    """Wait for a download, with a bar; Ctrl-C pauses it."""
+    queue.start(only={download})
+    try:
+        now = _follow(queue, download, out)
+    except KeyboardInterrupt:
+        queue.pause(download)
+        out.rewrite("")
+        out.note(f"What has come is kept. `{again}` goes on with it.")
+        raise
+    if now.state != "done":
+        raise _error(now, again)
+    paths = queue.paths(download)
+    out.value(_pulled(now, paths), lambda: "\n".join(str(path) for path in paths))
+    return 0
+
+
+def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
+    """Show how it goes until it is over."""
+    said = ""
+    while True:
+        now = queue.download(download)
+        if now.state in _OVER:
+            out.rewrite("")
+            return now
+        if now.state == "retrying" and now.what != said:
+            out.rewrite("")
+            out.note(f"{now.what} {now.why}")
+            said = now.what
+        out.rewrite(_line(now))
+        time.sleep(_LOOK_S)
+
+
+def _line(now: Download) -> str:
+    total = now.wanted.bytes_total
+    share = now.bytes_done / total if total else 1.0
+    bar = "#" * round(share * _BAR)
+    parts = [f"{now.wanted.label} [{bar:.<{_BAR}}] {share:4.0%} of {size(total)}"]
+    if now.state == "retrying" and now.retry_in_s is not None:
+        parts.append(f"trying again in {now.retry_in_s:.0f} s")
+    elif now.state == "verifying":
+        parts.append("checking what is here")
+    if now.bytes_per_s is not None:
+        parts.append(f"{size(now.bytes_per_s)}/s")
+    if now.seconds_left is not None:
+        parts.append(f"{_time(now.seconds_left)} left")
+    return "  ".join(parts)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _pulled(now: Download, paths: list[Path]) -> dict[str, Any]:
+    wanted = now.wanted
+    return {
+        "repo": wanted.repo,
+        "revision": wanted.revision,
+        "files": [file.path for file in wanted.files],
+        "paths": [str(path) for path in paths],
+        "bytes": wanted.bytes_total,
+        "sha256_verified": True,
+    }
+
+
+def _error(now: Download, again: str) -> AppError:
+    if now.state == "cancelled":
+        return AppError(
+            "The download was cancelled.",
+            "It was cancelled in the window or by another command.",
+            f"`{again}` begins anew.",
+        )
+    if not now.what:
+        return AppError(
+            "The download was paused.",
+            "It was paused in the window or by another command.",
+            f"`{again}` goes on with it.",
+        )
+    error = AppError(now.what, now.why, now.do)
+    error.code = now.code
+    return error
+
+
+def _value(download: Download) -> dict[str, Any]:
+    wanted = download.wanted
+    value = asdict(replace(download, wanted=replace(wanted, files=())))
+    value["wanted"] = {"repo": wanted.repo, "revision": wanted.revision, "label": wanted.label}
+    value["wanted"]["files"] = [file.path for file in wanted.files]
+    return {**value, "bytes_total": wanted.bytes_total}
+
+
+def _row(download: Download) -> tuple[str, ...]:
+    total = download.wanted.bytes_total
+    share = download.bytes_done / total if total else 1.0
+    return download.id, download.state, f"{share:.0%}", size(total), download.wanted.label

@@ -1,0 +1,43 @@
+"""Whether the connection to the internet counts what it carries, where the system tells."""
+
+from __future__ import annotations
+
+import sys
+
+_YES = 1
+_GUESSED_YES = 3
+_WAIT_S = 1.0
+
+
+def is_metered() -> bool | None:
+    """NetworkManager's answer on Linux, guesses of its included; None where nobody knows.
+
+    Source: the property Metered of org.freedesktop.NetworkManager on the system's bus.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        from jeepney import DBusAddress, Properties
+        from jeepney.io.blocking import open_dbus_connection
+    except ImportError:
+        return None
+    manager = DBusAddress(
+        "/org/freedesktop/NetworkManager",
+        bus_name="org.freedesktop.NetworkManager",
+        interface="org.freedesktop.NetworkManager",
+    )
+    try:
+        with open_dbus_connection(bus="SYSTEM") as connection:
+            asked = Properties(manager).get("Metered")
+            reply = connection.send_and_get_reply(asked, timeout=_WAIT_S)
+    except (OSError, KeyError, ValueError):
+        return None  # no such bus on this computer, or it is too busy to answer
+    return told(reply.body)
+
+
+def told(body: object) -> bool | None:
+    """Read the reply's body: a variant with a number, or an error's text."""
+    match body:
+        case ((str(), int(number)),) if number:
+            return number in (_YES, _GUESSED_YES)
+    return None

@@ -1,0 +1,89 @@
+"""The queue of downloads in the database, so that it outlives the process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from app.core.downloads import Wanted
+from app.core.hub import RepoFile
+from app.store.db import Database
+
+KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
+"""What is at work counts as waiting, so that it goes on after a crash."""
+
+
+@dataclass(frozen=True)
+class KeptDownload:
+    """A row. runner: names the process that is at work on it; see `app.services.runners`."""
+
+    id: str
+    wanted: Wanted
+    state: KeptState = "waiting"
+    what: str = ""
+    why: str = ""
+    do: str = ""
+    code: str = ""
+    runner: str | None = None
+
+
+class DownloadStore:
+    """Every method is one transaction and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def downloads(self) -> list[KeptDownload]:
+        """In their order."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM downloads ORDER BY position, rowid").fetchall()
+        return [
+            KeptDownload(
+                row["id"],
+                _wanted(row["wanted"]),
+                row["state"],
+                row["what"],
+                row["why"],
+                row["what_to_do"],
+                row["code"],
+                row["runner"],
+            )
+            for row in rows
+        ]
+
+    def add(self, kept: KeptDownload) -> None:
+        """At the end of the queue."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO downloads (id, position, state, wanted) VALUES "
+                "(?, (SELECT COALESCE(MAX(position), 0) + 1 FROM downloads), ?, ?)",
+                (kept.id, kept.state, json.dumps(asdict(kept.wanted))),
+            )
+
+    def update(self, kept: KeptDownload) -> None:
+        """Everything but what is wanted and its place."""
+        with self._database.write() as db:
+            db.execute(
+                "UPDATE downloads SET state = ?, what = ?, why = ?, what_to_do = ?, code = ?, "
+                "runner = ? WHERE id = ?",
+                (kept.state, kept.what, kept.why, kept.do, kept.code, kept.runner, kept.id),
+            )
+
+    def order(self, ids: Sequence[str]) -> None:
+        with self._database.write() as db:
+            db.executemany(
+                "UPDATE downloads SET position = ? WHERE id = ?",
+                [(number, download) for number, download in enumerate(ids)],
+            )
+
+    def remove(self, ids: Sequence[str]) -> None:
+        with self._database.write() as db:
+            db.executemany("DELETE FROM downloads WHERE id = ?", [(one,) for one in ids])
+
+
+def _wanted(text: str) -> Wanted:
+    value = json.loads(text)
+    value["files"] = tuple(RepoFile(**file) for file in value["files"])
+    return Wanted(**value)
