@@ -169,18 +169,32 @@ class _Judged:
     sizes: Sizes
 
     def fits(self, plan: LoadPlan, drafter: GgufHeader | None) -> bool:
-        return check(self.header, self.hardware, plan, drafter, self.sizes).verdict != "no"
+        return self.fit(plan, drafter).verdict != "no"
+
+    def fit(self, plan: LoadPlan, drafter: GgufHeader | None) -> Fit:
+        return check(self.header, self.hardware, plan, drafter, self.sizes)
 
 
 def _sized(judged: _Judged, wishes: Wishes, plan: LoadPlan, drafter: GgufHeader | None) -> LoadPlan:
     """The plan with the longest context that fits, up to its own, and its layers placed."""
-    mostly_copied = copied_bytes(judged.header) > judged.header.weight_bytes // 2
+    copied = copied_bytes(judged.header)
+    mostly_copied = copied > judged.header.weight_bytes // 2
+
+    def mapped(plan: LoadPlan) -> bool:
+        """Mapped weights that are copied for the processor anyway take memory twice."""
+        if plan.gpu_layers != 0 or not copied:
+            return True
+        if mostly_copied:
+            return False
+        fit = judged.fit(plan, drafter)
+        unmapped = judged.fit(replace(plan, mmap=False), drafter)
+        return fit.verdict == "fits" or fit.need_bytes <= unmapped.need_bytes
 
     def with_context(context: int) -> LoadPlan:
-        sized = replace(plan, context=context)
+        sized = replace(plan, context=context, mmap=True)
         layers = _gpu_layers(judged, sized, wishes.gpu_layers, drafter)
-        # Mapped weights that are copied for the processor anyway would take memory twice.
-        return replace(sized, gpu_layers=layers, mmap=layers != 0 or not mostly_copied)
+        sized = replace(sized, gpu_layers=layers)
+        return replace(sized, mmap=mapped(sized))
 
     if wishes.context is not None:
         return with_context(wishes.context)

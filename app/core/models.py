@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 STARTER = "starter"
+
+Source = Literal["builtin", "added", "folder", "hub", "ollama", "lmstudio", "jan", "gpt4all"]
+"""Where a model was found: part of Hearth, added by the user, in one of the user's folders, in the
+Hub's cache, or in another program's store, which is only read."""
 
 
 @dataclass(frozen=True)
 class ModelEntry:
     """A model to chat with, or a drafter. `id` is what settings and commands call it.
 
+    Two of them are equal if they are the same files; what happens to them does not count.
+
+    path: its file, the first of its parts if it has several.
     drafter: the file that drafts tokens for it (MTP), if it has one.
     drafts: it was added as a drafter.
+    repo, revision: where it came from on the Hub. sha256: what its bytes should hash to, if known.
+    verified: when they last did, in seconds since 1970.
+    projector: the file with which it sees pictures, if it has one.
+    file: its path within that repository.
+    parts: all files of the model itself, `path` the first; empty stands for `path` alone.
+    size_bytes: of them together, as the disk says; 0 if they are not there.
+    last_used: when it last answered, in seconds since 1970; None if it never has.
     """
 
     id: str
@@ -22,3 +37,18 @@ class ModelEntry:
     builtin: bool = False
     drafter: Path | None = None
     drafts: bool = False
+    source: Source = "added"
+    repo: str | None = None
+    revision: str | None = None
+    sha256: str | None = field(default=None, compare=False)
+    verified: float | None = field(default=None, compare=False)
+    projector: Path | None = None
+    file: str | None = None
+    parts: tuple[Path, ...] = ()
+    size_bytes: int = field(default=0, compare=False)
+    last_used: float | None = field(default=None, compare=False)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files of the model itself, without its drafter and projector."""
+        return self.parts or (self.path,)

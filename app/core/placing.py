@@ -142,12 +142,13 @@ def place(ground: Ground, size: Size, variant: Variant, context: int) -> Placed:
     """
     room = ground.room
     plain = _parts(ground, size, variant, context)
-    drafts = replace(plain, drafter=_drafting(ground, size, variant))
-    best = _placed(ground, room, size, variant, context, drafts)
+    parts = replace(plain, drafter=_drafting(ground, size, variant))
+    best = _placed(ground, room, size, variant, context, parts)
     if not (best.easy and best.whole):
-        best = _placed(ground, room, size, variant, context, plain)
+        parts = plain
+        best = _placed(ground, room, size, variant, context, parts)
     if size.projector is not None:
-        sees = replace(best.parts, projector=file_bytes(ground, size.projector))
+        sees = replace(parts, projector=file_bytes(ground, size.projector))
         with_it = _placed(ground, room, size, variant, context, sees)
         if with_it.easy and with_it.share == best.share:
             return with_it

@@ -81,7 +81,7 @@ def note(
             f"{amount(limit)}; with some of them closed, a better model may fit."
         )
     if not room.gpus and (cards := chosen(hardware)):
-        why = "has too little memory to help" if cards[0].total_bytes else "tells no memory"
+        why = "has too little memory free to help" if cards[0].total_bytes else "tells no memory"
         said.append(f"{cards[0].name} {why}, so the processor does the work.")
     said += [
         f"{gpu.name} is not used: {gpu.why_not}"

@@ -14,13 +14,14 @@ from pydantic.fields import FieldInfo
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from engines.types import KvType, Sampling
 
-Section = Literal["Appearance", "Assistant", "Answers", "Model", "Speed", "Privacy"]
+Section = Literal["Appearance", "Assistant", "Answers", "Model", "Speed", "Downloads", "Privacy"]
 SECTIONS: tuple[Section, ...] = (
     "Appearance",
     "Assistant",
     "Answers",
     "Model",
     "Speed",
+    "Downloads",
     "Privacy",
 )
 
@@ -118,6 +119,27 @@ class Settings(BaseModel):
         ge=0,
         le=10_000_000,
     )
+    gpu_layers: int = _field(
+        -1,
+        "Model",
+        "Layers on the graphics card",
+        "-1 chooses what fits; 0 keeps the model on the processor.",
+        ge=-1,
+        le=10_000,
+    )
+    model_folders: str = _field(
+        "",
+        "Model",
+        "Further folders with models",
+        "One folder a line; Hearth lists the models in them and changes nothing there.",
+        multiline=True,
+    )
+    adding: Literal["ask", "link", "copy"] = _field(
+        "ask",
+        "Model",
+        "Adding a model file",
+        "Link uses the file where it lies; copy keeps another in Hearth’s folder.",
+    )
     threads: int = _field(
         0, "Model", "Processor threads", "0 chooses what suits this computer.", ge=0, le=1024
     )
@@ -151,6 +173,17 @@ class Settings(BaseModel):
         "nothing on disk. A change holds from the next start.",
         ge=0,
         le=10_000_000,
+    )
+    download_limit: float = _field(
+        0.0,
+        "Downloads",
+        "Speed limit",
+        "In MB/s, of all downloads together; 0 is none.",
+        ge=0.0,
+        le=100_000.0,
+    )
+    download_parallel: int = _field(
+        2, "Downloads", "Files at once", "How many files are downloaded at once.", ge=1, le=4
     )
     offline: bool = _field(
         False,

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
-from pathlib import Path
 
 from app.core.models import ModelEntry
+from app.services.fitting import Fitting, paired
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
-from engines.errors import EngineError
-from engines.gguf_header import GgufHeader, read_header
-from engines.hardware import Hardware
-from engines.pairing import require_pair
-from engines.planner import Drafter, Wishes, make_plan, require_fit
+from engines.gguf_header import read_header
+from engines.planner import Wishes, require_fit
 from engines.types import ChatRequest, Event, LoadedModel
 
 
 class Runtime:
     """Owns the engine. Used by one thread at a time.
 
-    hardware: looks at the computer now, for the memory that is free at this moment.
+    fitting: plans each load, and learns from it.
     """
 
-    def __init__(self, engine: Engine, hardware: Callable[[], Hardware]) -> None:
+    def __init__(self, engine: Engine, fitting: Fitting) -> None:
         self._engine = engine
-        self._hardware = hardware
+        self._fitting = fitting
         self._wanted: tuple[ModelEntry, Wishes] | None = None
         self._loaded: LoadedModel | None = None
 
@@ -49,15 +46,16 @@ class Runtime:
         if self._loaded is not None and self._wanted == (entry, wishes):
             return self._loaded
         header = read_header(entry.path)
-        drafter, trouble = _drafter(header, entry.drafter)
+        drafter, trouble = paired(header, entry.drafter)
         self.unload()
-        hardware = self._hardware()
-        plan = make_plan(entry.path, header, hardware, wishes, drafter)
+        judged = self._fitting.judge(entry.path, header, wishes, drafter, cancel)
+        plan = judged.plan
         if trouble and wishes.mtp:
             plan = replace(plan, mtp_note=trouble)
-        require_fit(header, hardware, plan, drafter.header if drafter else None)
+        require_fit(header, judged.hardware, plan, judged.drafter, judged.sizes)
         self._loaded = self._engine.load(plan, progress, cancel)
         self._wanted = (entry, wishes)
+        self._fitting.record(judged, self._loaded)
         return self._loaded
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
@@ -67,15 +65,3 @@ class Runtime:
         self._engine.close()
         self._loaded = None
         self._wanted = None
-
-
-def _drafter(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str]:
-    """The drafter, or the reason why the model has to do without: it is never refused for it."""
-    if path is None:
-        return None, ""
-    try:
-        header = read_header(path)
-        require_pair(target, header)
-    except EngineError as error:
-        return None, f"The drafter cannot be used: {error.what} {error.why}"
-    return Drafter(path, header), ""

@@ -24,7 +24,7 @@ _ROWS: Final = 8
 _TABLE: Final = "token_embd.weight"
 _OUTPUT: Final = "output.weight"
 _LOOKED_UP: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
-_OUTPUT_FIRST: Final = {"gemma3n"}
+_OUTPUT_FIRST: Final = {"gemma3n", "gemma4"}
 _AFTER_THE_LAYERS: Final = ("output", "nextn.", "altup_", "dense_", "cls")
 
 Device = Callable[[int], str]
@@ -106,7 +106,8 @@ def layer_of(tensor: Tensor, count: int) -> int:
 
 def _is_matrix(tensor: Tensor) -> bool:
     """Whether others are multiplied with it, in a way for which there is another layout."""
-    return tensor.name not in _LOOKED_UP and (len(tensor.shape) == 2 or "_exps." in tensor.name)
+    dimensions = 3 if "_exps." in tensor.name else 2
+    return tensor.name not in _LOOKED_UP and len(tensor.shape) == dimensions
 
 
 def _span(tensors: Iterable[Tensor], names: set[str]) -> int:

@@ -167,7 +167,7 @@ def read_layers(keys: Keys) -> Layers:
     owners = [layer for layer in range(count) if kv_heads[layer] and not recurrent[layer]]
     longest = max(key_length, key_swa, keys.number("attention.key_length_mla"))
     inner = keys.per_layer("feed_forward_length", count, (0,) * count)
-    experts = keys.per_layer("expert_feed_forward_length", count, (0,) * count)
+    experts = keys.per_layer("expert_feed_forward_length", count, inner)
     used = max(keys.per_layer("expert_used_count", count, (0,) * count))
     return Layers(
         count=count,

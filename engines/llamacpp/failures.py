@@ -18,7 +18,7 @@ _ARCHITECTURE = re.compile(r"unknown model architecture: '([^']*)'")
 _TOKENIZER = re.compile(r"unknown pre-tokenizer type: '([^']*)'|(?:unknown tokenizer): '([^']*)'")
 _MEMORY = re.compile(
     r"(?:failed|unable) to allocate|out of memory|std::bad_alloc|bad allocation|cudaMalloc failed"
-    r"|failed to reserve|ErrorOutOfDeviceMemory"
+    r"|failed to reserve|ErrorOutOfDeviceMemory|Cannot allocate memory"
 )
 _DAMAGED = re.compile(
     r"not within the file bounds|missing tensor|wrong number of tensors|wrong shape|key not found"

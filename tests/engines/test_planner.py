@@ -10,6 +10,7 @@ from gguf import GGMLQuantizationType as Type
 
 from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
 from engines.fit import Drafting, split_needed
+from engines.formula.weights import copied_bytes
 from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.planner import (
@@ -317,6 +318,29 @@ def test_weights_that_are_copied_anyway_are_not_mapped_as_well(tmp_path: Path) -
     assert not make_plan(MODEL, copied, computer(GB), Wishes()).mmap
     assert make_plan(MODEL, kept, computer(GB), Wishes()).mmap
     assert make_plan(MODEL, copied, computer(GB, CARD), Wishes()).mmap
+
+
+def test_weights_of_which_some_are_copied_are_mapped_where_there_is_room(tmp_path: Path) -> None:
+    path = tmp_path / "small.gguf"
+    written = write_gemma4(
+        path, Type.Q4_0, vocab_size=60_000, embedding_length=1024, feed_forward_length=4096,
+        embedding_length_per_layer_input=256,
+    )  # fmt: skip
+    header = read_header(written)
+    assert 0 < copied_bytes(header) < header.weight_bytes // 2
+    context = header.context_max
+    drafting = Drafting(MAX_DEPTH)
+    need = {
+        mmap: split_needed(header, context, "f16", 512, 0, drafting, mmap=mmap).ram.total
+        for mmap in (True, False)
+    }
+    assert need[False] < need[True]
+    roomy = make_plan(MODEL, header, computer(2 * need[True]), Wishes())
+    assert (roomy.mmap, roomy.context, roomy.draft_max) == (True, context, MAX_DEPTH)
+    for short in (need[False], need[True]):
+        plan = make_plan(MODEL, header, computer(short), Wishes())
+        assert (plan.mmap, plan.context, plan.draft_max) == (False, context, MAX_DEPTH)
+        assert check(header, computer(short), plan).need_bytes == need[False]
 
 
 def test_anyway_is_not_refused(header: GgufHeader) -> None:

@@ -108,6 +108,30 @@ def _qwen3moe(values: Values) -> Shapes:
     return _with_experts(values, _normed(values))
 
 
+def _mixtral(values: Values) -> Shapes:
+    """Its experts are as wide as the feed-forward layer that it has not."""
+    return _with_experts(
+        {**values, "expert_feed_forward_length": values["feed_forward_length"]}, _untied(values)
+    )
+
+
+def _gemma4_with_experts(values: Values) -> Shapes:
+    """Experts beside the feed-forward layer, gate and up in one, and a scale for each expert."""
+    width, count = _number(values, "embedding_length"), _number(values, "expert_count")
+    inner = _number(values, "expert_feed_forward_length")
+    more = {
+        "ffn_gate_inp.weight": [count, width],
+        "ffn_gate_inp.scale": [width],
+        "ffn_gate_up_exps.weight": [count, 2 * inner, width],
+        "ffn_down_exps.weight": [count, width, inner],
+        "ffn_down_exps.scale": [count],
+        "pre_ffw_norm_2.weight": [width],
+        "post_ffw_norm_1.weight": [width],
+        "post_ffw_norm_2.weight": [width],
+    }
+    return _each(values, files.gemma4_tensors(values), more)
+
+
 def _gpt_oss(values: Values) -> Shapes:
     width, count = _number(values, "embedding_length"), _number(values, "expert_count")
     inner, heads = _number(values, "expert_feed_forward_length"), 8
@@ -261,6 +285,10 @@ MODELS: Final[Mapping[str, Model]] = {
     "qwen2": ("qwen2", Type.Q5_K, _biased, BASE),
     "qwen3": ("qwen3", Type.Q4_0, _normed, {**BASE, **_WIDE}),
     "qwen3moe": ("qwen3moe", Type.Q4_K, _qwen3moe, {**BASE, **_WIDE, **_EXPERTS}),
+    "mixtral": (
+        "llama", Type.Q4_K, _mixtral,
+        {**BASE, **_EXPERTS, "expert_feed_forward_length": None},
+    ),
     "gpt-oss": (
         "gpt-oss", Type.MXFP4, _gpt_oss,
         {**BASE, **_EXPERTS, **_KEY_LENGTH, "attention.sliding_window": 128},
@@ -282,6 +310,9 @@ MODELS: Final[Mapping[str, Model]] = {
     ),
     "gemma4": ("gemma4", Type.Q4_0, files.gemma4_tensors, {
         **files.GEMMA4, "vocab_size": TOKENS, "context_length": 32768,
+    }),
+    "gemma4 with experts": ("gemma4", Type.Q8_0, _gemma4_with_experts, {
+        **files.GEMMA4, **_EXPERTS, "vocab_size": TOKENS, "context_length": 32768,
     }),
     "phi3": ("phi3", Type.Q4_K, _fused, BASE),
     "granite": ("granite", Type.Q6_K, _plain, {**BASE, "logit_scale": 8.0}),

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 FILE_NAME: Final = "sizes.json"
 _KEPT: Final = 300
-_WAY_OF_SIZING: Final = 1
+_WAY_OF_SIZING: Final = 2
 """To be raised when the same plan comes to another answer."""
 
 

@@ -172,6 +172,10 @@ def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) 
         ("alloc_tensor_range: failed to allocate CPU buffer of size 99", NotEnoughMemory),
         ("llama_model_load: error loading model: unable to allocate CUDA0 buffer", NotEnoughMemory),
         (
+            "llama_model_load: error loading model: mmap failed: Cannot allocate memory",
+            NotEnoughMemory,
+        ),
+        (
             "llama_model_load: error loading model: missing tensor 'output_norm.weight'",
             ModelDamaged,
         ),

@@ -1,0 +1,52 @@
+"""What is in a memory when a model is loaded, as a picture of it shows: pure. Bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Place = Literal["memory", "graphics"]
+"""The computer's own memory, or that of its graphics cards."""
+
+Use = Literal["others", "weights", "context", "compute", "drafter", "projector"]
+
+USES: tuple[Use, ...] = ("others", "weights", "context", "compute", "drafter", "projector")
+"""In the order in which they are drawn: what is there already first."""
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """One memory. limit: all that there is of it to use.
+
+    others: taken by the system and other programs. The rest is what the model would add: its
+    weights, its context (KV cache), the computing buffers, its drafter, and its projector.
+    """
+
+    place: Place
+    limit: int
+    others: int = 0
+    weights: int = 0
+    context: int = 0
+    compute: int = 0
+    drafter: int = 0
+    projector: int = 0
+
+    @property
+    def parts(self) -> tuple[tuple[Use, int], ...]:
+        """What takes room, in the order in which it is drawn."""
+        amounts: list[tuple[Use, int]] = [(use, getattr(self, use)) for use in USES]
+        return tuple((use, amount) for use, amount in amounts if amount > 0)
+
+    @property
+    def used(self) -> int:
+        return sum(amount for _, amount in self.parts)
+
+    @property
+    def free(self) -> int:
+        """What would be left."""
+        return max(0, self.limit - self.used)
+
+    @property
+    def missing(self) -> int:
+        """What would be needed beyond the limit."""
+        return max(0, self.used - self.limit)
