@@ -17,7 +17,12 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.hub.fixtures import hub  # noqa: F401  a fixture for every test
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# The keyring and the token of whoever runs the tests are left alone.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+os.environ.pop("HF_TOKEN", None)
 
 GRACE_SECONDS = 3.0
 """How long a thread or a process may take to end after its test."""
@@ -52,6 +57,10 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that Hearth takes for the user's in this test; it does not exist yet."""
     folder = tmp_path / "hearth-data"
     monkeypatch.setenv("HEARTH_DATA_DIR", str(folder))
+    # Nothing of what the user of this computer has from the Hub or in other programs is seen.
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub-cache"))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
+    monkeypatch.setattr("app.services.collection.places.home", lambda: tmp_path / "home")
     return folder
 
 

@@ -47,11 +47,12 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         depth=args.depth,
         grammar=_read(args.grammar) if args.grammar else None,
         system_prompt=args.system,
+        anyway=args.anyway,
     )
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
         if args.chat is None:
-            system = settings.system_prompt if args.system is None else args.system
+            system = core.answers.system_prompt(settings, options)
             question = Message("user", text)
             messages = (Message("system", system.strip()), question) if system else (question,)
             return core.answers.once(messages, settings, options, out.progress, cancel)

@@ -37,6 +37,7 @@ def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
         )
     settings = core.settings.read()
     entry = core.library.find(settings.model if args.model is None else args.model)
+    settings = core.library.effective(entry, settings)
     if args.check_mtp:
         tokens = args.tokens or _TOKENS_COMPARED
         return _compare(core, entry, settings, tokens, out)

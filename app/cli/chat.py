@@ -15,6 +15,7 @@ from app.cli.parser import MODES
 from app.cli.printing import print_answer
 from app.core.conversation import StoredMessage
 from app.core.models import STARTER
+from app.core.settings import Settings
 from app.services.answers import AnswerEvent, AnswerOptions
 from app.services.mtp_advice import mtp_of_files
 from app.wiring import Core
@@ -44,6 +45,7 @@ class Conversation:
     model: str | None = None
     chat_id: str | None = None
     mtp: MtpMode | None = None
+    anyway: bool = False
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +72,7 @@ class Conversation:
         elif word.startswith("/") and "/" not in word[1:]:
             self.out.note(f"There is no command {word}. /help shows all of them.")
         else:
-            mtp = self.mtp or self.core.settings.read().mtp
+            mtp = self.mtp or self._settings().mtp
             question, answer = self.core.chats.ask(self.chat_id, line, mtp)
             self.chat_id = question.chat_id
             self._write(answer)
@@ -79,7 +81,7 @@ class Conversation:
         settings = self.core.settings.read()
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
-            options = AnswerOptions(model=self.model)
+            options = AnswerOptions(model=self.model, anyway=self.anyway)
             return self.core.answers.write(answer, settings, options, self.out.progress, cancel)
 
         print_answer(self.core, interruptible(work), self.out)
@@ -123,11 +125,15 @@ class Conversation:
         elif mode:
             self.out.note(f"MTP can be {', '.join(MODES)}; not {mode}.")
             return
-        settings = self.core.settings.read()
-        stands = self.mtp or settings.mtp
+        stands = self.mtp or self._settings().mtp
         print(f"MTP is set to {stands} for this chat.")
         if stands != "off":
-            print(self._what_runs(stands, self.model or settings.model))
+            print(self._what_runs(stands, self.model or self.core.settings.read().model))
+
+    def _settings(self) -> Settings:
+        """Those that hold for the model in use."""
+        settings = self.core.settings.read()
+        return self.core.library.settings_for(self.model or settings.model, settings)
 
     def _what_runs(self, mode: MtpMode, model: str) -> str:
         """What MTP did for the last answer, or what the model's files say of it."""
@@ -168,12 +174,14 @@ def _is_silent(stream: TextIO) -> bool:
     return not select.select([stream], [], [], _SILENCE_S)[0]
 
 
-def chat(core: Core, model: str | None, out: Output) -> int:
+def chat(core: Core, model: str | None, out: Output, *, anyway: bool = False) -> int:
     """Read lines until the end; returns the exit status.
+
+    anyway: load the model even if it does not seem to fit.
 
     Where standard input ends at once, one built-in question is answered.
     """
-    conversation = Conversation(core, out, model)
+    conversation = Conversation(core, out, model, anyway=anyway)
     if model is not None:
         core.library.find(model)
     if sys.stdin.isatty():

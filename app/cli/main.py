@@ -68,11 +68,11 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         except ImportError as error:
             out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
         else:
-            return _with_window(window, folder)
+            return _with_window(window, folder, "offline" in args)
     with ending_at_once():
         from app.wiring import open_core
 
-    core = open_core(folder)
+    core = open_core(folder, "offline" in args)
     try:
         with keep_log(folder):
             return _with_core(args, core, out)
@@ -80,12 +80,12 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         core.close()
 
 
-def _with_window(window: ModuleType, folder: DataFolder) -> int:
+def _with_window(window: ModuleType, folder: DataFolder, offline: bool) -> int:
     """An error at the start is shown in a window of its own, and printed by the caller."""
     from app.wiring import open_core
 
     try:
-        core = open_core(folder)
+        core = open_core(folder, offline)
     except UserError as error:
         window.show_startup_error(error)
         raise
@@ -98,17 +98,21 @@ def _with_window(window: ModuleType, folder: DataFolder) -> int:
 
 def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
     with ending_at_once():
-        from app.cli import ask, bench, chat, manage
+        from app.cli import ask, bench, chat, connections, manage, models, pull, recommend, token
 
     commands: dict[str | None, Callable[[], int]] = {
         "ask": lambda: ask.ask(core, args, out),
         "bench": lambda: bench.bench(core, args, out),
         "hardware": lambda: manage.show_hardware(out),
         "engines": lambda: manage.list_engines(out),
-        "models": lambda: manage.manage_models(core, args, out),
+        "models": lambda: models.manage_models(core, args, out),
+        "recommend": lambda: recommend.recommend(core, args, out),
+        "downloads": lambda: pull.downloads(core, args, out),
+        "token": lambda: token.token(core, args, out),
+        "connections": lambda: connections.connections(core, args, out),
         "chats": lambda: manage.manage_chats(core, args, out),
         "settings": lambda: manage.manage_settings(core, args, out),
-        "chat": lambda: chat.chat(core, args.model if "model" in args else None, out),
+        "chat": lambda: chat.chat(core, args.model, out, anyway=args.anyway),
         None: lambda: chat.chat_or_prove(core, out),
     }
     if args.command is None and not has_display():

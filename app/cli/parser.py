@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from app import __version__
+from app.cli.model_words import MODELS, add_models
 from app.core.errors import SettingsInvalid
 from engines.errors import UserError
 from engines.types import MAX_DEPTH
 
 MODES = ("auto", "on", "off")
+ANYWAY = "load the model even if it does not seem to fit the memory"
 MTP = "multi-token prediction: auto guesses ahead where it is faster, on always, off never"
 BENCH = (
     "Measured speed on this computer: answers to code, prose, copying and chat, with MTP off and "
@@ -58,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     chat = command("chat", "chat in the terminal; /help lists the commands there")
     chat.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
+    chat.add_argument("--anyway", action="store_true", help=ANYWAY)
 
     _add_ask(command("ask", "one answer; TEXT of - reads standard input"))
     _add_bench(command("bench", BENCH))
@@ -65,17 +68,37 @@ def build_parser() -> argparse.ArgumentParser:
     command("doctor", "check everything that commonly breaks")
     engines = command("engines", "the engines and why one cannot run here")
     _verbs(engines, anywhere, {"list": ("all engines", None)})
+    command(
+        "recommend", "the model that suits this computer, with the reason and the memory sum"
+    ).add_argument(
+        "--refresh", action="store_true", help="ask the Hub for the true sizes of the files first"
+    )
+    add_models(_verbs(command("models", "the models here and on the Hub"), anywhere, MODELS))
     _verbs(
-        command("models", "the models on this computer"),
+        command("downloads", "what is being downloaded"),
         anywhere,
         {
-            "list": ("all models", None),
-            "show": ("what a model's file says of itself", "M"),
-            "fit": ("whether a model fits the memory, and the sum", "M"),
-            "import": ("add a GGUF file where it lies", "PATH"),
-            "rm": ("take a model off the list; its file stays", "M"),
+            "list": ("all downloads", None),
+            "pause": ("stop a download and keep what is there", "ID"),
+            "resume": ("go on with a download", "ID"),
+            "cancel": ("stop a download and remove what is there", "ID"),
         },
     )
+    token = _verbs(
+        command("token", "secrets, kept in the system's keyring"),
+        anywhere,
+        {
+            "set": ("keep a token, read from standard input", "SERVICE"),
+            "status": ("whether there is a token, and where", "SERVICE"),
+            "clear": ("forget a token", "SERVICE"),
+        },
+    )
+    token["set"].add_argument(
+        "--untested", action="store_true", help="keep it without asking the Hub whose it is"
+    )
+    connections = command("connections", "every connection that left this computer, and why")
+    connections.add_argument("--clear", action="store_true", help="empty the list")
+    connections.add_argument("--limit", type=_some, default=100, metavar="N", help="the last N")
     chats = _verbs(
         command("chats", "the chats on this computer"),
         anywhere,
@@ -137,6 +160,7 @@ def _add_ask(ask: _Parser) -> None:
     ask.add_argument(
         "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
     )
+    ask.add_argument("--anyway", action="store_true", help=ANYWAY)
     ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -49,6 +49,7 @@ class AnswerOptions:
     """What differs from the settings for one answer; None means: as the settings say.
 
     chat: the stored chat that the answer belongs to; None for an answer without one.
+    anyway: load the model even if it does not seem to fit.
     """
 
     model: str | None = None
@@ -63,6 +64,19 @@ class AnswerOptions:
     grammar: str | None = None
     chat: str | None = None
     system_prompt: str | None = None
+    anyway: bool = False
+
+    @property
+    def asked(self) -> Mapping[str, object]:
+        """The settings among these, by their names."""
+        return {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "context": self.context,
+            "max_tokens": self.max_tokens,
+            "mtp": self.mtp,
+            "system_prompt": self.system_prompt,
+        }
 
 
 @dataclass(frozen=True)
@@ -110,8 +124,7 @@ class Answers:
         saved_at = time.monotonic()
         try:
             path = path_to(self._chats.messages(answer.chat_id), answer.id)
-            system = _or(options.system_prompt, settings.system_prompt)
-            messages = as_prompt(path, system)
+            messages = as_prompt(path, self.system_prompt(settings, options))
             chosen = replace(
                 options, mtp=_or(options.mtp, self._chats.mtp(answer.chat_id)), chat=answer.chat_id
             )
@@ -153,18 +166,36 @@ class Answers:
         if cancel.cancelled:
             raise LoadCancelled
         entry = self._library.find(_or(options.model, settings.model))
-        wishes = wishes_of(settings, options.context)
+        held = self._library.effective(entry, settings, options.asked)
+        wishes = replace(wishes_of(held), anyway=options.anyway)
         yield Ready(entry, self._runtime.load(entry, wishes, progress, cancel))
         request = ChatRequest(
             messages=messages,
-            sampling=_sampling(entry, settings, options),
-            max_tokens=_or(options.max_tokens, settings.max_tokens) or None,
+            sampling=replace(held.sampling, seed=options.seed, grammar=options.grammar),
+            max_tokens=held.max_tokens or None,
             stop=options.stop,
-            mtp=_or(options.mtp, settings.mtp),
+            mtp=held.mtp,
             depth=options.depth,
             chat=options.chat,
         )
-        yield from self._runtime.chat(request, cancel)
+        for event in self._runtime.chat(request, cancel):
+            if isinstance(event, Done):
+                self._library.used(entry)
+            yield event
+
+    def system_prompt(self, settings: Settings, options: AnswerOptions) -> str:
+        """The one that holds for an answer. Raises ModelUnknown."""
+        called = _or(options.model, settings.model)
+        return _or(
+            options.system_prompt, self._library.settings_for(called, settings).system_prompt
+        )
+
+    def usual_mtp(self, settings: Settings) -> MtpMode:
+        """How the switch of a new chat stands; who asks a model that is gone is told so then."""
+        try:
+            return self._library.settings_for(settings.model, settings).mtp
+        except UserError:
+            return settings.mtp
 
     def _save_end(self, message: StoredMessage) -> Ended:
         try:
@@ -197,20 +228,9 @@ def wishes_of(settings: Settings, context: int | None = None) -> Wishes:
     return Wishes(
         context=_or(context, settings.context) or None,
         threads=settings.threads or None,
+        gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,
         kv_type=settings.kv_type,
         kept_bytes=settings.kv_memory * 1_000_000,
-    )
-
-
-def _sampling(entry: ModelEntry, settings: Settings, options: AnswerOptions) -> Sampling:
-    """The guide was trained to give one answer to a question, so chance only harms it."""
-    base = GREEDY if entry.builtin else settings.sampling
-    return replace(
-        base,
-        temperature=_or(options.temperature, base.temperature),
-        top_p=_or(options.top_p, base.top_p),
-        seed=options.seed,
-        grammar=options.grammar,
     )
 
 

@@ -73,6 +73,7 @@ class Generation(QObject):
         self._pieces: dict[str, list[str]] = {}
         self._unsaved: dict[str, StoredMessage] = {}
         self._numbers = count(1)
+        self._anyway: set[str] = set()
 
     def ask(self, chat_id: str | None, text: str, mtp: MtpMode) -> int:
         """Save a question, then answer it; returns its number.
@@ -102,6 +103,10 @@ class Generation(QObject):
         """Go on with an answer that was stopped or interrupted, or failed."""
         return self._reopen(lambda: self._store.reopen(answer), mtp)
 
+    def load_anyway(self, model: str) -> None:
+        """Load this model even if it does not seem to fit, for as long as Hearth is open."""
+        self._anyway.add(model)
+
     def stop(self, chat_id: str) -> None:
         """End the answer in this chat; what is there is kept."""
         if chat_id in self._running:
@@ -109,6 +114,10 @@ class Generation(QObject):
 
     def is_answering(self, chat_id: str) -> bool:
         return chat_id in self._running
+
+    def usual_mtp(self) -> MtpMode:
+        """How the switch of a new chat stands, for the model in use."""
+        return self._answers.usual_mtp(self._settings.current)
 
     def running_mtp(self, chat_id: str) -> MtpMode | None:
         """The mode of the answer that is being written in this chat; None if there is none."""
@@ -134,7 +143,7 @@ class Generation(QObject):
 
     def _answer(self, answer: StoredMessage, mtp: MtpMode) -> None:
         settings = self._settings.current
-        options = AnswerOptions(mtp=mtp)
+        options = AnswerOptions(mtp=mtp, anyway=settings.model in self._anyway)
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             def progress(share: float) -> None:

@@ -1,16 +1,22 @@
-"""The models that can be chosen: the built-in guide and the files that the user added."""
+"""The models that can be chosen: the guide, the files that were added, and what lies here."""
 
 from __future__ import annotations
 
-import re
+import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import ModelUnknown
+from app.core.model_settings import effective, made_for, valid
 from app.core.models import STARTER, ModelEntry
+from app.core.settings import Settings
+from app.services.collection.collection import Collection
+from app.services.collection.found import require_text
 from app.services.headers import Headers
+from app.services.shelf import Shelf
 from app.store.models import ModelStore
-from engines.errors import DrafterMismatch, EngineError
+from engines.errors import DrafterMismatch, EngineError, UserError
 from engines.gguf_header import GgufHeader, require_chat
 from engines.pairing import TARGETS, best, pairs, require_pair, require_runnable
 
@@ -18,26 +24,72 @@ from engines.pairing import TARGETS, best, pairs, require_pair, require_runnable
 class Library:
     """Finds models by what the user calls them, and their drafters by what their files say.
 
-    May be used from any thread.
+    May be used from any thread. collection: what lies on this computer without being added.
     """
 
-    def __init__(self, store: ModelStore, starter: Path, starter_drafter: Path) -> None:
+    def __init__(
+        self,
+        store: ModelStore,
+        starter: Path,
+        starter_drafter: Path,
+        collection: Collection | None = None,
+    ) -> None:
         self._store = store
+        self._collection = collection
         self._starter = ModelEntry(
-            STARTER, "Starter guide", starter, builtin=True, drafter=starter_drafter
+            STARTER,
+            "Starter guide",
+            starter,
+            builtin=True,
+            drafter=starter_drafter,
+            source="builtin",
         )
         self._headers = Headers()
+        self._shelf = Shelf(store, self._starter, collection)
 
     def entries(self) -> list[ModelEntry]:
-        """All models to chat with, the built-in guide first.
+        """All models to chat with: the built-in guide, what was added, then what was found.
 
-        No file is looked at: a user's model comes without its drafter here.
+        No header is read, and folders only where they have changed: a model comes without its
+        drafter here.
         """
-        return [self._starter, *(it for it in self._store.models() if not it.drafts)]
+        return [it for it in self._shelf.everything() if not it.drafts]
 
     def drafters(self) -> list[ModelEntry]:
         """The drafters that were added."""
-        return [it for it in self._store.models() if it.drafts]
+        return [it for it in self._shelf.everything() if it.drafts]
+
+    def notes(self) -> list[str]:
+        """What lies here and could not be listed, one sentence each with the reason."""
+        return self._collection.notes() if self._collection else []
+
+    def refresh(self) -> None:
+        """Look for models everywhere again."""
+        if self._collection is not None:
+            self._collection.refresh()
+
+    def settings_of(self, entry: ModelEntry) -> Mapping[str, object]:
+        """The settings that were made for this model alone."""
+        return valid(self._store.known.settings(entry.id))
+
+    def effective(
+        self, entry: ModelEntry, settings: Settings, *layers: Mapping[str, object]
+    ) -> Settings:
+        """The settings that hold where this model answers.
+
+        layers: what the chat has set, then what is asked for this once; None leaves a setting.
+        """
+        return effective(settings, made_for(entry), self.settings_of(entry), *layers)
+
+    def settings_for(self, called: str, settings: Settings) -> Settings:
+        """Those that hold where the model of this name answers; at once. Raises ModelUnknown."""
+        return self.effective(self._shelf.named(called), settings)
+
+    def used(self, entry: ModelEntry) -> None:
+        """It has answered. Nobody is told when that cannot be kept: the answer is there."""
+        with contextlib.suppress(UserError):
+            if entry.id != str(entry.path):
+                self._store.known.used(entry.id)
 
     def find(self, called: str) -> ModelEntry:
         """The model with this id or name, or the GGUF file at this path; with its drafter.
@@ -46,7 +98,7 @@ class Library:
         one: who loads the two says what is wrong with it. A drafter is found as well. Raises
         ModelUnknown.
         """
-        entry = self._named(called)
+        entry = self._shelf.named(called)
         if entry.builtin:
             return entry
         return replace(entry, drafter=self.drafter_for(entry) or self._lost_drafter(entry))
@@ -56,7 +108,7 @@ class Library:
         return self._headers.read(entry.path)
 
     def drafter_for(self, entry: ModelEntry) -> Path | None:
-        """The file that drafts for a model: one that was added, or else one in its folder.
+        """The file that drafts for a model: one that was added, one in its folder, or any here.
 
         Where several do, it is the one quantised like the model, or the most exact one. None if
         there is none, or the model's own file cannot be read.
@@ -69,12 +121,17 @@ class Library:
             target = self._headers.read(entry.path)
         except EngineError:
             return None
-        added = [it.path for it in self.drafters()]
+        added = [it.path for it in self._store.models() if it.drafts]
         beside = [it for it in sorted(entry.path.parent.glob("*.gguf")) if self._drafts(it)]
         if self._starter.drafter is not None:
             beside.append(self._starter.drafter)
+        found = self._collection.drafters() if self._collection else []
         readable = self._headers.readable
-        return best(target, readable(added)) or best(target, readable(beside))
+        return (
+            best(target, readable(added))
+            or best(target, readable(beside))
+            or best(target, readable(found))
+        )
 
     def add(self, path: Path) -> ModelEntry:
         """Add a file where it lies; it is neither copied nor moved.
@@ -82,18 +139,21 @@ class Library:
         A drafter is added if there is a model here that it drafts for. Raises EngineError.
         """
         path = path.expanduser().absolute()
-        for known in (self._starter, *self._store.models()):
-            if path in (known.path, known.drafter):
+        for known in self._shelf.everything():
+            if path in (*known.files, known.drafter):
                 return self.find(known.id)
+        drafts = self.require_addable(path).kind == "drafter"
+        return self.find(self._store.add(path.stem, path, drafts=drafts, reserved=[STARTER]))
+
+    def require_addable(self, path: Path) -> GgufHeader:
+        """Raises EngineError for what is neither a chat model nor a drafter for one of them."""
+        require_text(path)
         header = self._headers.read(path)
-        drafts = header.kind == "drafter"
-        if drafts:
+        if header.kind == "drafter":
             self._require_target(header)
         else:
             require_chat(path, header)
-        entry = ModelEntry(self._free_id(path.stem), path.stem, path, drafts=drafts)
-        self._store.add(entry)
-        return self.find(entry.id)
+        return header
 
     def drafts_for(self, entry: ModelEntry) -> list[ModelEntry]:
         """The models here that a drafter can draft for. Raises EngineError if it is unreadable."""
@@ -102,28 +162,23 @@ class Library:
 
     def remove(self, called: str) -> ModelEntry:
         """Take a model off the list; its file stays where it is. Raises ModelUnknown."""
-        entry = self._named(called)
+        entry = self._shelf.named(called)
         if entry.builtin:
             raise ModelUnknown(
                 "The starter guide cannot be removed.",
                 "It is part of Hearth, so that there is always something that answers.",
                 "Choose another model in the settings if you do not want to see it.",
             )
+        if entry.source != "added":
+            raise ModelUnknown(
+                f"“{entry.name}” was not added by you.",
+                f"It is on the list because it lies in {entry.path.parent}.",
+                "Move its file away, or delete the model.",
+            )
         self._store.remove(entry.id)
+        self._store.known.forget(entry.id)
+        self._store.hashes.forget(entry.files)
         return entry
-
-    def _named(self, called: str) -> ModelEntry:
-        for entry in (self._starter, *self._store.models()):
-            if called in (entry.id, entry.name):
-                return entry
-        if called.lower().endswith(".gguf"):
-            path = Path(called).expanduser().absolute()
-            return ModelEntry(str(path), path.stem, path)
-        raise ModelUnknown(
-            f"There is no model “{called}”.",
-            "It is neither the name of a model on this computer nor a GGUF file.",
-            "`hearth models list` shows what is there; `hearth models import FILE` adds a file.",
-        )
 
     def _lost_drafter(self, entry: ModelEntry) -> Path | None:
         if self._headers.architecture(entry.path) not in TARGETS.values():
@@ -159,11 +214,3 @@ class Library:
 
     def _drafts(self, path: Path) -> bool:
         return self._headers.architecture(path) in TARGETS
-
-    def _free_id(self, stem: str) -> str:
-        base = re.sub(r"[^a-z0-9.]+", "-", stem.lower()).strip("-") or "model"
-        taken = {entry.id for entry in (self._starter, *self._store.models())}
-        candidate, number = base, 2
-        while candidate in taken:
-            candidate, number = f"{base}-{number}", number + 1
-        return candidate

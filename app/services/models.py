@@ -1,64 +1,125 @@
-"""The models of the library, for the window."""
+"""The models of the library, for the window: which there are, taking in and letting go."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.models import ModelEntry
+from app.hub.faults import Cancelled
 from app.services.library import Library
+from app.services.model_care import ModelCare
 from app.services.mtp_advice import mtp_of_files
-from app.services.tasks import STORE, SYSTEM, Tasks
+from app.services.tasks import STORE, SYSTEM, Task, Tasks
+from engines.cancel import CancelToken
 from engines.errors import UserError
+
+COPYING = "copying"
+
+_Taken = tuple[ModelEntry, list[str] | None]
+"""What was taken in; of a drafter, with the names of the models that it drafts for."""
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What became of a model. files: in the trash now; none, if it only left the list.
+
+    frees: bytes, once the trash is emptied. own: the settings that it had for itself.
+    """
+
+    entry: ModelEntry
+    files: tuple[Path, ...]
+    frees: int
+    own: Mapping[str, object]
 
 
 class Models(QObject):
-    """added(ModelEntry) and removed(ModelEntry) follow when the list has changed.
+    """added(ModelEntry) and removed(Removed) follow when the list has changed.
 
     drafter_added(ModelEntry, names): a file that drafts for the models of these names.
+    copying(path, share): a file is being copied, 0.0 to 1.0; copy_ended() when it is or is not.
+    put_back(ModelEntry): what had left the list is on it again.
     mtp_known(model, sentence): what its files say of multi-token prediction.
     """
 
     added = Signal(object)
     drafter_added = Signal(object, object)
+    copying = Signal(str, float)
+    copy_ended = Signal()
     removed = Signal(object)
+    put_back = Signal(object)
     mtp_known = Signal(str, str)
     failed = Signal(Exception)
 
-    def __init__(self, library: Library, tasks: Tasks, parent: QObject | None = None) -> None:
+    def __init__(
+        self, library: Library, care: ModelCare, tasks: Tasks, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._library = library
+        self._care = care
         self._tasks = tasks
         self._looked: tuple[str, list[ModelEntry]] | None = None
+        self._copies: list[Task] = []
 
     def list(self) -> list[ModelEntry]:
         return self._library.entries()
 
-    def add(self, path: Path) -> None:
-        """Check a file and add it where it lies."""
+    def add(self, path: Path, *, copy: bool = False) -> None:
+        """Check a file and add it where it lies, or a copy of it in Hearth's folder."""
+        last = -1
 
-        def work() -> tuple[ModelEntry, list[str] | None]:
-            entry = self._library.add(path)
-            if not entry.drafts:
-                return entry, None
-            return entry, [target.name for target in self._library.drafts_for(entry)]
+        def progress(share: float) -> None:
+            nonlocal last
+            if round(share * 200) != last:
+                last = round(share * 200)
+                self.copying.emit(str(path), share)
 
-        def done(found: tuple[ModelEntry, list[str] | None]) -> None:
-            entry, targets = found
-            if targets is None:
-                self.added.emit(entry)
-            else:
-                self.drafter_added.emit(entry, targets)
+        def work(cancel: CancelToken) -> Iterator[_Taken]:
+            entry = self._care.take_in(path, copy=copy, progress=progress, cancel=cancel)
+            targets = [it.name for it in self._library.drafts_for(entry)] if entry.drafts else None
+            yield entry, targets
 
-        self._tasks.run(work, done, self.failed.emit, on=STORE)
+        def failed(error: Exception) -> None:
+            self.copy_ended.emit()
+            if not isinstance(error, Cancelled):
+                self.failed.emit(error)
 
-    def remove(self, model_id: str) -> None:
-        """Take a model off the list; its file stays."""
-        self._tasks.run(
-            lambda: self._library.remove(model_id), self.removed.emit, self.failed.emit, on=STORE
-        )
+        task = self._tasks.stream(work, self._came, self.copy_ended.emit, failed, on=COPYING)
+        self._copies.append(task)
+
+    def stop_copying(self) -> None:
+        """End the copies that are under way or wait; nothing of them is left."""
+        for task in self._copies:
+            task.cancel()
+        self._copies.clear()
+
+    def remove(self, model_id: str, *, with_file: bool = False) -> None:
+        """Take a model off the list, or move its file to the trash."""
+
+        def work() -> Removed:
+            own = self._care.settings(model_id)
+            gone = self._care.delete(model_id, with_file=with_file)
+            return Removed(gone.entry, gone.files, gone.frees, own)
+
+        self._tasks.run(work, self.removed.emit, self.failed.emit, on=STORE)
+
+    def restore(self, removed: Removed) -> None:
+        """Put what only left the list back on it, with its name and settings."""
+
+        def work() -> ModelEntry:
+            before = removed.entry
+            entry = self._library.add(before.path)
+            if entry.name != before.name:
+                self._care.rename(entry.id, before.name)
+            for name, value in removed.own.items():
+                self._care.set(entry.id, name, value)
+            return self._library.find(entry.id)
+
+        self._tasks.run(work, self.put_back.emit, self.failed.emit, on=STORE)
 
     def look_for_mtp(self, called: str) -> None:
         """Read what a model's files say; emits mtp_known with `called` and the sentence.
@@ -78,3 +139,10 @@ class Models(QObject):
                 return f"{error.what} {error.why}"
 
         self._tasks.run(look, partial(self.mtp_known.emit, called), self.failed.emit, on=SYSTEM)
+
+    def _came(self, found: Sequence[_Taken]) -> None:
+        for entry, targets in found:
+            if targets is None:
+                self.added.emit(entry)
+            else:
+                self.drafter_added.emit(entry, targets)

@@ -64,9 +64,8 @@ class SameAnswer(QObject):
         def work(cancel: CancelToken) -> Iterator[Step | Compared]:
             if not cancel.cancelled:
                 entry = self._library.find(settings.model)
-                yield from self._bench.compare(
-                    entry, settings, _DEPTHS, TOKENS, lambda _: None, cancel
-                )
+                held = self._library.effective(entry, settings)
+                yield from self._bench.compare(entry, held, _DEPTHS, TOKENS, lambda _: None, cancel)
 
         self._found = []
         self._task = self._tasks.stream(work, self._take, self._end, self._fail, on=ENGINE)

@@ -6,6 +6,7 @@ work after the other, so that a queue takes the place of a lock on what it works
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections import deque
@@ -25,6 +26,12 @@ T = TypeVar("T")
 Failed = Callable[[Exception], None]
 
 _BATCH_MS = 33
+_WHOLE = {STORE, ENGINE}
+"""Queues on which what was begun is ended: something of the user's is on them."""
+_PATIENCE_S = 5.0
+"""How long the others are waited for: one may be asking a name server that does not answer."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -47,8 +54,10 @@ class Tasks(QObject):
         tasks.run(store.chats, done=self._show, failed=notify.error, on=STORE)
 
     Callbacks are called on the thread that owns this object. After `close` none is called.
+    closing(): nothing more can be handed in.
     """
 
+    closing = Signal()
     _back = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -106,13 +115,18 @@ class Tasks(QObject):
         return self._submit(task, on)
 
     def close(self) -> None:
-        """Cancel everything, wait for the threads to end, deliver nothing more."""
+        """Cancel everything, wait for the threads to end, deliver nothing more.
+
+        A thread that waits for another computer is left behind after some seconds.
+        """
         self._closed = True
+        self.closing.emit()
         self._timer.stop()
         for task in self._live:
             task.cancel()
-        for worker in self._workers.values():
-            worker.close()
+        for name, worker in self._workers.items():
+            if not worker.close(None if name in _WHOLE else _PATIENCE_S):
+                _log.warning("left behind what was still at work on %s", name)
         self._live.clear()
         self._streams.clear()
 
@@ -162,9 +176,11 @@ class _Worker:
     def put(self, task: Task) -> None:
         self._queue.put(task)
 
-    def close(self) -> None:
+    def close(self, patience_s: float | None) -> bool:
+        """Whether the thread has ended, if need be within so many seconds."""
         self._queue.put(None)
-        self._thread.join()
+        self._thread.join(patience_s)
+        return not self._thread.is_alive()
 
     def _loop(self) -> None:
         while (task := self._queue.get()) is not None:

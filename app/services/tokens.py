@@ -49,7 +49,10 @@ class Tokens:
             self._gave_up = True
             _log.warning("Going on without a token: %s", error)
             return None
-        return None if secret is None else checked(secret.reveal()).reveal()
+        if secret is None:
+            return None
+        # What a keyring holds was checked before it was kept.
+        return checked(secret.reveal(), f"{ENVIRONMENT[HUB]} in the environment").reveal()
 
     def keep(self, service: str, text: str, *, test: bool = True) -> Kept:
         """Test a token and keep it; while offline it is kept untested.
@@ -86,15 +89,15 @@ class Tokens:
         return service
 
 
-def checked(text: str) -> Secret:
+def checked(text: str, what: str = "That") -> Secret:
     """A token as it can stand in a header: visible ASCII characters. Raises TokenMalformed.
 
-    A library that is given another one would quote it in its error.
+    A library that is given another one would quote it in its error. what: it is called in ours.
     """
     text = text.strip()
     if not text or not all("!" <= character <= "~" for character in text):
         raise TokenMalformed(
-            "That is not a token.",
+            f"{what} is not a token.",
             "A token is one word of letters, digits and signs, without spaces.",
             "Copy it whole from the page where it was made.",
         )

@@ -42,6 +42,11 @@ class DataFolder:
         return self.root / "models"
 
     @property
+    def headers(self) -> Path:
+        """Headers of models on the Hub that were looked at; nothing of the user's."""
+        return self.root / "headers"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

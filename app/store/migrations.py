@@ -59,4 +59,104 @@ def _drafters(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE models ADD COLUMN drafts INTEGER NOT NULL DEFAULT 0")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_chats_and_messages, _models, _mtp_of_chat, _drafters)
+def _known_models(db: sqlite3.Connection) -> None:
+    """What is remembered of models wherever they lie: their ids, names, use and settings.
+
+    identity: repository, file and hash, or what else tells a file from all others; NULL of models
+    that were added, whose id stands in `models`. value: JSON.
+    """
+    db.execute(
+        """CREATE TABLE known_models (
+            id TEXT PRIMARY KEY,
+            identity TEXT UNIQUE,
+            name TEXT,
+            last_used REAL
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE model_settings (
+            model_id TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (model_id, name)
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE file_hashes (
+            path TEXT PRIMARY KEY,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            sha256 TEXT NOT NULL,
+            checked REAL NOT NULL
+        ) STRICT"""
+    )
+
+
+def _connections(db: sqlite3.Connection) -> None:
+    """The ledger, as `app.core.network.Connection` has it."""
+    db.execute(
+        """CREATE TABLE connections (
+            id INTEGER PRIMARY KEY,
+            started REAL NOT NULL,
+            seconds REAL NOT NULL,
+            host TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            purpose TEXT NOT NULL,
+            method TEXT NOT NULL,
+            sent INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            result TEXT NOT NULL,
+            proxy TEXT
+        ) STRICT"""
+    )
+
+
+def _loads(db: sqlite3.Connection) -> None:
+    """What loads were expected to take and took, as `app.core.loads.LoadRecord` has it."""
+    db.execute(
+        """CREATE TABLE loads (
+            id INTEGER PRIMARY KEY,
+            model TEXT NOT NULL,
+            device TEXT NOT NULL,
+            context INTEGER NOT NULL,
+            kv_type TEXT NOT NULL,
+            mmap INTEGER NOT NULL,
+            draft_max INTEGER NOT NULL,
+            exact INTEGER NOT NULL,
+            predicted_bytes INTEGER NOT NULL,
+            real_bytes INTEGER NOT NULL,
+            need_bytes INTEGER NOT NULL,
+            used_bytes INTEGER NOT NULL,
+            [when] REAL NOT NULL
+        ) STRICT"""
+    )
+    db.execute("CREATE INDEX loads_of_model ON loads(model)")
+
+
+def _downloads(db: sqlite3.Connection) -> None:
+    """The queue, by position. wanted: JSON. runner: the process at work on it, if there is one."""
+    db.execute(
+        """CREATE TABLE downloads (
+            id TEXT PRIMARY KEY,
+            position INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            wanted TEXT NOT NULL,
+            what TEXT NOT NULL DEFAULT '',
+            why TEXT NOT NULL DEFAULT '',
+            what_to_do TEXT NOT NULL DEFAULT '',
+            code TEXT NOT NULL DEFAULT '',
+            runner TEXT
+        ) STRICT"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _chats_and_messages,
+    _models,
+    _mtp_of_chat,
+    _drafters,
+    _known_models,
+    _connections,
+    _loads,
+    _downloads,
+)

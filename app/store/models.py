@@ -1,19 +1,27 @@
-"""The models and drafters that the user has added, in the database."""
+"""The models and drafters that the user has added, and what is known of all models."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from app.core.models import ModelEntry
 from app.store.db import Database
+from app.store.file_hashes import FileHashes
+from app.store.known_models import KnownModels, free_id, taken_ids
 
 
 class ModelStore:
-    """Every method is one transaction and may be called from any thread."""
+    """Every method is one transaction and may be called from any thread.
+
+    known: what is remembered of models wherever they lie. hashes: of their files.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.known = KnownModels(database)
+        self.hashes = FileHashes(database)
 
     def models(self) -> list[ModelEntry]:
         """In the order in which they were added."""
@@ -26,12 +34,21 @@ class ModelStore:
             for row in rows
         ]
 
-    def add(self, entry: ModelEntry) -> None:
+    def add(self, name: str, path: Path, *, drafts: bool, reserved: Iterable[str]) -> str:
+        """Returns its id, which no other model has or had; that of a file that is there stays.
+
+        reserved: ids that are taken beside those that are stored.
+        """
         with self._database.write() as db:
+            # Chosen in here, as another process may be adding one of the same name.
+            model_id = free_id(name, {*reserved, *taken_ids(db)})
             db.execute(
-                "INSERT INTO models (id, name, path, added, drafts) VALUES (?, ?, ?, ?, ?)",
-                (entry.id, entry.name, str(entry.path), time.time(), entry.drafts),
+                "INSERT INTO models (id, name, path, added, drafts) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (path) DO NOTHING",
+                (model_id, name, str(path), time.time(), drafts),
             )
+            row = db.execute("SELECT id FROM models WHERE path = ?", (str(path),)).fetchone()
+        return str(row["id"])
 
     def remove(self, model_id: str) -> None:
         with self._database.write() as db:

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.loads import LoadRecord, learnt
 
-LOAD = LoadRecord("a.gguf", "A processor", 4096, "f16", True, 100, 100, 120, 120, 0.0)
+LOAD = LoadRecord("a.gguf", "A processor", 4096, "f16", True, 0, True, 100, 100, 120, 120, 0.0)
 
 
 def took(*used: int) -> list[LoadRecord]:
@@ -29,6 +29,11 @@ def test_what_is_usual_is_added_and_one_odd_load_changes_nothing() -> None:
     assert learnt(took(150, 150, 150), None, 1000) == 30
     assert learnt(took(150, 150, 9_000_000), None, 1000) == 30
     assert learnt(took(120, 120, 9_000_000), None, 1000) == 0
+
+
+def test_nothing_is_usual_after_one_load_or_two() -> None:
+    assert learnt(took(9_000_000), None, 1000) == 0
+    assert learnt(took(9_000_000, 9_000_000), None, 1000) == 0
 
 
 def test_an_estimate_never_gets_smaller() -> None:

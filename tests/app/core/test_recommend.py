@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.catalogue import Catalogue, Size, load_catalogue
+from app.core.placing import Ground, place
 from app.core.recommend import Pick, Recommendation, recommend
 from tests.app.core.machines import MACHINES, Machine, card, mac, with_card
 
@@ -37,6 +38,8 @@ def require_sound(found: Recommendation, free: int) -> None:
     for pick in found.picks:
         parts = pick.parts
         assert pick.need == parts.total
+        # The results alone are a number for each token of the vocabulary.
+        assert parts.compute > 4 * _size(pick).shape.vocabulary.value
         assert pick.need <= pick.have <= free
         assert pick.verdict in ("fits", "tight", "partial")
         assert (pick.verdict == "partial") == (pick.device == "graphics card and processor")
@@ -115,6 +118,16 @@ def test_the_sum_counts_the_drafter_where_it_helps_and_the_projector_where_it_fi
     assert laptop
     assert laptop.parts.drafter
     assert not laptop.sees
+
+
+@pytest.mark.parametrize("machine", [with_card(24, 936, ()), mac(64, 52, 170, ())])
+def test_a_projector_adds_its_own_size_and_nothing_else(machine: Machine) -> None:
+    ground = Ground(machine.hardware, machine.bandwidth)
+    size = CATALOGUE.sizes["gemma-4-12b"]
+    blind = size.model_copy(update={"projector": None})
+    sees = place(ground, size, size.variants[0], 8192).parts
+    assert sees.projector
+    assert replace(sees, projector=0) == place(ground, blind, size.variants[0], 8192).parts
 
 
 def test_mtp_is_off_where_a_model_is_split() -> None:

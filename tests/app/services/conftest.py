@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from app.services.answers import Answers
+from app.services.fitting import Fitting
 from app.services.library import Library
 from app.services.runtime import Runtime
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.loads import LoadStore
 from app.store.models import ModelStore
 from app.wiring import STARTER, STARTER_DRAFTER
 from engines.hardware import detect
+from engines.llamacpp.sizing.sizer import Sizer
 from tests.support.scripted import ScriptedEngine
 
 
@@ -26,6 +29,12 @@ class Services:
     library: Library
     runtime: Runtime
     answers: Answers
+    loads: LoadStore
+    models: ModelStore
+
+    def own(self, model_id: str, **values: object) -> None:
+        """Give a model settings of its own."""
+        self.models.known.change_settings(model_id, values)
 
 
 @pytest.fixture
@@ -33,7 +42,9 @@ def services(tmp_path: Path) -> Iterator[Services]:
     database = Database(tmp_path / "chats.db")
     engine = ScriptedEngine()
     chats = ChatStore(database)
-    library = Library(ModelStore(database), STARTER, STARTER_DRAFTER)
-    runtime = Runtime(engine, detect)
-    yield Services(engine, chats, library, runtime, Answers(chats, library, runtime))
+    models = ModelStore(database)
+    library = Library(models, STARTER, STARTER_DRAFTER)
+    loads = LoadStore(database)
+    runtime = Runtime(engine, Fitting(detect, loads, Sizer()))
+    yield Services(engine, chats, library, runtime, Answers(chats, library, runtime), loads, models)
     database.close()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import pytest
 
 from app.core.conversation import StoredMessage
@@ -13,6 +16,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.types import Message
 from tests.app.services.conftest import Services
+from tests.engines.gguf_files import write_llama
 
 
 def write(
@@ -192,3 +196,70 @@ def test_a_grammar_reaches_the_engine(services: Services) -> None:
     _, answer = services.chats.ask(None, "Hi")
     write(services, answer, options=AnswerOptions(grammar='root ::= "yes"'))
     assert services.engine.requests[-1].sampling.grammar == 'root ::= "yes"'
+
+
+class TestSettingsOfAModel:
+    """What is asked for goes before the chat, the chat before the model, the model before all."""
+
+    @pytest.fixture
+    def model(self, services: Services, tmp_path: Path) -> str:
+        entry = services.library.add(write_llama(tmp_path / "m.gguf"))
+        services.own(
+            entry.id,
+            temperature=0.2, top_k=7, max_tokens=99, context=1024, mtp="on", kv_type="q8_0",
+            threads=1, system_prompt="I am m.",
+        )  # fmt: skip
+        return entry.id
+
+    def test_they_hold_for_one_answer(self, services: Services, model: str) -> None:
+        settings = Settings(model=model, temperature=0.9, top_p=0.5, mtp="off")
+        options = AnswerOptions()
+        messages = (Message("user", "Hi"),)
+        list(services.answers.once(messages, settings, options, lambda _: None, CancelToken()))
+        request, plan = services.engine.requests[-1], services.engine.plans[-1]
+        assert (request.sampling.temperature, request.sampling.top_k) == (0.2, 7)
+        assert (request.sampling.top_p, request.max_tokens, request.mtp) == (0.5, 99, "on")
+        assert (plan.context, plan.kv_type, plan.threads) == (1024, "q8_0", 1)
+        assert services.answers.system_prompt(settings, options) == "I am m."
+
+    def test_what_is_asked_goes_first(self, services: Services, model: str) -> None:
+        options = AnswerOptions(
+            model=model, temperature=0.4, max_tokens=5, context=512, mtp="auto", system_prompt=""
+        )
+        messages = (Message("user", "Hi"),)
+        list(services.answers.once(messages, Settings(), options, lambda _: None, CancelToken()))
+        request, plan = services.engine.requests[-1], services.engine.plans[-1]
+        assert (request.sampling.temperature, request.sampling.top_k) == (0.4, 7)
+        assert (request.max_tokens, request.mtp, plan.context) == (5, "auto", 512)
+        assert services.answers.system_prompt(Settings(), options) == ""
+
+    def test_the_chats_switch_goes_before_the_models(self, services: Services, model: str) -> None:
+        _, answer = services.chats.ask(None, "Hi", "off")
+        write(services, answer, Settings(model=model))
+        assert services.engine.requests[-1].mtp == "off"
+        assert services.engine.requests[-1].messages[0] == Message("system", "I am m.")
+
+    def test_the_guide_stays_greedy_unless_it_is_told_otherwise(self, services: Services) -> None:
+        _, answer = services.chats.ask(None, "Hi")
+        write(services, answer, Settings(temperature=0.9))
+        assert services.engine.requests[-1].sampling.temperature == 0
+        services.own("starter", temperature=0.3)
+        write(services, services.chats.reopen(answer), Settings(temperature=0.9))
+        assert services.engine.requests[-1].sampling.temperature == 0.3
+
+    def test_when_it_last_answered_is_remembered(self, services: Services, model: str) -> None:
+        assert services.library.find(model).last_used is None
+        _, answer = services.chats.ask(None, "Hi")
+        write(services, answer, Settings(model=model))
+        used = services.library.find(model).last_used
+        assert used is not None
+        assert used == pytest.approx(time.time(), abs=60)
+        loads = len(services.engine.plans)
+        write(services, services.chats.reopen(answer), Settings(model=model))
+        assert len(services.engine.plans) == loads, "to have answered is no reason to load again"
+
+    def test_an_answer_that_failed_is_no_use(self, services: Services, model: str) -> None:
+        services.engine.error = EngineFailed("It broke.", "So it is.", "Try again.")
+        _, answer = services.chats.ask(None, "Hi")
+        write(services, answer, Settings(model=model))
+        assert services.library.find(model).last_used is None

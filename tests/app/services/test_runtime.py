@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.core.models import ModelEntry
+from app.services.fitting import Fitting
 from app.services.runtime import Runtime
 from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
+from engines.llamacpp.sizing.sizer import Sizer
 from engines.planner import Wishes
 from engines.types import MAX_DEPTH, LoadPlan
 from tests.app.services.conftest import Services
@@ -54,7 +56,7 @@ def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
         found = detect()
         return replace(found, memory=replace(found.memory, available_bytes=1_000_000))
 
-    runtime = Runtime(services.engine, poor)
+    runtime = Runtime(services.engine, Fitting(poor, services.loads, Sizer()))
     with pytest.raises(NotEnoughMemory):
         runtime.load(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())
     assert services.engine.plans == []

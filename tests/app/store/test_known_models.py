@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import ModelEntry
 from app.store.db import Database
 from app.store.known_models import Remembered, free_id
 from app.store.models import ModelStore
@@ -25,9 +24,13 @@ def test_an_identity_keeps_its_id(store: ModelStore) -> None:
 
 
 def test_ids_of_models_that_were_added_are_taken(store: ModelStore) -> None:
-    store.add(ModelEntry("m", "m", Path("/m.gguf")))
+    def add(path: str) -> str:
+        return store.add("m", Path(path), drafts=False, reserved=["starter"])
+
+    assert add("/m.gguf") == "m"
     assert store.known.ids([("hub:a/m", "m")], []) == {"hub:a/m": "m-2"}
-    assert store.known.taken() == {"m-2"}
+    assert [add("/b/m.gguf"), add("/m.gguf")] == ["m-3", "m"], "a file is added once"
+    assert len(store.models()) == 2
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from app.core.loads import LoadRecord
 from app.store import loads as module
 from app.store.db import Database
 from app.store.loads import LoadStore
+from engines.types import LoadPlan
 
-LOAD = LoadRecord("a.gguf", "A processor", 4096, "f16", True, 100, 101, 120, 130, 1.5)
+LOAD = LoadRecord("a.gguf", "A processor", 4096, "f16", True, 4, True, 100, 101, 120, 130, 1.5)
 
 
 @pytest.fixture
@@ -29,8 +30,11 @@ def test_the_last_load_of_a_model_comes_back_whole(store: LoadStore) -> None:
     for load in (LOAD, newer, replace(LOAD, model="b.gguf")):
         store.add(load)
     assert store.last("a.gguf") == newer
-    assert store.last("a.gguf", 4096, "f16") == LOAD
-    assert store.last("a.gguf", 4096, "q8_0") is None
+    plan = LoadPlan(Path("a.gguf"), 4096, 1, 1, draft_max=4)
+    assert store.last_of(plan) == LOAD
+    assert store.last_of(replace(plan, kv_type="q8_0")) is None
+    assert store.last_of(replace(plan, mmap=False)) is None
+    assert store.last_of(replace(plan, draft_max=0)) is None
 
 
 def test_the_newest_on_a_device(store: LoadStore) -> None:

@@ -1,0 +1,77 @@
+"""How `hearth models` shows a model: one shape for the list, for one of them, and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from app.cli.output import size
+from app.core.models import ModelEntry
+from app.services.model_details import ModelDetails, mtp_of
+from app.wiring import Core
+from engines.errors import EngineError
+
+
+def listed(core: Core, entry: ModelEntry) -> dict[str, Any]:
+    """A row of the list; a file that has gone or is damaged keeps its row, with the reason."""
+    try:
+        return described(core, entry)
+    except EngineError as error:
+        return {"id": entry.id, "name": entry.name, "path": str(entry.path), "error": str(error)}
+
+
+def described(core: Core, entry: ModelEntry) -> dict[str, Any]:
+    """Raises EngineError."""
+    header = core.library.header(entry)
+    drafter = core.library.drafter_for(entry)
+    kind = mtp_of(header, drafter)
+    return {
+        "id": entry.id,
+        "name": entry.name,
+        "repo": entry.repo,
+        "files": [path.name for path in (*entry.files, drafter, entry.projector) if path],
+        "size_bytes": header.size_bytes,
+        "architecture": header.architecture,
+        "parameters": header.parameters,
+        "quantisation": header.quantisation,
+        "context_max": header.context_max,
+        "mtp": {"kind": kind, "ready": kind != "none"},
+        "vision": entry.projector is not None,
+        "verified": entry.verified is not None,
+        "path": str(entry.path),
+        "source": entry.source,
+        "last_used": entry.last_used,
+    }
+
+
+def shown(found: ModelDetails) -> dict[str, Any]:
+    """What goes beyond a row: the details of the file."""
+    value = asdict(found)
+    value["template"] = {name: part for name, part in value["template"].items() if part != ""}
+    value["tensors"] = {it.type: it.size_bytes for it in found.tensors}
+    for name in ("files", "drafter", "projector"):
+        del value[name]
+    return value
+
+
+def model_row(model: dict[str, Any]) -> tuple[str, ...]:
+    if "error" in model:
+        return model["id"], "", "", "", model["error"]
+    return (
+        model["id"], size(model["size_bytes"]), model["quantisation"], model["source"],
+        model["name"],
+    )  # fmt: skip
+
+
+def drafter_rows(core: Core) -> list[tuple[str, ...]]:
+    """They are nothing to chat with, so only people see them below the models."""
+    rows: list[tuple[str, ...]] = []
+    for entry in core.library.drafters():
+        *row, name = model_row(listed(core, entry))
+        rows.append((*row, f"a drafter: {name}"))
+    return rows
+
+
+def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
+    added = f"Added {entry.name} as {entry.id}"
+    return f"{added}; it guesses ahead for {', '.join(targets)}." if targets else f"{added}."

@@ -1,0 +1,35 @@
+"""The user's own folders: Hearth's folder of models, and those named in the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.services.collection.files import groups_below
+from app.services.collection.found import FoundModel, Scan
+
+
+def scan_folder(folder: Path) -> Scan:
+    """The models below a folder.
+
+    A model is told from others by where it lies: moving a file makes another of it.
+    """
+    scan = Scan()
+    for group in groups_below(folder, scan):
+        scan.models.append(
+            FoundModel(
+                identity=f"file:{group.files[0]}",
+                name=group.stem,
+                source="folder",
+                files=group.files,
+                size_bytes=group.size_bytes,
+                inode=group.inode,
+                projector=group.projector,
+            )
+        )
+    return scan
+
+
+def folders_named(text: str) -> tuple[Path, ...]:
+    """The folders of the setting `model_folders`: one a line."""
+    lines = (line.strip() for line in text.splitlines())
+    return tuple(dict.fromkeys(Path(line).expanduser().absolute() for line in lines if line))

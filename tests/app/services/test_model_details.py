@@ -1,0 +1,62 @@
+"""What a model's file says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.services.model_details import details, template_of
+from app.wiring import STARTER, STARTER_DRAFTER
+from engines.dialect import CHATML
+from tests.app.services.conftest import Services
+from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf, write_qwen35
+
+NO_SYSTEM = (
+    "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no') }}{% endif %}"
+    "{{ m.content }}{% endfor %}"
+)
+
+
+def test_the_guide(services: Services) -> None:
+    found = details(services.library, "starter")
+    assert (found.architecture, found.source, found.mtp) == ("gemma4", "builtin", "drafter")
+    assert (found.files, found.drafter) == ((STARTER,), STARTER_DRAFTER)
+    assert found.template.present
+    assert found.template.system_prompt
+    assert found.parameters > 1_000_000
+    assert sum(part.share for part in found.tensors) == pytest.approx(1)
+    assert [part.type for part in found.tensors] == ["F16", "F32"]
+    assert sum(part.size_bytes for part in found.tensors) == found.weight_bytes
+
+
+def test_licence_maker_and_tokenizer(services: Services, tmp_path: Path) -> None:
+    path = write_gguf(
+        tmp_path / "m.gguf", "llama", LLAMA, llama_tensors(LLAMA),
+        {
+            "general.license": "apache-2.0", "general.organization": "Anna",
+            "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "qwen2",
+        },
+    )  # fmt: skip
+    services.library.add(path)
+    found = details(services.library, "m")
+    assert (found.licence, found.made_by, found.tokenizer) == ("apache-2.0", "Anna", "gpt2, qwen2")
+    assert (found.layers, found.heads, found.kv_heads) == (4, 8, 2)
+    assert (found.context_max, found.embedding_length) == (2048, 256)
+    assert (found.repo, found.vision, found.verified) == (None, False, None)
+    assert not found.template.present
+
+
+def test_prediction_layers_are_not_counted(services: Services, tmp_path: Path) -> None:
+    services.library.add(write_qwen35(tmp_path / "q.gguf"))
+    found = details(services.library, "q")
+    assert (found.mtp, found.layers) == ("embedded", 8)
+
+
+def test_templates_are_asked_by_running_them() -> None:
+    assert template_of(CHATML).system_prompt
+    assert not template_of(NO_SYSTEM).system_prompt
+    assert template_of(CHATML + "{# </think> #}").thinking
+    assert not template_of(CHATML).thinking
+    assert template_of("{% broken").trouble
+    assert not template_of(None).present

@@ -1,0 +1,239 @@
+"""A whole session with --offline, watched from outside: nothing leaves this computer.
+
+strace sees every system call of Hearth, its libraries and its child processes; where it is not
+installed, an audit hook inside Python sees at least what Python code connects to.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT, environment, value
+
+TALKING = "connect,sendto,sendmsg,sendmmsg"
+NAME_SERVICE = 53
+
+_AUDIT = """
+import os, sys
+def _note(event, args):
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        where = args[1]
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"):
+        where = args[0]
+    else:
+        return
+    with open(os.environ["TALK"], "a") as file:
+        file.write(f"{where!r}\\n")
+sys.addaudithook(_note)
+"""
+
+_COMMAND = """
+import sys
+from app.__main__ import main
+sys.exit(main())
+"""
+
+_WINDOW = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+from app import window
+from app.store.folder import DataFolder
+from app.ui.main_window import MainWindow
+from app.wiring import open_core
+
+def begin():
+    main = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
+    print(main.findChild(QWidget, "offlineSwitch").isChecked())
+    main._services.generation.ended.connect(lambda answer: main._go_to_models())
+    main._services.generation.ended.connect(lambda _: QTimer.singleShot(1500, main.close))
+    main._page.ask("What can you do?")
+
+window._application()
+QTimer.singleShot(0, begin)
+core = open_core(DataFolder.default(), offline=True)
+code = window.run(core)
+core.close()
+sys.exit(code)
+"""
+
+# A datagram socket is only given its address by this: no packet is sent.
+_OUTSIDE = """
+import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", 9))
+"""
+
+Watched = Callable[..., tuple["subprocess.CompletedProcess[str]", list[str]]]
+
+
+@pytest.fixture(params=["audit", "strace"])
+def watched(request: pytest.FixtureRequest, data_dir: Path, tmp_path: Path) -> Watched:
+    """Runs a program with these words; returns how it ended and what of its talk went outside."""
+    talk = tmp_path / "talk.txt"
+    prefix: list[str] = []
+    if request.param == "strace":
+        prefix = ["strace", "-f", "-e", f"trace={TALKING}", "-o", str(talk)]
+        _need_strace(prefix)
+
+    def run(
+        program: str, *words: str, given: str = ""
+    ) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+        talk.write_text("")
+        hook = _AUDIT if request.param == "audit" else ""
+        result = subprocess.run(
+            [*prefix, sys.executable, "-c", hook + program, *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=110,
+            cwd=ROOT,
+            env=environment(data_dir)
+            | {
+                "QT_QPA_PLATFORM": "offscreen",
+                "HF_ENDPOINT": "https://hub.invalid",
+                "HF_TOKEN": "hf_secret",
+                "TALK": str(talk),
+            },
+        )
+        outside = seen_by_strace if request.param == "strace" else seen_by_audit
+        return result, outside(talk.read_text())
+
+    return run
+
+
+def _need_strace(command: list[str]) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this system does not let one process watch another")
+
+
+def seen_by_strace(talk: str) -> list[str]:
+    """The calls that went elsewhere than to this computer, or to whom it asks for names."""
+    return [line for line in talk.splitlines() if not _stays(line)]
+
+
+def _stays(call: str) -> bool:
+    for family, rest in re.findall(r"sa_family=AF_(\w+)([^}]*)", call):
+        if family in ("INET", "INET6"):
+            (port,) = re.findall(r"htons\((\d+)\)", rest)
+            local = re.search(r'inet_addr\("127\.|inet_pton\(AF_INET6, "::1"', rest)
+            if not local or int(port) == NAME_SERVICE:
+                return False
+        elif family == "UNIX":
+            if "resolve" in rest:
+                return False
+        elif family not in ("NETLINK", "UNSPEC"):
+            return False
+    return True
+
+
+def seen_by_audit(talk: str) -> list[str]:
+    """The addresses that are neither of this computer nor a path or a kernel's."""
+    address = r"(?:127\.[\d.]+|::1)"
+    path = r"b?['\"][/\\x@]"
+    netlink = r"\(\d+, \d+\)"
+    here = re.compile(rf"\('{address}',|b?'{address}'$|{path}|{netlink}")
+    return [line for line in talk.splitlines() if not here.match(line)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "What is Hearth?"),
+        ("models", "list"),
+        ("token", "status", "hf"),
+        ("hardware",),
+        ("doctor",),
+        ("connections",),
+    ],
+    ids=" ".join,
+)
+def test_no_command_talks_to_anybody(watched: Watched, words: tuple[str, ...]) -> None:
+    result, outside = watched(_COMMAND, "--offline", *words)
+    assert result.returncode == 0, result.stderr
+    assert outside == []
+
+
+def test_a_recommendation_talks_to_nobody(watched: Watched) -> None:
+    _, outside = watched(_COMMAND, "--offline", "recommend")
+    assert outside == []
+
+
+def test_a_chat_talks_to_nobody(watched: Watched) -> None:
+    result, outside = watched(_COMMAND, "chat", "--offline", given="Hello\nWhat is a token?\n")
+    assert result.returncode == 0, result.stderr
+    assert outside == []
+
+
+def test_the_window_talks_to_nobody(watched: Watched) -> None:
+    result, outside = watched(_WINDOW)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "True\n", "it does not say that it is offline"
+    assert outside == []
+
+
+def test_the_setting_is_as_good_as_the_option(watched: Watched) -> None:
+    assert watched(_COMMAND, "settings", "set", "offline", "true")[0].returncode == 0
+    result, outside = watched(_COMMAND, "models", "search", "gemma", "--json")
+    assert outside == []
+    assert value(result)["error"]["code"] == "offline"
+
+
+def test_a_search_is_refused_before_anything_is_asked(watched: Watched) -> None:
+    result, outside = watched(_COMMAND, "--offline", "models", "search", "gemma", "--json")
+    assert outside == []
+    assert value(result)["error"]["code"] == "offline"
+
+
+def test_an_offender_is_seen(watched: Watched) -> None:
+    result, outside = watched(_OUTSIDE)
+    assert result.returncode == 0, result.stderr
+    assert len(outside) == 1
+    assert "192.0.2.1" in outside[0]
+
+
+def ipv4(address: str, port: int) -> str:
+    """As strace writes it."""
+    where = f'sin_port=htons({port}), sin_addr=inet_addr("{address}")'
+    return f"connect(3, {{sa_family=AF_INET, {where}}}, 16) = 0"
+
+
+def ipv6(address: str, port: int) -> str:
+    where = f'inet_pton(AF_INET6, "{address}", &sin6_addr), sin6_scope_id=0'
+    return f"connect(3, {{sa_family=AF_INET6, sin6_port=htons({port}), {where}}} <unfinished ...>"
+
+
+def local(path: str) -> str:
+    return f'connect(3, {{sa_family=AF_UNIX, sun_path="{path}"}}, 42) = 0'
+
+
+def test_calls_are_told_apart() -> None:
+    here = [
+        ipv4("127.0.0.1", 80),
+        ipv6("::1", 8080),
+        local("/run/user/0/bus"),
+        "sendto(4, [{nlmsg_len=20}], 20, 0, {sa_family=AF_NETLINK, nl_pid=0}, 12) = 20",
+    ]
+    outside = [
+        ipv4("192.0.2.1", 443),
+        ipv4("127.0.0.53", 53),
+        ipv6("2001:db8::1", 443),
+        local("/run/systemd/resolve/io.systemd.Resolve"),
+        "sendto(4, x, 20, 0, {sa_family=AF_PACKET, nl_pid=0}, 12) = 20",
+    ]
+    assert seen_by_strace("\n".join(here + outside)) == outside
+
+
+def test_addresses_are_told_apart() -> None:
+    here = ["('127.0.0.1', 80)", "'127.0.0.1'", "'/run/user/0/bus'", "(0, 0)", "('::1', 80, 0, 0)"]
+    outside = ["('192.0.2.1', 9)", "'hub.invalid'", "b'hub.invalid'", "('localhost.example', 80)"]
+    assert seen_by_audit("\n".join(here + outside)) == outside
