@@ -22,7 +22,7 @@ def listed(core: Core, entry: ModelEntry) -> dict[str, Any]:
 
 def described(core: Core, entry: ModelEntry) -> dict[str, Any]:
     """Raises EngineError."""
-    header = core.library.header(entry)
+    header = core.library.facts(entry)
     drafter = core.library.drafter_for(entry)
     kind = mtp_of(header, drafter)
     return {

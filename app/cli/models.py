@@ -46,6 +46,7 @@ def manage_models(core: Core, args: argparse.Namespace, out: Output) -> int:
 def _list(core: Core, _: argparse.Namespace, out: Output) -> int:
     found = [listed(core, entry) for entry in core.library.entries()]
     out.value(found, lambda: table([*map(model_row, found), *drafter_rows(core)]))
+    core.library.keep_facts()
     notes = core.library.notes()
     for note in notes[:_NOTES]:
         out.note(note)

@@ -191,9 +191,9 @@ class Answers:
         )
 
     def usual_mtp(self, settings: Settings) -> MtpMode:
-        """How the switch of a new chat stands; who asks a model that is gone is told so then."""
+        """How the switch of a new chat stands, told at once."""
         try:
-            return self._library.settings_for(settings.model, settings).mtp
+            return self._library.settings_at_once(settings.model, settings).mtp
         except UserError:
             return settings.mtp
 

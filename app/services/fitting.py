@@ -185,7 +185,7 @@ class Fitting:
         if loaded.buffers is None:
             return
         plan, real, need = judged.plan, loaded.buffers.total, judged.needed.parts.total
-        by_sum = need - overhead_bytes(judged.header)
+        by_sum = need - overhead_bytes(judged.header, min(plan.batch, plan.context))
         load = LoadRecord(
             model=str(plan.model),
             device=judged.fit.device,
@@ -285,6 +285,8 @@ def _fixed(needed: Split, more: int) -> Sizes:
 
 def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
     found = [judged.fit.reason]
+    if judged.fit.verdict == "no":
+        found.append("Loaded anyway, it is read from the disk again and again, and is very slow.")
     if judged.plan.mtp_note and judged.fit.verdict != "no":
         found.append(judged.plan.mtp_note)
     if judged.why_not:

@@ -44,8 +44,13 @@ class Library:
             drafter=starter_drafter,
             source="builtin",
         )
-        self._headers = Headers()
+        self._headers = Headers(store.headers)
         self._shelf = Shelf(store, self._starter, collection)
+
+    @property
+    def starter(self) -> ModelEntry:
+        """The built-in guide, which is always there."""
+        return self._starter
 
     def entries(self) -> list[ModelEntry]:
         """All models to chat with: the built-in guide, what was added, then what was found.
@@ -85,6 +90,15 @@ class Library:
         """Those that hold where the model of this name answers; at once. Raises ModelUnknown."""
         return self.effective(self._shelf.named(called), settings)
 
+    def settings_at_once(self, called: str, settings: Settings) -> Settings:
+        """As `settings_for`, for a window that cannot wait for folders to be looked into.
+
+        A model that is called by its name has its own settings here once it was listed; what it
+        is made for is left out.
+        """
+        own = valid(self._store.known.settings(self._shelf.id_of(called)))
+        return effective(settings, own)
+
     def used(self, entry: ModelEntry) -> None:
         """It has answered. Nobody is told when that cannot be kept: the answer is there."""
         with contextlib.suppress(UserError):
@@ -107,6 +121,16 @@ class Library:
         """What the file says of itself. Raises EngineError."""
         return self._headers.read(entry.path)
 
+    def facts(self, entry: ModelEntry) -> GgufHeader:
+        """What a list shows of it: its header without tensors and template. Raises EngineError.
+
+        Remembered between runs, once `keep_facts` was called.
+        """
+        return self._headers.facts(entry.path)
+
+    def keep_facts(self) -> None:
+        self._headers.keep()
+
     def drafter_for(self, entry: ModelEntry) -> Path | None:
         """The file that drafts for a model: one that was added, one in its folder, or any here.
 
@@ -118,7 +142,7 @@ class Library:
         if self._headers.architecture(entry.path) not in TARGETS.values():
             return None
         try:
-            target = self._headers.read(entry.path)
+            target = self._headers.facts(entry.path)
         except EngineError:
             return None
         added = [it.path for it in self._store.models() if it.drafts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,13 @@ from engines.cancel import CancelToken
 from engines.errors import UserError
 
 COPYING = "copying"
+LISTING = "listing"
 
 _Taken = tuple[ModelEntry, list[str] | None]
 """What was taken in; of a drafter, with the names of the models that it drafts for."""
+
+_Listing = tuple[list[ModelEntry], list[ModelEntry]]
+"""Models, and drafters that were added."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,21 @@ class Removed:
 
 
 class Models(QObject):
-    """added(ModelEntry) and removed(Removed) follow when the list has changed.
+    """The window's thread never waits for folders to be looked into: the list is kept here.
+
+    listed(): it is another. added(ModelEntry) and removed(Removed) follow when it has changed.
 
     drafter_added(ModelEntry, names): a file that drafts for the models of these names.
     copying(path, share): a file is being copied, 0.0 to 1.0; copy_ended() when it is or is not.
-    put_back(ModelEntry): what had left the list is on it again.
     mtp_known(model, sentence): what its files say of multi-token prediction.
     """
 
+    listed = Signal()
     added = Signal(object)
     drafter_added = Signal(object, object)
     copying = Signal(str, float)
     copy_ended = Signal()
     removed = Signal(object)
-    put_back = Signal(object)
     mtp_known = Signal(str, str)
     failed = Signal(Exception)
 
@@ -62,11 +67,27 @@ class Models(QObject):
         self._library = library
         self._care = care
         self._tasks = tasks
-        self._looked: tuple[str, list[ModelEntry]] | None = None
+        self._listing: _Listing | None = None
+        self._looked: tuple[str, _Listing] | None = None
         self._copies: list[Task] = []
 
     def list(self) -> list[ModelEntry]:
-        return self._library.entries()
+        """As they were when they were looked for last; before that, only the guide."""
+        return self._listing[0] if self._listing else [self._library.starter]
+
+    def look(self, then: Callable[[], object] = lambda: None) -> None:
+        """Look for models where something has changed. then: called once they are listed."""
+
+        def work() -> _Listing:
+            return self._library.entries(), self._library.drafters()
+
+        def done(found: _Listing) -> None:
+            before, self._listing = self._listing, found
+            if found != before:
+                self.listed.emit()
+            then()
+
+        self._tasks.run(work, done, self.failed.emit, on=LISTING)
 
     def add(self, path: Path, *, copy: bool = False) -> None:
         """Check a file and add it where it lies, or a copy of it in Hearth's folder."""
@@ -105,31 +126,33 @@ class Models(QObject):
             gone = self._care.delete(model_id, with_file=with_file)
             return Removed(gone.entry, gone.files, gone.frees, own)
 
-        self._tasks.run(work, self.removed.emit, self.failed.emit, on=STORE)
+        def done(removed: Removed) -> None:
+            self.look(lambda: self.removed.emit(removed))
+
+        self._tasks.run(work, done, self.failed.emit, on=STORE)
 
     def restore(self, removed: Removed) -> None:
         """Put what only left the list back on it, with its name and settings."""
 
-        def work() -> ModelEntry:
+        def work() -> None:
             before = removed.entry
             entry = self._library.add(before.path)
             if entry.name != before.name:
                 self._care.rename(entry.id, before.name)
             for name, value in removed.own.items():
                 self._care.set(entry.id, name, value)
-            return self._library.find(entry.id)
 
-        self._tasks.run(work, self.put_back.emit, self.failed.emit, on=STORE)
+        self._tasks.run(work, lambda _: self.look(), self.failed.emit, on=STORE)
 
     def look_for_mtp(self, called: str) -> None:
         """Read what a model's files say; emits mtp_known with `called` and the sentence.
 
         Files that cannot be read have their reason for it there too. Nothing is read again while
-        the list of models stays as it is.
+        the list of models stays as it is, and nothing before there is one.
         """
-        asked = (called, [*self._library.entries(), *self._library.drafters()])
-        if asked == self._looked:
+        if self._listing is None or (called, self._listing) == self._looked:
             return
+        asked = called, self._listing
         self._looked = asked
 
         def look() -> str:
@@ -143,6 +166,6 @@ class Models(QObject):
     def _came(self, found: Sequence[_Taken]) -> None:
         for entry, targets in found:
             if targets is None:
-                self.added.emit(entry)
+                self.look(partial(self.added.emit, entry))
             else:
-                self.drafter_added.emit(entry, targets)
+                self.look(partial(self.drafter_added.emit, entry, targets))

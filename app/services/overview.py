@@ -76,14 +76,17 @@ class ModelOverview(QObject):
         yield from self._read(models, cancel)
 
     def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ModelFacts]:
-        for entry in models:
-            if cancel.cancelled:
-                return
-            yield self._facts(entry)
+        try:
+            for entry in models:
+                if cancel.cancelled:
+                    return
+                yield self._facts(entry)
+        finally:
+            self._library.keep_facts()
 
     def _facts(self, entry: ModelEntry) -> ModelFacts:
         try:
-            header = self._library.header(entry)
+            header = self._library.facts(entry)
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
             return ModelFacts(entry.id, named, problem=f"{error.what} {error.why}")

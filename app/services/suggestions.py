@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.offers import Offers
+from app.core.offers import Offers, look_alike
 from app.services.offering import families_of, offers_of
 from app.services.recommending import Recommending
 from app.services.tasks import SYSTEM, Tasks
 from app.services.telling import telling
 from engines.hardware import Hardware
+
+FRESH_S: Final = 60.0
+"""How long a recommendation holds, in seconds."""
 
 
 class Suggestions(QObject):
@@ -31,23 +36,42 @@ class Suggestions(QObject):
         recommending: Recommending,
         hardware: Callable[[], Hardware],
         tasks: Tasks,
+        clock: Callable[[], float] = time.monotonic,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._recommending = recommending
         self._hardware = hardware
+        self._clock = clock
         self._tasks = tasks
+        self._asked_at = -FRESH_S
+        self._told: Offers | None = None
 
-    def recommend(self) -> None:
-        """Emits offered, or failed."""
+    def recommend_again(self) -> None:
+        """Where that was long enough ago: how much memory is free may have changed."""
+        if self._clock() - self._asked_at >= FRESH_S:
+            self.recommend(only_news=True)
+
+    def recommend(self, *, only_news: bool = False) -> None:
+        """Emits offered, or failed. only_news: nothing where the offers look as those before."""
+        self._asked_at = self._clock()
 
         def work() -> Offers:
             recommendation = self._recommending.recommend()
             return offers_of(recommendation, self._recommending.catalogue(), self._hardware())
 
-        self._tasks.run(
-            work, self.offered.emit, telling(self.failed.emit, self.crashed.emit), on=SYSTEM
-        )
+        def done(offers: Offers) -> None:
+            if only_news and self._told is not None and look_alike(self._told, offers):
+                return
+            self._told = offers
+            self.offered.emit(offers)
+
+        def failed(error: Exception) -> None:
+            self._told = None
+            tell(error)
+
+        tell = telling(self.failed.emit, self.crashed.emit)
+        self._tasks.run(work, done, failed, on=SYSTEM)
 
     def look_at_families(self) -> None:
         """Emits families, or failed."""

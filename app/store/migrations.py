@@ -150,6 +150,22 @@ def _downloads(db: sqlite3.Connection) -> None:
     )
 
 
+def _headers(db: sqlite3.Connection) -> None:
+    """What model files said of themselves when they were read last. header: JSON.
+
+    reader: which Hearth read it, as another may see more in a file.
+    """
+    db.execute(
+        """CREATE TABLE headers (
+            path TEXT PRIMARY KEY,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            reader TEXT NOT NULL,
+            header TEXT NOT NULL
+        ) STRICT"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -159,4 +175,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _connections,
     _loads,
     _downloads,
+    _headers,
 )

@@ -9,19 +9,21 @@ from pathlib import Path
 from app.core.models import ModelEntry
 from app.store.db import Database
 from app.store.file_hashes import FileHashes
+from app.store.known_headers import KnownHeaders
 from app.store.known_models import KnownModels, free_id, taken_ids
 
 
 class ModelStore:
     """Every method is one transaction and may be called from any thread.
 
-    known: what is remembered of models wherever they lie. hashes: of their files.
+    known: what is remembered of models wherever they lie. hashes, headers: of their files.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.known = KnownModels(database)
         self.hashes = FileHashes(database)
+        self.headers = KnownHeaders(database)
 
     def models(self) -> list[ModelEntry]:
         """In the order in which they were added."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 _FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
@@ -20,15 +20,12 @@ def icon(name: str, colour: str, size: int = 20) -> QIcon:
 
 
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
-    """One picture. The colour takes the place of the drawing's `currentColor`."""
-    drawing = (_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", colour).encode()))
-    picture = QPixmap(QSize(size, size) * ratio)
-    picture.setDevicePixelRatio(ratio)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    renderer.render(painter, QRectF(0, 0, size, size))
-    painter.end()
+    """One picture, drawn once. The colour takes the place of the drawing's `currentColor`."""
+    key = f"{name} {colour} {size} {ratio}"
+    picture = QPixmap()
+    if not QPixmapCache.find(key, picture):
+        picture = _drawn(name, colour, size, ratio)
+        QPixmapCache.insert(key, picture)
     return picture
 
 
@@ -39,3 +36,15 @@ def app_icon() -> QIcon:
 def icon_file(name: str) -> Path:
     """Where a drawing lies, for style sheets, which take files only."""
     return _FOLDER / f"{name}.svg"
+
+
+def _drawn(name: str, colour: str, size: int, ratio: float) -> QPixmap:
+    drawing = (_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", colour).encode()))
+    picture = QPixmap(QSize(size, size) * ratio)
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    renderer.render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return picture

@@ -13,13 +13,17 @@ from app.core.settings import Settings
 from app.core.window_state import WindowState
 from app.services.window import WindowServices
 from app.ui.actions import commands
+from app.ui.arrivals import Arrivals
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.guide_banner import GuideBanner
 from app.ui.chat.header import Header
+from app.ui.connections.connections_page import ConnectionsPage
+from app.ui.going_online import GoingOnline
 from app.ui.icons import app_icon
 from app.ui.models.chooser import ModelChooser
-from app.ui.models.models_page import ModelsPage
+from app.ui.models.models_page import ModelsPage, Part
 from app.ui.notify import Notifier
+from app.ui.onboarding.download_strip import DownloadStrip
 from app.ui.settings.settings_dialog import SettingsDialog
 from app.ui.shortcuts_dialog import ShortcutsDialog
 from app.ui.sidebar.exporter import Exporter
@@ -41,26 +45,33 @@ class MainWindow(QMainWindow):
         self.resize(1120, 760)
         self._services = services
         settings = services.settings
-        self.notifier = Notifier(self, report, services.log_file, lambda: settings.current.offline)
+        self.notifier = Notifier(self, report, services.log_file, lambda: services.is_offline)
         self._chooser = ModelChooser(services.models, settings, self.notifier, self)
         self._exporter = Exporter(services.chats, self.notifier, self)
         self._sidebar = Sidebar()
         self._header = Header()
         self._page = ChatPage(services.chats, services.generation, settings.current, self.notifier)
         self._banner = GuideBanner()
+        self._strip = DownloadStrip()
         self._page.banners.addWidget(self._banner)
-        self._models = ModelsPage(services.same_answer)
+        self._page.banners.addWidget(self._strip)
+        self._models = ModelsPage(services, self.notifier)
+        self._connections = ConnectionsPage(services.connections, self.notifier)
+        self._online = GoingOnline(services, self.notifier, self)
+        self._arrivals = Arrivals(services.downloads, self.notifier, self._page.isVisible, self)
         self._reopen: str | None = None
         self._sidebar_width = WindowState().sidebar_width
         self._lay_out()
         self._connect()
         self._add_actions()
         self._apply(settings.current)
-        self._show_models()
+        self._online.tell()
         self._page.open_chat(None)
         self._refresh()
         self._page.composer.focus()
         services.system.check()
+        services.suggestions.recommend()
+        services.downloads.look()
 
     def restore(self, state: WindowState) -> None:
         """Take the place and shape that the window had."""
@@ -95,6 +106,7 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._page)
         self._stack.addWidget(self._models)
+        self._stack.addWidget(self._connections)
         main = QWidget()
         column = QVBoxLayout(main)
         column.setContentsMargins(0, 0, 0, 0)
@@ -116,23 +128,22 @@ class MainWindow(QMainWindow):
         sidebar.new_chat.connect(self._new_chat)
         sidebar.searched.connect(self._refresh)
         sidebar.models.connect(self._go_to_models)
+        sidebar.downloads.connect(lambda: self._go_to_models("downloads"))
+        sidebar.connections.connect(self._go_to_connections)
         sidebar.settings.connect(self._show_settings)
-        sidebar.shortcuts.connect(self._show_shortcuts)
-        sidebar.hide_me.connect(self._toggle_sidebar)
+        sidebar.shortcuts.connect(lambda: ShortcutsDialog(self).open())
+        sidebar.hide_me.connect(lambda: self._set_sidebar(False))
         sidebar.chats.opened.connect(self.open_chat)
         sidebar.chats.chosen.connect(self._choose_chat)
         sidebar.chats.renamed.connect(services.chats.rename)
         sidebar.chats.deleted.connect(self._delete)
         sidebar.chats.exported.connect(self._exporter.ask)
-        self._header.show_sidebar.connect(self._toggle_sidebar)
+        self._header.show_sidebar.connect(lambda: self._set_sidebar(True))
         self._header.model.connect(chooser.use)
         self._header.add_model.connect(chooser.add)
         self._header.show_models.connect(self._go_to_models)
-        self._banner.get_model.connect(self._go_to_models)
-        self._models.use.connect(chooser.use)
-        self._models.remove.connect(chooser.remove)
-        self._models.add.connect(chooser.add)
-        self._models.back.connect(lambda: self.open_chat(self._page.chat_id))
+        self._strip.show_all.connect(lambda: self._go_to_models("downloads"))
+        self._banner.get_model.connect(lambda: self._go_to_models("discover"))
         self._page.shown.connect(self._refresh)
         self._page.grown.connect(self._refresh)
         chooser.changed.connect(self._show_models)
@@ -140,13 +151,49 @@ class MainWindow(QMainWindow):
         services.chats.failed.connect(self.notifier.error)
         services.settings.changed.connect(self._apply)
         services.models.mtp_known.connect(self._page.mtp.show_files)
-        services.models.mtp_known.connect(self._models.mtp.show_model)
+        services.models.mtp_known.connect(self._models.here.list.mtp.show_model)
         # An answer that is asked for goes before a check.
         services.generation.begun.connect(services.same_answer.stop)
         services.same_answer.crashed.connect(self.notifier.error)
         services.system.checked.connect(self._page.welcome.show_check)
-        services.system.checked.connect(self._models.show_check)
+        services.system.checked.connect(self._models.here.list.show_check)
         services.system.failed.connect(self._page.welcome.show_check_failed)
+        services.suggestions.offered.connect(self._page.welcome.show_offers)
+        services.discover.not_queued.connect(self._page.welcome.show_not_queued)
+        self._page.welcome.get.connect(self._models.discover.get_offer)
+        self._page.welcome.choose.connect(lambda: self._go_to_models("discover"))
+        self._connect_models()
+
+    def _connect_models(self) -> None:
+        """What is said between the pages of models, the head, and the chat."""
+        services, chooser, models = self._services, self._chooser, self._models
+        online, for_good = self._online, services.stays_offline
+        models.add.connect(chooser.add)
+        models.back.connect(self._go_to_chat)
+        models.here.use.connect(chooser.use)
+        models.here.details.use.connect(self._go_to_chat)
+        models.here.anyway.connect(services.generation.load_anyway)
+        models.here.anyway.connect(chooser.use)
+        models.here.anyway.connect(self._go_to_chat)
+        models.here.remove.connect(chooser.remove)
+        models.here.dropped.connect(chooser.take)
+        models.here.changed.connect(services.models.look)
+        services.models.listed.connect(self._show_models)
+        services.models.listed.connect(lambda: self._page.mtp.apply(services.settings.current))
+        self._connections.back.connect(self._go_to_chat)
+        for shows in (self._strip, self._page.welcome, models.discover, self._sidebar.badge):
+            services.downloads.changed.connect(shows.show_downloads)
+        services.downloads.came.connect(self._strip.show_came)
+        self._strip.use.connect(services.downloads.use)
+        chooser.changed.connect(self._strip.dismiss)
+        self._arrivals.use.connect(chooser.use)
+        self._arrivals.listed.connect(services.models.look)
+        self._header.toggle_offline.connect(online.toggle)
+        models.downloads.go_online.connect(online.go_online)
+        models.discover.go_online.connect(online.go_online)
+        online.changed.connect(self._header.set_offline)
+        online.changed.connect(models.downloads.set_offline)
+        online.changed.connect(lambda now: models.discover.set_offline(now, for_good=for_good))
 
     def _add_actions(self) -> None:
         page, sidebar = self._page, self._sidebar
@@ -154,7 +201,7 @@ class MainWindow(QMainWindow):
             "new_chat": self._new_chat,
             "focus_search": self._focus_search,
             "rename_chat": sidebar.chats.rename_current,
-            "delete_chat": self._delete_this,
+            "delete_chat": lambda: self._delete(self._page.chat_id),
             "undo_delete": self.notifier.undo,
             "chat_above": lambda: self._step(-1),
             "chat_below": lambda: self._step(1),
@@ -165,10 +212,13 @@ class MainWindow(QMainWindow):
             "scroll_down": lambda: page.transcript.scroll_page(1),
             "go_to_end": page.transcript.jump_to_newest,
             "focus_composer": page.composer.focus,
-            "toggle_sidebar": self._toggle_sidebar,
+            "toggle_sidebar": lambda: self._set_sidebar(sidebar.isHidden()),
             "show_models": self._go_to_models,
             "show_settings": self._show_settings,
-            "show_shortcuts": self._show_shortcuts,
+            "show_shortcuts": lambda: ShortcutsDialog(self).open(),
+            "show_downloads": lambda: self._go_to_models("downloads"),
+            "show_connections": self._go_to_connections,
+            "toggle_offline": self._online.toggle,
             "close": self.close,
         }
         for command in commands():
@@ -184,7 +234,7 @@ class MainWindow(QMainWindow):
         current = self._page.chat_id
         self._sidebar.show_chats(chats, current)
         titles = {chat.id: chat.title for chat in chats}
-        if self._stack.currentWidget() is self._models:
+        if self._stack.currentWidget() is not self._page:
             self._header.set_title("")
         elif current is None:
             self._header.set_title(self.tr(UNTITLED))
@@ -211,7 +261,9 @@ class MainWindow(QMainWindow):
         if neighbour:
             self.open_chat(neighbour)
 
-    def _delete(self, chat_id: str) -> None:
+    def _delete(self, chat_id: str | None) -> None:
+        if chat_id is None:
+            return
         titles = {chat.id: chat.title for chat in self._services.chats.list()}
         self._services.generation.stop(chat_id)
         self._services.chats.delete(chat_id)
@@ -221,10 +273,6 @@ class MainWindow(QMainWindow):
         self._sidebar.chats.setFocus()
         text = self.tr("“{0}” was deleted.").format(titles.get(chat_id, ""))
         self.notifier.offer_undo(text, lambda: self._undelete(chat_id))
-
-    def _delete_this(self) -> None:
-        if self._page.chat_id:
-            self._delete(self._page.chat_id)
 
     def _undelete(self, chat_id: str) -> None:
         self._reopen = chat_id
@@ -241,9 +289,6 @@ class MainWindow(QMainWindow):
         self._set_sidebar(True)
         self._sidebar.focus_search()
 
-    def _toggle_sidebar(self) -> None:
-        self._set_sidebar(self._sidebar.isHidden())
-
     def _set_sidebar(self, shown: bool) -> None:
         if not shown and not self._sidebar.isHidden():
             self._sidebar_width = self._splitter.sizes()[0]
@@ -254,21 +299,28 @@ class MainWindow(QMainWindow):
             self._splitter.setSizes([self._sidebar_width, rest])
         self._header.set_sidebar_hidden(not shown)
 
-    def _go_to_models(self) -> None:
+    def _go_to_models(self, part: Part | None = None) -> None:
         self._stack.setCurrentWidget(self._models)
+        if part is not None:
+            self._models.show_part(part)
         self._refresh()
         self._services.system.check()
 
     def _show_settings(self) -> None:
         SettingsDialog(self._services.settings, self._services.data_folder, self).open()
 
-    def _show_shortcuts(self) -> None:
-        ShortcutsDialog(self).open()
+    def _go_to_chat(self) -> None:
+        self.open_chat(self._page.chat_id)
+        self._page.composer.focus()
+
+    def _go_to_connections(self) -> None:
+        self._stack.setCurrentWidget(self._connections)
+        self._refresh()
 
     def _show_models(self) -> None:
         entries, current = self._chooser.entries(), self._chooser.current()
         self._header.set_models(entries, current)
-        self._models.show_models(entries, current)
+        self._models.here.show_models(entries, current)
         self._services.models.look_for_mtp(current)
         entry = self._chooser.current_entry()
         guide = entry is not None and entry.builtin
@@ -279,5 +331,5 @@ class MainWindow(QMainWindow):
 
     def _apply(self, settings: Settings) -> None:
         self._page.apply(settings)
-        self._header.set_offline(settings.offline)
         self._show_models()
+        self._services.models.look()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QUrl
@@ -45,11 +45,37 @@ class Notifier(QObject):
 
     def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
         """Something was done that can be taken back for a few seconds."""
-        toast = Toast((text,), action=self.tr("Undo"), seconds=_UNDO_SECONDS)
-        toast.acted.connect(undo)
+        toast = self.offer(text, self.tr("Undo"), undo, drawing="again")
         toast.closed.connect(lambda: self._forget_undo(toast))
         self._undo = toast
+
+    def offer(
+        self, text: str, action: str, act: Callable[[], None], *, drawing: str = "check"
+    ) -> Toast:
+        """Something has come about of which more can be made for a few seconds."""
+        toast = Toast((text,), action=action, drawing=drawing, seconds=_UNDO_SECONDS)
+        toast.acted.connect(act)
         self._toasts.show(toast)
+        return toast
+
+    def ask(
+        self,
+        lines: Sequence[str],
+        answers: Sequence[tuple[str, str]],
+        answered: Callable[[str], object],
+    ) -> None:
+        """A question before something is done; lines and answers as in `MessageDialog`.
+
+        answered: called with the name of the answer; not at all if the question is closed.
+        """
+        dialog = MessageDialog(lines, answers, parent=self._window)
+        dialog.answered.connect(answered)
+        dialog.open()
+
+    def reveal(self, path: Path) -> None:
+        """Show where a file lies, in the system's file manager."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent))):
+            self.say(self.tr("It lies in {0}.").format(path.parent))
 
     def undo(self) -> None:
         """Take back what was offered last, as its button does."""
@@ -66,6 +92,14 @@ class Notifier(QObject):
 
     def ask_to_open(self, address: str) -> None:
         """A link was followed: nothing is opened before the user has seen where it leads."""
+        said = self.tr("It was written by the model. What opens is outside of Hearth.")
+        self._ask_to_open(address, said)
+
+    def offer_to_open(self, address: str) -> None:
+        """A page of the Hub was asked for: as with every link, the user sees first where it is."""
+        self._ask_to_open(address, self.tr("What opens is outside of Hearth."))
+
+    def _ask_to_open(self, address: str, said: str) -> None:
         if not is_openable(address):
             return
         answers = [("cancel", self.tr("Cancel")), ("copy", self.tr("Copy the address"))]
@@ -79,7 +113,7 @@ class Notifier(QObject):
             lines = [
                 self.tr("Open this address in your browser?"),
                 address,
-                self.tr("It was written by the model. What opens is outside of Hearth."),
+                said,
             ]
             answers.append(("open", self.tr("Open")))
         dialog = MessageDialog(lines, answers, parent=self._window)

@@ -23,8 +23,15 @@ QLabel[look="title"] {{ font-size: {LARGE}px; font-weight: 600; }}
 QLabel[look="display"] {{ font-size: {DISPLAY}px; font-weight: 600; }}
 QLabel[look="strong"] {{ font-weight: 600; }}
 QLabel[look="problem"] {{ color: {t.danger}; font-size: {SMALL}px; }}
-QLabel[look="badge"] {{ color: {t.muted}; background: {t.hover}; border-radius: {GRID}px;
-    padding: 2px {GRID}px; font-size: {SMALL}px; }}
+QLabel[look="caution"] {{ color: {t.warn}; font-size: {SMALL}px; }}
+QLabel[look="chosen"] {{ color: {t.accent_text}; background: {t.accent_soft};
+    border-radius: {GRID}px; padding: 2px {GRID}px; font-size: {SMALL}px; font-weight: 600; }}
+QLabel[look="accent"] {{ color: {t.accent_text}; font-weight: 600; }}
+QLabel[look="good"] {{ color: {t.good}; font-weight: 600; }}
+QLabel[look="warn"] {{ color: {t.warn}; font-weight: 600; }}
+QLabel[look="bad"] {{ color: {t.danger}; font-weight: 600; }}
+QLabel[look="badge"] {{ color: {t.muted}; background: {t.pressed if t.dark else t.hover};
+    border-radius: {GRID}px; padding: 2px {GRID}px; font-size: {SMALL}px; }}
 QLabel[look="key"] {{ color: {t.text}; background: {t.raised}; border: 1px solid {t.line};
     border-radius: 5px; padding: 2px {GRID}px; font-size: {SMALL}px; }}
 QScrollArea, QScrollArea > QWidget > QWidget[look="page"] {{ background: transparent; border: 0; }}
@@ -69,6 +76,15 @@ QPushButton[look="segment"]:hover {{ color: {t.text}; }}
 QPushButton[look="segment"]:checked {{ background: {t.pressed if t.dark else t.raised};
     color: {t.text}; border: 1px solid {t.line}; font-weight: 600; }}
 QPushButton[look="segment"]:focus {{ border: 1px solid {t.accent}; }}
+QPushButton[look="row"] {{ text-align: left; border-radius: 12px; padding: 0; }}
+QPushButton[look="row"]:checked {{ background: {t.accent_soft}; border: 1px solid {t.accent}; }}
+QPushButton[look="row"]:focus {{ border: 2px solid {t.accent}; }}
+QPushButton[look="chip"] {{ background: transparent; color: {t.muted}; border: 1px solid {t.line};
+    border-radius: 14px; padding: 4px 10px; min-height: 18px; }}
+QPushButton[look="chip"]:hover {{ background: {t.hover}; color: {t.text}; }}
+QPushButton[look="chip"]:checked {{ background: {t.accent_soft}; color: {t.text};
+    border: 1px solid {t.accent}; }}
+QPushButton[look="chip"]:focus {{ border: 1px solid {t.text}; }}
 QPushButton[look="suggestion"] {{ text-align: left; padding: 12px 16px; border-radius: 12px; }}
 QPushButton::menu-indicator {{ image: none; width: 0; }}
 QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 7px;
@@ -120,6 +136,14 @@ QListWidget::item:hover {{ background: {t.hover}; }}
 QListWidget::item:selected {{ background: {t.pressed}; color: {t.text}; }}
 QListWidget::item:selected:focus {{ border: 1px solid {t.accent}; padding: 6px 9px; }}
 QListWidget::item:disabled {{ color: {t.muted}; background: transparent; }}
+QTableView {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: {RADIUS}px;
+    selection-background-color: {t.hover}; selection-color: {t.text}; outline: 0; }}
+QTableView:focus {{ border: 1px solid {t.accent}; }}
+QTableView::item {{ padding: 0 {GRID}px; border-bottom: 1px solid {t.line}; }}
+QHeaderView {{ background: transparent; border: 0; }}
+QHeaderView::section {{ background: transparent; color: {t.muted}; border: 0;
+    border-bottom: 1px solid {t.line}; padding: {GRID}px 11px; font-size: {SMALL}px;
+    font-weight: 600; }}
 QListWidget QLineEdit {{ padding: 4px 8px; border-radius: 6px; min-height: 16px; }}
 """
 
@@ -128,6 +152,9 @@ def _cards(t: Theme) -> str:
     return f"""
 QFrame[look="card"] {{ background: {t.raised}; border: 1px solid {t.line};
     border-radius: {RADIUS + 2}px; }}
+QFrame[look="offer"] {{ background: {t.raised}; border: 2px solid {t.accent};
+    border-radius: {RADIUS + 2}px; }}
+QFrame[look="card"]:focus {{ border: 1px solid {t.accent}; }}
 QFrame[look="banner"] {{ background: {t.accent_soft}; border: 0; border-radius: {RADIUS}px; }}
 QFrame[look="danger"] {{ background: {t.danger_soft}; border: 0; border-radius: {RADIUS}px; }}
 QFrame[look="bubble"] {{ background: {t.bubble}; border: 0; border-radius: 16px; }}
@@ -149,7 +176,7 @@ QScrollBar::handle:horizontal {{ background: {t.pressed}; border-radius: 4px; mi
     margin: 2px; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
-QProgressBar {{ background: {t.hover}; border: 0; border-radius: 3px; max-height: 6px;
+QProgressBar {{ background: {t.pressed}; border: 0; border-radius: 3px; max-height: 6px;
     min-height: 6px; }}
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 """

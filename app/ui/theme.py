@@ -26,7 +26,9 @@ class Theme:
     base: behind the chat. side: the sidebar. raised: cards, menus and fields on top of base.
     hover, pressed: of quiet controls. line: borders. text, muted: what is read.
     accent: the one colour that asks for attention; on_accent is read on it, accent_text is the
-    same colour where it is itself read. bubble: behind the user's own messages.
+    same colour where it is itself read. bubble: behind the user's own messages. good, warn: words
+    of praise and of caution, which never say it by their colour alone. use_...: the parts of a
+    memory in a picture of it.
     """
 
     dark: bool
@@ -47,6 +49,14 @@ class Theme:
     code: str
     danger: str
     danger_soft: str
+    good: str
+    warn: str
+    use_others: str
+    use_weights: str
+    use_context: str
+    use_compute: str
+    use_drafter: str
+    use_projector: str
     syntax_keyword: str
     syntax_string: str
     syntax_number: str
@@ -74,6 +84,14 @@ LIGHT = Theme(
     code="#f6f3ee",
     danger="#b3261e",
     danger_soft="#fcebe9",
+    good="#286537",
+    warn="#855600",
+    use_others="#8a8278",
+    use_weights="#b4440f",
+    use_context="#1d5a93",
+    use_compute="#7d52a8",
+    use_drafter="#2f7d5b",
+    use_projector="#9c7600",
     syntax_keyword="#8b2fa3",
     syntax_string="#2f6b2b",
     syntax_number="#9a4a00",
@@ -101,6 +119,14 @@ DARK = Theme(
     code="#242120",
     danger="#f2867d",
     danger_soft="#3a2220",
+    good="#8fcb9b",
+    warn="#e8c070",
+    use_others="#857d74",
+    use_weights="#f08a4b",
+    use_context="#6fa8dc",
+    use_compute="#c49be8",
+    use_drafter="#7fc29b",
+    use_projector="#e0c850",
     syntax_keyword="#d79be8",
     syntax_string="#9ccc8f",
     syntax_number="#f0b27a",
@@ -110,7 +136,7 @@ DARK = Theme(
 )
 
 
-Tone = Literal["text", "muted", "on_accent", "accent_text", "danger"]
+Tone = Literal["text", "muted", "on_accent", "accent_text", "danger", "good", "warn"]
 """The colours that icons are drawn in."""
 
 

@@ -97,7 +97,7 @@ class ChatMtp(QObject):
 
     def _show(self) -> None:
         stored = self._chats.mtp(self._chat_id) if self._chat_id else self._new
-        self._bar.show_mode(stored or self._settings.mtp)
+        self._bar.show_mode(stored or self._generation.usual_mtp())
         self._show_line(at_once=True)
 
     def _show_line(self, *, at_once: bool = False) -> None:

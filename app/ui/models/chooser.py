@@ -9,14 +9,15 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.models import STARTER, ModelEntry
-from app.services.models import Models
+from app.services.models import Models, Removed
 from app.services.settings import SettingsService
+from app.ui.format import size
 from app.ui.notify import Notifier
 from engines.errors import UserError
 
 
 class ModelChooser(QObject):
-    """changed(): the list of models, or the one in use, is another."""
+    """changed(): the model in use is another."""
 
     changed = Signal()
 
@@ -59,28 +60,60 @@ class ModelChooser(QObject):
         )
         dialog.setObjectName("pickModel")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self.add_file)
+        dialog.fileSelected.connect(lambda path: self.take([Path(path)]))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def add_file(self, path: str) -> None:
-        self._models.add(Path(path))
+    def take(self, paths: Sequence[Path]) -> None:
+        """Add these files, as the user said once that files are to be added."""
+        way = self._settings.current.adding
+        if way == "ask":
+            self._ask_how(paths)
+            return
+        for path in paths:
+            self._models.add(path, copy=way == "copy")
 
-    def remove(self, model_id: str) -> None:
-        self._models.remove(model_id)
+    def remove(self, model_id: str, with_file: bool) -> None:
+        self._models.remove(model_id, with_file=with_file)
+
+    def _ask_how(self, paths: Sequence[Path]) -> None:
+        names = ", ".join(path.name for path in paths)
+        lines = [
+            self.tr("Use {0} where it lies?").format(names),
+            self.tr(
+                "That takes no more room; if the file is moved, the model is gone. A copy in "
+                "Hearth’s folder takes as much room again."
+            ),
+            self.tr("Hearth does the same from now on; you can change it in the settings."),
+        ]
+        answers = [
+            ("addNothing", self.tr("Cancel")),
+            ("copy", self.tr("Copy it")),
+            ("link", self.tr("Use it where it lies")),
+        ]
+
+        def answered(way: str) -> None:
+            if way in ("copy", "link"):
+                self._settings.set("adding", way)
+                self.take(paths)
+
+        self._notifier.ask(lines, answers, answered)
 
     def _added(self, entry: ModelEntry) -> None:
         self.use(entry.id)
         self._notifier.say(self.tr("{0} was added and is in use now.").format(entry.name))
 
     def _drafter_added(self, entry: ModelEntry, targets: Sequence[str]) -> None:
-        self.changed.emit()
         text = self.tr("{0} was added: it guesses ahead for {1}.")
         self._notifier.say(text.format(entry.name, ", ".join(targets)))
 
-    def _removed(self, entry: ModelEntry) -> None:
+    def _removed(self, removed: Removed) -> None:
+        entry = removed.entry
         if self.current() in (entry.id, entry.name):
             self.use(STARTER)
-        self.changed.emit()
-        text = self.tr("{0} is off the list. Its file is untouched.")
-        self._notifier.say(text.format(entry.name))
+        if removed.files:
+            text = self.tr("{0} is in the trash; emptying it frees {1}.")
+            self._notifier.say(text.format(entry.name, size(removed.frees)))
+        else:
+            text = self.tr("{0} is off the list. Its file is untouched.").format(entry.name)
+            self._notifier.offer_undo(text, lambda: self._models.restore(removed))

@@ -1,77 +1,94 @@
-"""The page of models: those that are there, and how to get one that is worth its name."""
+"""The page of models: what is on this computer, what there is to get, and what is on its way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Literal, cast
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.models import ModelEntry
-from app.services.same_answer import SameAnswer
-from app.services.system import SystemCheck
-from app.ui.format import size
-from app.ui.models.advice import largest_file, largest_model
-from app.ui.models.model_row import ModelRow
-from app.ui.models.mtp_card import MtpCard
-from app.ui.theme import GRID
-from app.ui.widgets.column_page import ColumnPage
-from app.ui.widgets.computer_card import ComputerCard
+from app.services.window import WindowServices
+from app.ui.models.discover.discover_page import DiscoverPage
+from app.ui.models.downloads.downloads_page import DownloadsPage
+from app.ui.models.here_page import HerePage
+from app.ui.notify import Notifier
+from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
-from app.ui.widgets.panel import Panel
+from app.ui.widgets.segments import Segments
+
+Part = Literal["here", "discover", "downloads"]
 
 
-class ModelsPage(ColumnPage):
-    """use(id), remove(id), add(): what the user wants. back(): to the chat."""
+class ModelsPage(QWidget):
+    """Three parts under one head.
 
-    use = Signal(str)
-    remove = Signal(str)
+    add(): the user wants to add a file. back(): to the chat. turned(part): another part is shown.
+    """
+
     add = Signal()
     back = Signal()
+    turned = Signal(str)
 
-    def __init__(self, check: SameAnswer, parent: QWidget | None = None) -> None:
-        super().__init__("modelsPage", parent=parent)
-        column = self.column
-        column.addLayout(self._head())
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(GRID)
-        column.addLayout(self._rows)
-        self.mtp = MtpCard(check)
-        column.addWidget(self.mtp)
-        self._fit = Label("", name="modelAdvice", wrap=True)
-        self._computer = ComputerCard()
-        column.addWidget(self._help())
-        column.addWidget(self._computer)
-        column.addStretch(1)
+    def __init__(
+        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelsPage")
+        self.here = HerePage(services, notifier)
+        self.discover = DiscoverPage(services, notifier)
+        self.downloads = DownloadsPage(services.downloads, services.settings, notifier)
+        self.downloads.discover.connect(lambda: self.show_part("discover"))
+        self._parts: dict[str, QWidget] = {
+            "here": self.here,
+            "discover": self.discover,
+            "downloads": self.downloads,
+        }
+        self._segments = Segments(
+            "modelsPart",
+            self.tr("Part of the page"),
+            (
+                ("here", self.tr("On this computer"), self.tr("Models on this computer")),
+                ("discover", self.tr("Discover"), self.tr("Discover models")),
+                ("downloads", self.tr("Downloads"), self.tr("Downloads")),
+            ),
+        )
+        self._segments.chosen.connect(self._turn)
+        self._stack = QStackedWidget()
+        for part in self._parts.values():
+            self._stack.addWidget(part)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._head())
+        column.addWidget(self._stack, 1)
 
-    def show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """current: the id or name of the model in use."""
-        while (taken := self._rows.takeAt(0)) is not None:
-            row = taken.widget()
-            if row is not None:
-                row.hide()
-                row.deleteLater()
-        for entry in entries:
-            row = ModelRow(entry, current in (entry.id, entry.name))
-            row.use.connect(self.use)
-            row.remove.connect(self.remove)
-            self._rows.addWidget(row)
+    @property
+    def part(self) -> Part:
+        return cast(Part, self._segments.choice)
 
-    def show_check(self, check: SystemCheck) -> None:
-        """Show this computer, and say which size of model suits it."""
-        self._computer.show_check(check)
-        free = check.hardware.memory.available_bytes
-        text = self.tr("This computer has {0} of free memory: a file of up to {1} fits well.")
-        words = [text.format(size(free), size(largest_file(free)))]
-        best = largest_model(free)
-        if best is not None:
-            text = self.tr("That is a model of about {0} billion parameters in 4-bit quantisation.")
-            words.append(text.format(f"{best.parameters:g}"))
-        self._fit.setText(" ".join(words))
+    def show_part(self, part: Part) -> None:
+        if part != self.part:
+            self._segments.show_choice(part)
+            self._turn(part)
 
-    def _head(self) -> QHBoxLayout:
+    def _turn(self, part: str) -> None:
+        self._stack.setCurrentWidget(self._parts[part])
+        self.turned.emit(part)
+
+    def _head(self) -> QWidget:
+        head = QWidget()
+        across = QHBoxLayout(head)
+        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
+        middle = QWidget()
+        middle.setMaximumWidth(COLUMN)
+        across.addStretch(1)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
         row = QHBoxLayout()
         row.setSpacing(GRID)
         back = IconButton("back", self.tr("Back to the chat"), "backToChat")
@@ -79,44 +96,9 @@ class ModelsPage(ColumnPage):
         row.addWidget(back)
         row.addWidget(Label(self.tr("Models"), "title"))
         row.addStretch(1)
-        add = LabelledButton(
-            "plus", self.tr("Add a model file…"), "addModel", look="primary", tone="on_accent"
-        )
+        add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
         add.clicked.connect(self.add)
         row.addWidget(add)
-        return row
-
-    def _help(self) -> QWidget:
-        card = Panel("card", "modelHelp", margins=(2.5, 2.5, 2.5, 2.5), spacing=1.5)
-        card.box.addWidget(Label(self.tr("How to get a real model"), "strong"))
-        for text in (
-            self.tr(
-                "1.  Open models come as files that end in .gguf. Most are published on "
-                "huggingface.co: search there for a model’s name and “GGUF”, such as Gemma 4 GGUF."
-            ),
-            self.tr(
-                "2.  Choose a file by its size. “Q4_K_M” in its name is a good balance of quality "
-                "and memory; Q8_0 is larger and a little better."
-            ),
-        ):
-            card.box.addWidget(Label(text, wrap=True))
-        self._fit.setText(self.tr("A file should be smaller than the free memory by a quarter."))
-        self._fit.setIndent(22)
-        card.box.addWidget(self._fit)
-        card.box.addWidget(
-            Label(
-                self.tr(
-                    "3.  Download it with your browser, then come back and press "
-                    "“Add a model file…”. The file stays where it is."
-                ),
-                wrap=True,
-            )
-        )
-        card.box.addWidget(
-            Label(
-                self.tr("Downloading inside Hearth comes with a later version."),
-                "small",
-                wrap=True,
-            )
-        )
-        return card
+        column.addLayout(row)
+        column.addWidget(self._segments)
+        return head

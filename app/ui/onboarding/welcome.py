@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app.core.downloads import Download
+from app.core.offers import Offers
+from app.core.wanted import download_of
 from app.services.system import SystemCheck
+from app.ui.models.discover.offer_card import OfferCard
 from app.ui.theme import COLUMN, GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.computer_card import ComputerCard
+from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 
 class Welcome(ColumnPage):
-    """suggested(question): one of the first questions was clicked."""
+    """suggested(question): one of the first questions was clicked.
+
+    get(offer): the recommended model is wanted. choose(): another one is.
+    """
 
     suggested = Signal(str)
+    get = Signal(object)
+    choose = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("welcome", width=COLUMN - 12 * GRID, parent=parent)
@@ -35,10 +47,15 @@ class Welcome(ColumnPage):
         self._promise.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._promise)
         column.addSpacing(GRID)
-        self._computer = ComputerCard()
-        column.addWidget(self._computer)
+        self._first = self._guide = True
+        self._offer: OfferCard | None = None
+        self._downloads: Sequence[Download] = ()
+        self._place = QVBoxLayout()
+        column.addLayout(self._place)
         self._suggestions = self._make_suggestions()
         column.addWidget(self._suggestions)
+        self._computer = ComputerCard()
+        column.addWidget(self._computer)
         column.addStretch(3)
 
     def set_first(self, first: bool) -> None:
@@ -49,16 +66,55 @@ class Welcome(ColumnPage):
             self._title.setText(self.tr("What would you like to talk about?"))
         self._promise.setVisible(first)
         self._computer.setVisible(first)
+        self._first = first
+        self._show_offer()
 
     def set_guide(self, guide: bool) -> None:
         """Whether the built-in guide answers: only it knows the suggested questions."""
         self._suggestions.setVisible(guide)
+        self._guide = guide
+        self._show_offer()
+
+    def show_offers(self, offers: Offers) -> None:
+        """Offer the default of the recommended models; nothing of it starts by itself."""
+        empty(self._place)
+        self._offer = None
+        if offers.offers:
+            card = OfferCard(
+                offers.offers[0], self.tr("This computer can run"), self.tr("Choose another")
+            )
+            card.get.connect(self._get)
+            card.more.connect(self.choose)
+            self._place.addWidget(card)
+            self._offer = card
+            self.show_downloads(self._downloads)
+        self._show_offer()
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        self._downloads = downloads
+        if self._offer is not None:
+            offer = self._offer.offer
+            self._offer.show_download(download_of(downloads, offer.repo, offer.label))
+
+    def show_not_queued(self) -> None:
+        """What was asked for did not get into the queue."""
+        self.show_downloads(self._downloads)
 
     def show_check(self, check: SystemCheck) -> None:
         self._computer.show_check(check)
 
     def show_check_failed(self) -> None:
         self._computer.show_failure()
+
+    def _get(self, offer: object) -> None:
+        if self._offer is not None:
+            self._offer.show_waiting()
+        self.get.emit(offer)
+
+    def _show_offer(self) -> None:
+        """Of use until there is a model besides the guide."""
+        if self._offer is not None:
+            self._offer.setVisible(self._first and self._guide)
 
     def _make_suggestions(self) -> QWidget:
         box = QWidget()

@@ -1,4 +1,4 @@
-"""Left of everything: new chat, search, the chats, models and settings."""
+"""Left of everything: new chat, search, the chats, what is on its way, and the other pages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from app.core.conversation import Chat
 from app.ui.icons import icon
 from app.ui.sidebar.chat_list import ChatList
+from app.ui.sidebar.download_badge import DownloadBadge
 from app.ui.theme import GRID, theme_of
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -26,6 +27,8 @@ class Sidebar(QWidget):
     new_chat = Signal()
     searched = Signal(str)
     models = Signal()
+    downloads = Signal()
+    connections = Signal()
     settings = Signal()
     shortcuts = Signal()
     hide_me = Signal()
@@ -61,10 +64,14 @@ class Sidebar(QWidget):
         column.addWidget(self.search)
         column.addWidget(self._empty)
         column.addWidget(self.chats, 1)
+        self.badge = DownloadBadge()
+        self.badge.clicked.connect(self.downloads)
+        column.addWidget(self.badge)
         below = QVBoxLayout()
         below.setSpacing(2)
         for drawing, text, name, signal in (
             ("box", self.tr("Models"), "models", self.models),
+            ("ledger", self.tr("Connections"), "showConnections", self.connections),
             ("sliders", self.tr("Settings"), "settings", self.settings),
             ("keyboard", self.tr("Shortcuts"), "shortcuts", self.shortcuts),
         ):

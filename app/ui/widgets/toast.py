@@ -16,6 +16,7 @@ from app.ui.widgets.picture import Picture
 class Toast(Panel):
     """acted(): its button was pressed. closed(): it is gone, whoever closed it.
 
+    action, drawing: text and icon of the button, if there is one.
     seconds: how long it stays; 0 leaves it until it is closed.
     """
 
@@ -27,6 +28,7 @@ class Toast(Panel):
         lines: tuple[str, ...],
         *,
         action: str = "",
+        drawing: str = "again",
         seconds: float = 4,
         problem: bool = False,
         parent: QWidget | None = None,
@@ -42,7 +44,7 @@ class Toast(Panel):
             texts.addWidget(Label(line, look, name=f"toastLine{number + 1}", wrap=True))
         self.box.addLayout(texts, 1)
         self.action = LabelledButton(
-            "again", action, "toastAction", look="link", tone="accent_text"
+            drawing, action, "toastAction", look="link", tone="accent_text"
         )
         self.action.clicked.connect(self._act)
         self.action.setVisible(bool(action))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.wiring import STARTER, STARTER_DRAFTER
+from engines.gguf_header import read_header
 from tests.app.cli.conftest import Hearth
 from tests.engines.gguf_files import write_llama
 
@@ -41,3 +42,30 @@ def test_a_drafter_makes_its_model_ready(
     assert "a drafter: “helper.gguf” was not found." in capsys.readouterr().out
     shutil.copy(STARTER_DRAFTER, drafter)
     assert hearth("models", "rm", "helper") == 0
+
+
+def test_a_second_list_reads_no_whole_header(
+    hearth: Hearth,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: list[Path] = []
+
+    def noted(path: Path) -> object:
+        reads.append(path)
+        return read_header(path)
+
+    model, drafter = tmp_path / "mine.gguf", tmp_path / "helper.gguf"
+    shutil.copy(STARTER, model)
+    shutil.copy(STARTER_DRAFTER, drafter)
+    assert hearth("models", "import", str(model)) == 0
+    monkeypatch.setattr("app.services.headers.read_header", noted)
+    capsys.readouterr()
+    assert hearth("models", "list", "--json") == 0
+    first = capsys.readouterr().out
+    assert reads
+    reads.clear()
+    assert hearth("models", "list", "--json") == 0
+    assert capsys.readouterr().out == first
+    assert reads == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from app import wiring
 from app.cli.main import main
 from engines.hardware import bandwidth as module
 from tests.app.cli.conftest import Hearth
-from tests.app.core.machines import with_card
+from tests.app.core.machines import MACHINES, with_card
 from tests.hub.testhub import TestHub
 
 
@@ -34,6 +35,20 @@ def test_a_person_reads_three_models_with_the_sum(
     assert "of 11.8 GB free; 536.9 MB are in use (fits)" in text
     assert "hearth models pull google/gemma-4-12B-it-qat-q4_0-gguf:Q4_0" in text
     assert "apache-2.0" in text
+
+
+def test_the_sentence_and_the_row_tell_the_same_speed(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = next(it for it in MACHINES if "nothing is known" in it.name)
+    monkeypatch.setattr(wiring, "hardware", lambda: machine.hardware)
+    monkeypatch.setattr(module, "memory_rates", lambda _: {})
+    assert hearth("recommend") == 0
+    suggested = capsys.readouterr().out.split("\n\n")[0]
+    words = re.findall(r"(?:at least|about) [\d.]+ tokens a second", suggested)
+    assert len(words) == 2
+    assert words[0] == words[1]
+    assert words[0].startswith("at least")
 
 
 def test_json_has_the_same(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> None:

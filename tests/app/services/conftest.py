@@ -36,6 +36,10 @@ class Services:
         """Give a model settings of its own."""
         self.models.known.change_settings(model_id, values)
 
+    def again(self) -> Library:
+        """The library of the next run."""
+        return Library(self.models, STARTER, STARTER_DRAFTER)
+
 
 @pytest.fixture
 def services(tmp_path: Path) -> Iterator[Services]:

@@ -95,7 +95,10 @@ def test_what_does_not_fit_says_nothing_of_drafting(loads: LoadStore, header: Gg
     report = fitting(loads, 10_000_000).report(STARTER, header, Wishes(), STARTER_DRAFTER)
     assert report.fit.verdict == "no"
     assert report.plan.mtp_note
-    assert report.sentences == (report.fit.reason,)
+    reason, anyway = report.sentences
+    assert reason == report.fit.reason
+    assert "Loaded anyway" in anyway
+    assert "very slow" in anyway
 
 
 def test_a_drafter_that_does_not_pair_is_left_out(loads: LoadStore, header: GgufHeader) -> None:

@@ -26,6 +26,7 @@ from app.ui.main_window import MainWindow
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
 from engines.hardware import Cpu, Hardware, Memory
+from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from tests.support.scripted import ScriptedEngine
 
 COMPUTER = Hardware(
@@ -154,6 +155,7 @@ def ui(
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
     monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
     monkeypatch.setattr(wiring, "hardware", lambda: COMPUTER)
+    monkeypatch.setattr(BandwidthBook, "of", lambda *_: Bandwidth(30e9))
     folder = DataFolder.default()
     core = wiring.open_core(folder)
     parts = wiring.open_services(core)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
+    QPushButton,
     QSpinBox,
 )
 
@@ -66,7 +67,7 @@ def test_a_change_is_saved_at_once(ui: Ui, dialog: SettingsDialog) -> None:
     ui.qtbot.waitUntil(lambda: ui.core.settings.read().system_prompt == "Be brief.")
     saved = ui.core.settings.read()
     assert (saved.send_with, saved.temperature, saved.offline) == ("ctrl+enter", 0.2, True)
-    assert ui.has("offlineBadge")
+    assert ui.find(QPushButton, "offlineSwitch").text() == "Offline"
     dialog.close()
 
 

@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from app.core.window_state import WindowState
 from app.ui.actions import commands
-from app.ui.models.advice import largest_file, largest_model
 from app.ui.shortcuts_dialog import ShortcutsDialog
 from app.wiring import STARTER
 from tests.app.ui.conftest import Ui
@@ -103,8 +102,7 @@ def test_the_guide_says_that_it_is_one_and_leads_to_models(ui: Ui) -> None:
     assert "tiny model that only knows Hearth" in ui.find(QLabel, "guideBannerText").text()
     ui.click("getModel")
     assert ui.has("modelsPage")
-    ui.qtbot.waitUntil(lambda: "9.0 GB" in ui.find(QLabel, "modelAdvice").text())
-    assert "6.8 GB" in ui.find(QLabel, "modelAdvice").text()
+    ui.qtbot.waitUntil(lambda: ui.has("offer-default"))
     ui.click("backToChat")
     assert not ui.has("modelsPage")
 
@@ -113,13 +111,15 @@ def test_a_model_is_added_used_and_removed(ui: Ui, tmp_path: Path) -> None:
     path = tmp_path / "my-model.gguf"
     path.write_bytes(STARTER.read_bytes())
     ui.press("Ctrl+M")
-    ui.window._chooser.add_file(str(path))
+    ui.services.settings.set("adding", "link")
+    ui.window._chooser.take([path])
     ui.qtbot.waitUntil(lambda: ui.services.settings.current.model == "my-model")
     ui.qtbot.waitUntil(lambda: "my-model" in ui.find(QPushButton, "modelMenu").text())
     ui.press("Ctrl+N")
     assert not ui.has("guideBanner")
     ui.press("Ctrl+M")
-    ui.click("remove-my-model")
+    ui.click("details-my-model")
+    ui.click("takeOffList")
     ui.qtbot.waitUntil(lambda: ui.services.settings.current.model == "starter")
     assert [entry.id for entry in ui.services.models.list()] == ["starter"]
     assert path.exists()
@@ -128,17 +128,11 @@ def test_a_model_is_added_used_and_removed(ui: Ui, tmp_path: Path) -> None:
 def test_a_file_that_is_no_model_is_explained(ui: Ui, tmp_path: Path) -> None:
     path = tmp_path / "shopping.gguf"
     path.write_text("milk")
-    ui.window._chooser.add_file(str(path))
+    ui.services.settings.set("adding", "link")
+    ui.window._chooser.take([path])
     ui.qtbot.waitUntil(lambda: ui.has("toastLine3"))
     assert "shopping.gguf" in ui.find(QLabel, "toastLine1").text()
     ui.click("toastClose")
-
-
-def test_advice_on_sizes() -> None:
-    assert largest_model(500_000_000) is None
-    best = largest_model(8_000_000_000)
-    assert best is not None
-    assert best.file_bytes <= largest_file(8_000_000_000) < 8_000_000_000
 
 
 def test_a_link_is_opened_only_after_a_question(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:

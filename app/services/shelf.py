@@ -1,0 +1,204 @@
+"""Every model here in one list with its id, and what people may call it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from app.core.errors import ModelAmbiguous, ModelUnknown
+from app.core.models import ModelEntry
+from app.core.quantisations import quantisation_of, same_label
+from app.services.collection.collection import Collection
+from app.services.collection.files import parts_of
+from app.services.collection.found import FoundModel, Inode, require_text
+from app.services.collection.hashing import real
+from app.store.file_hashes import FileHash
+from app.store.known_models import Remembered
+from app.store.models import ModelStore
+
+
+class Shelf:
+    """The built-in guide, what the user has added, and what was found; each file once.
+
+    May be used from any thread. collection: None finds nothing.
+    """
+
+    def __init__(
+        self, store: ModelStore, starter: ModelEntry, collection: Collection | None
+    ) -> None:
+        self._store = store
+        self._starter = starter
+        self._collection = collection
+        self._listed: list[ModelEntry] = []
+        self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
+
+    def everything(self) -> list[ModelEntry]:
+        """Models and added drafters. No header is read; folders only where they have changed."""
+        found = self._found()
+        by_inode = {inode: entry for entry, inode in reversed(found)}
+        listed = [self._starter]
+        taken = {_inode(self._starter.path)}
+        for entry in self._store.models():
+            inode = _inode(entry.path)
+            taken.add(inode)
+            listed.append(_joined(entry, by_inode.get(inode) if inode else None))
+        listed += [entry for entry, inode in found if inode not in taken]
+        self._listed = self._with_facts(listed)
+        return list(self._listed)
+
+    def named(self, called: str) -> ModelEntry:
+        """By id, name, `owner/name`, `owner/name:QUANT`, `owner/name/file.gguf`, or a file's path.
+
+        The name of one is not taken for the id of another that has gone: what is asked of a model
+        never happens to another. Raises ModelUnknown, or ModelAmbiguous if it could be several.
+        """
+        if called == self._starter.id:
+            return self._with_facts([self._starter])[0]  # nothing is looked for
+        listed = self.everything()
+        for entry in listed:
+            if called == entry.id:
+                return entry
+        matching = [entry for entry in listed if called == entry.name]
+        if matching and self._store.known.has(called):
+            raise ModelUnknown(
+                f"The model “{called}” is not here any more.",
+                f"{', '.join(entry.id for entry in matching)} has that name; it may be another.",
+                "If that is the one that you mean, use its id.",
+            )
+        matching = matching or [entry for entry in listed if _is_of_repo(entry, called)]
+        if len(matching) > 1:
+            raise ModelAmbiguous(
+                f"“{called}” could be one of {len(matching)} models here.",
+                f"Their ids are {', '.join(entry.id for entry in matching)}.",
+                "Use one of these ids.",
+            )
+        if matching:
+            return matching[0]
+        if called.lower().endswith(".gguf"):
+            path = Path(called).expanduser().absolute()
+            theirs = [entry for entry in listed if path in entry.files and not entry.builtin]
+            return theirs[0] if theirs else _by_path(path)
+        raise ModelUnknown(
+            f"There is no model “{called}”.",
+            "It is neither the name of a model on this computer nor a GGUF file.",
+            "`hearth models list` shows what is there; `hearth models import FILE` adds a file.",
+        )
+
+    def id_of(self, called: str) -> str:
+        """Of a model by its id or name, as it was listed last: nothing is looked for.
+
+        What was not listed is returned as it is.
+        """
+        named = (entry.id for entry in self._listed if called in (entry.id, entry.name))
+        return next(named, called)
+
+    def _with_facts(self, listed: list[ModelEntry]) -> list[ModelEntry]:
+        remembered, hashes = self._store.known.remembered(), self._store.hashes.all()
+        return [_with_facts(entry, remembered, hashes) for entry in listed]
+
+    def _found(self) -> tuple[tuple[ModelEntry, Inode], ...]:
+        if self._collection is None:
+            return ()
+        models = self._collection.models()
+        if self._named[0] is not models:
+            ids = self._store.known.ids(
+                [(model.identity, model.name) for model in models], [self._starter.id]
+            )
+            entries = tuple((_entry(ids[it.identity], it), it.inode) for it in models)
+            self._named = (models, entries)
+        return self._named[1]
+
+
+def _entry(model_id: str, model: FoundModel) -> ModelEntry:
+    return ModelEntry(
+        id=model_id,
+        name=model.name,
+        path=model.files[0],
+        source=model.source,
+        repo=model.repo,
+        revision=model.revision,
+        sha256=model.sha256,
+        projector=model.projector,
+        file=model.file,
+        parts=model.files,
+        size_bytes=model.size_bytes,
+    )
+
+
+def _by_path(path: Path) -> ModelEntry:
+    """A file that is on no list."""
+    require_text(path)
+    return ModelEntry(str(path), path.stem, path, parts=parts_of(path))
+
+
+def _joined(added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
+    """What was added, with what is known of the same file from where it was found."""
+    parts = parts_of(added.path)
+    if twin is None:
+        return replace(added, parts=parts, size_bytes=sum(map(_size, parts)))
+    return replace(
+        twin,
+        id=added.id,
+        name=added.name,
+        path=added.path,
+        drafts=added.drafts,
+        source="added",
+        parts=parts,
+    )
+
+
+def _with_facts(
+    entry: ModelEntry, remembered: Mapping[str, Remembered], hashes: Mapping[Path, FileHash]
+) -> ModelEntry:
+    known = remembered.get(entry.id, Remembered())
+    first = hashes.get(real(entry.path)) if hashes else None
+    return replace(
+        entry,
+        name=known.name or entry.name,
+        last_used=known.last_used,
+        sha256=entry.sha256 or (first.sha256 if first else None),
+        verified=_verified(entry, hashes),
+    )
+
+
+def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | None:
+    """When the last of its files was found to be right, if all were and none has changed since."""
+    times: list[float] = []
+    for path in entry.files if hashes else ():
+        found = hashes.get(real(path))
+        if found is None:
+            return None
+        try:
+            facts = path.stat()
+        except OSError:
+            return None
+        if not found.holds(facts.st_size, facts.st_mtime_ns):
+            return None
+        times.append(found.checked)
+    return max(times, default=None)
+
+
+def _is_of_repo(entry: ModelEntry, called: str) -> bool:
+    if entry.repo is None:
+        return False
+    repo, asked = entry.repo.lower(), called.lower()
+    if asked == repo or asked == f"{repo}/{(entry.file or '').lower()}":
+        return True
+    label = quantisation_of(entry.file or entry.path.name, entry.repo).label
+    return asked.startswith(f"{repo}:") and same_label(label, called[len(repo) + 1 :])
+
+
+def _inode(path: Path) -> Inode | None:
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,1 @@
+"""The page that shows every connection that has left this computer."""

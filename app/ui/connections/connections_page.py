@@ -1,0 +1,180 @@
+"""Every connection that has left this computer, or was kept from leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.network import Connection
+from app.core.traffic import matching, traffic
+from app.services.connections import Connections
+from app.ui.connections.connection_rows import ConnectionRows
+from app.ui.connections.words import as_text, summary
+from app.ui.notify import Notifier
+from app.ui.theme import GRID
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+
+_WIDEST = 1080
+_LINE = 34
+_LOOK_MS = 2000
+_WIDTHS = (176, 200, 176, 80, 96, 128)
+_HOST = 1
+
+
+class ConnectionsPage(QWidget):
+    """back(): to the chat."""
+
+    back = Signal()
+
+    def __init__(
+        self, service: Connections, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("connectionsPage")
+        self._service = service
+        self._notifier = notifier
+        self._all: Sequence[Connection] = ()
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        middle = QWidget()
+        middle.setMaximumWidth(_WIDEST)
+        across.addStretch(1)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        column.addLayout(self._head())
+        self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
+        column.addWidget(self._summary)
+        self._filter = QLineEdit()
+        self._filter.setObjectName("filterConnections")
+        self._filter.setAccessibleName(self.tr("Filter the connections"))
+        self._filter.setPlaceholderText(self.tr("Filter by host, purpose or result"))
+        self._filter.setClearButtonEnabled(True)
+        self._filter.textChanged.connect(self._show)
+        column.addWidget(self._filter)
+        self._nothing = Label("", "muted", name="noConnections", wrap=True)
+        column.addWidget(self._nothing)
+        self._rows = ConnectionRows(self)
+        self._table = self._make_table()
+        column.addWidget(self._table, 1)
+        column.addStretch(0)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_LOOK_MS)
+        self._tick.timeout.connect(service.look)
+        service.looked.connect(self._looked)
+        service.failed.connect(self._failed)
+        self._show()
+        self._nothing.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._service.look()
+        self._tick.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+    def _looked(self, found: Sequence[Connection]) -> None:
+        self._all = found
+        self._summary.setText(summary(traffic(found)))
+        self._show()
+
+    def _failed(self, error: Exception) -> None:
+        """Told once; the list is not asked for again before the page is opened anew."""
+        self._tick.stop()
+        self._summary.setText(self.tr("The list could not be read."))
+        self._notifier.error(error)
+
+    def _show(self) -> None:
+        words = self._filter.text()
+        found = matching(self._all, words)
+        self._rows.show_rows(found)
+        self._table.setVisible(bool(found))
+        self._filter.setVisible(bool(self._all))
+        self._clear.setEnabled(bool(self._all))
+        self._copy.setEnabled(bool(found))
+        if self._all:
+            text = self.tr("None of them matches “{0}”.").format(words.strip())
+        else:
+            text = self.tr(
+                "Hearth connects only when you search for models, look at one or download it. "
+                "Each of these connections is listed here."
+            )
+        self._nothing.setText(text)
+        self._nothing.setVisible(not found)
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        back = IconButton("back", self.tr("Back to the chat"), "connectionsBack")
+        back.clicked.connect(self.back)
+        row.addWidget(back)
+        row.addWidget(Label(self.tr("Connections"), "title"))
+        row.addStretch(1)
+        self._copy = LabelledButton("copy", self.tr("Copy as text"), "copyConnections")
+        self._copy.clicked.connect(self._copy_text)
+        self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
+        self._clear.clicked.connect(self._ask_to_clear)
+        row.addWidget(self._copy)
+        row.addWidget(self._clear)
+        return row
+
+    def _copy_text(self) -> None:
+        QGuiApplication.clipboard().setText(as_text(self._rows.shown))
+        self._notifier.say_copied()
+
+    def _ask_to_clear(self) -> None:
+        lines = [
+            self.tr("Clear the list of connections?"),
+            self.tr("What Hearth has connected to cannot be seen afterwards."),
+        ]
+        answers = [
+            ("keepConnections", self.tr("Keep it")),
+            ("confirmClear", self.tr("Clear the list")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda answer: self._service.clear() if answer == "confirmClear" else None,
+        )
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setObjectName("connections")
+        table.setAccessibleName(self.tr("Connections, the newest first"))
+        table.setModel(self._rows)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setCornerButtonEnabled(False)
+        table.verticalHeader().setObjectName("connectionLines")
+        table.verticalHeader().setAccessibleName(self.tr("Lines"))
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(_LINE)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        head = table.horizontalHeader()
+        head.setObjectName("connectionColumns")
+        head.setAccessibleName(self.tr("Columns"))
+        head.setHighlightSections(False)
+        for column, width in enumerate(_WIDTHS):
+            table.setColumnWidth(column, width)
+        head.setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
+        return table

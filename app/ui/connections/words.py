@@ -1,0 +1,112 @@
+"""What is said of the connections: one sentence on all of them, and their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.network import Connection, Purpose
+from app.core.traffic import Traffic
+from app.ui.format import size
+from app.ui.models.here_words import day
+
+_KB = 1000
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("connections", text)
+
+
+def heads() -> tuple[str, ...]:
+    return (
+        _tr("When"), _tr("Host"), _tr("What for"), _tr("Sent"), _tr("Received"), _tr("Result"),
+    )  # fmt: skip
+
+
+def purpose_word(purpose: Purpose) -> str:
+    return {
+        "search for models": _tr("Search for models"),
+        "look at a model": _tr("Look at a model"),
+        "read a model's header": _tr("Read a model’s header"),
+        "download a model": _tr("Download a model"),
+        "refresh the catalogue": _tr("Refresh the catalogue"),
+        "test a token": _tr("Test a token"),
+    }[purpose]
+
+
+def result_word(result: str) -> str:
+    known = {
+        "refused": _tr("Kept from leaving"),
+        "failed": _tr("Failed"),
+        "cancelled": _tr("Cancelled"),
+    }
+    return known.get(result, result)
+
+
+def cells(connection: Connection) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
+    host = f"{connection.host}:{connection.port}"
+    return (
+        f"{when:%Y-%m-%d %H:%M:%S}",
+        _tr("{0} by {1}").format(host, connection.proxy) if connection.proxy else host,
+        purpose_word(connection.purpose),
+        small_size(connection.sent),
+        small_size(connection.received),
+        result_word(connection.result),
+    )
+
+
+def as_text(connections: Sequence[Connection]) -> str:
+    """A table that a spreadsheet reads: columns apart by tabs."""
+    lines = [heads(), *(cells(it) for it in connections)]
+    return "\n".join("\t".join(line) for line in lines) + "\n"
+
+
+def small_size(count: int) -> str:
+    if count < _KB:
+        return _tr("{0} B").format(count)
+    if count < _KB * _KB:
+        return _tr("{0} kB").format(f"{count / _KB:.0f}")
+    return size(count)
+
+
+def summary(found: Traffic | None) -> str:
+    """Where Hearth has connected, and what it told there."""
+    if found is None:
+        return _tr("No connection has left this computer.")
+    parts = []
+    if found.hosts:
+        hosts = (
+            found.hosts[0] if len(found.hosts) == 1 else _tr("{0} hosts").format(len(found.hosts))
+        )
+        parts.append(_tr("Hearth has connected to {0} since {1}.").format(hosts, day(found.since)))
+        parts.append(_sent(found))
+        parts.append(_tr("{0} came back.").format(small_size(found.received)))
+    else:
+        parts.append(_tr("No connection has left this computer."))
+    if found.refused:
+        kept = _tr("{0} were kept from leaving while it was offline.")
+        if found.refused == 1:
+            kept = _tr("One was kept from leaving while it was offline.")
+        parts.append(kept.format(found.refused))
+    return " ".join(parts)
+
+
+def _sent(found: Traffic) -> str:
+    """What its requests can have held, by what they were for."""
+    what = []
+    if "search for models" in found.purposes:
+        what.append(_tr("the words of a search"))
+    if set(found.purposes) - {"search for models", "test a token"}:
+        what.append(_tr("the names of models"))
+    if "test a token" in found.purposes:
+        what.append(_tr("your token to its own host"))
+    return _tr("Nothing was sent but {0}.").format(_joined(what))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return _tr("{0} and {1}").format(", ".join(parts[:-1]), parts[-1])

@@ -1,0 +1,222 @@
+"""The page of one model: whether it fits, what its file says, and what can be done with it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.core.models import ModelEntry
+from app.services.model_care import Checked
+from app.services.model_page import Fitted, ModelPage, Removable, Shown
+from app.ui.format import size
+from app.ui.models.details.check_line import CheckLine
+from app.ui.models.details.facts_card import FactsCard
+from app.ui.models.details.fit_card import FitCard
+from app.ui.models.details.model_actions import ModelActions
+from app.ui.models.details.own_settings import OwnSettings
+from app.ui.models.details.title import Title
+from app.ui.models.here_words import used_words
+from app.ui.models.part_page import PartPage
+from app.ui.notify import Notifier
+from app.ui.theme import GRID
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.problem_card import ProblemCard
+from engines.errors import UserError
+
+
+class DetailsPage(PartPage):
+    """back(): to the list. use(id), anyway(id): it is to answer, even if it does not seem to fit.
+
+    remove(id, with_file): it is not wanted any more. renamed(): a name is another.
+    """
+
+    back = Signal()
+    use = Signal(str)
+    anyway = Signal(str)
+    remove = Signal(str, bool)
+    renamed = Signal()
+
+    def __init__(
+        self, service: ModelPage, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("modelDetails", parent=parent)
+        self._service = service
+        self._notifier = notifier
+        self._model = ""
+        self._current = ""
+        self._shown: Shown | None = None
+        self._title: Title | None = None
+        self._actions: ModelActions | None = None
+        self._settings: OwnSettings | None = None
+        back = LabelledButton(
+            "back", self.tr("All models"), "backToModels", look="link", tone="accent_text"
+        )
+        back.clicked.connect(self.back)
+        self.column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
+        self._head = QVBoxLayout()
+        self._head.setSpacing(12)
+        self.column.addLayout(self._head)
+        self._check = CheckLine()
+        self._check.stop.connect(service.stop)
+        self.column.addWidget(self._check)
+        self._fit = FitCard()
+        self._fit.anyway.connect(lambda: self.anyway.emit(self._model))
+        self._fit.again.connect(self._judge)
+        self.column.addWidget(self._fit)
+        self._rest = QVBoxLayout()
+        self._rest.setSpacing(2 * GRID)
+        self.column.addLayout(self._rest)
+        self.column.addStretch(1)
+        self._connect()
+
+    @property
+    def model(self) -> str:
+        """The id of the model that is shown."""
+        return self._model
+
+    def open(self, model: str) -> None:
+        if model != self._model:
+            self._service.stop()
+            self._check.hide()
+            self._clear()
+            self._head.addWidget(Label(self.tr("Reading its file…"), "muted", name="openingModel"))
+        self._model = model
+        self._service.open(model)
+
+    def show_current(self, current: str) -> None:
+        """current: the id or name of the model in use."""
+        self._current = current
+        if self._shown is not None and self._actions is not None:
+            entry = self._shown.entry
+            self._actions.show_in_use(current in (entry.id, entry.name))
+
+    def _connect(self) -> None:
+        service = self._service
+        service.shown.connect(self._show)
+        service.not_shown.connect(self._show_problem)
+        service.judged.connect(self._judged)
+        service.not_judged.connect(self._not_judged)
+        service.checking.connect(self._checking)
+        service.checked.connect(self._checked)
+        service.not_checked.connect(self._not_checked)
+        service.stopped.connect(self._stopped)
+        service.renamed.connect(self._renamed)
+        service.not_renamed.connect(self._notifier.error)
+        service.own.connect(self._own)
+        service.refused.connect(self._refused)
+        service.crashed.connect(self._notifier.error)
+
+    def _clear(self) -> None:
+        self._shown = self._title = self._actions = self._settings = None
+        empty(self._head)
+        empty(self._rest)
+        self._fit.hide()
+
+    def _show(self, shown: Shown) -> None:
+        entry = shown.entry
+        self._clear()
+        self._shown = shown
+        self._title = Title(entry.name, fixed=entry.builtin)
+        self._title.renamed.connect(lambda name: self._service.rename(entry.id, name))
+        self._head.addWidget(self._title)
+        self._head.addWidget(Label(used_words(entry.last_used), "muted", name="detailsUsed"))
+        self._actions = ModelActions(shown)
+        self._actions.asked.connect(self._act)
+        self._head.addWidget(self._actions)
+        self.show_current(self._current)
+        if shown.details is not None:
+            self._rest.addWidget(FactsCard(shown.details))
+            self._fit.show()
+            self._judge()
+        elif shown.problem is not None:
+            self._rest.addWidget(ProblemCard(shown.problem))
+        self._settings = OwnSettings(shown.own, shown.general)
+        self._settings.changed.connect(lambda name, value: self._service.set(entry.id, name, value))
+        self._rest.addWidget(self._settings)
+
+    def _show_problem(self, error: UserError) -> None:
+        self._clear()
+        card = ProblemCard(error, [("openModelAgain", "again", self.tr("Try again"))])
+        card.acted.connect(lambda: self._service.open(self._model))
+        self._head.addWidget(card)
+
+    def _judge(self) -> None:
+        self._fit.show_working()
+        self._service.judge(self._model)
+
+    def _act(self, action: str) -> None:
+        if self._shown is None:
+            return
+        entry = self._shown.entry
+        match action:
+            case "use":
+                self.use.emit(entry.id)
+            case "check":
+                self._check.show_progress(0.0)
+                self._service.verify(entry.id)
+            case "reveal":
+                self._notifier.reveal(entry.path)
+            case "off_list":
+                self.remove.emit(entry.id, False)
+            case "trash":
+                self._ask_to_trash(entry, self._shown.removable)
+
+    def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
+        count = len(removable.files)
+        files = self.tr("Its file") if count == 1 else self.tr("Its {0} files").format(count)
+        lines = [
+            self.tr("Move {0} to the trash?").format(entry.name),
+            self.tr("{0} can be brought back from there. Emptying it frees {1}.").format(
+                files, size(removable.frees or 0)
+            ),
+        ]
+        answers = [
+            ("keepModel", self.tr("Keep it")),
+            ("confirmTrash", self.tr("Move to the trash")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda answer: self.remove.emit(entry.id, True) if answer == "confirmTrash" else None,
+        )
+
+    def _judged(self, fitted: Fitted) -> None:
+        if fitted.id == self._model:
+            self._fit.show_fitted(fitted)
+
+    def _not_judged(self, model: str, error: UserError) -> None:
+        if model == self._model:
+            self._fit.show_problem(error)
+
+    def _checking(self, model: str, share: float) -> None:
+        if model == self._model:
+            self._check.show_progress(share)
+
+    def _checked(self, found: Checked) -> None:
+        if found.entry.id == self._model:
+            self._check.show_checked(found)
+            self._service.open(self._model)
+
+    def _not_checked(self, model: str, error: UserError) -> None:
+        if model == self._model:
+            self._check.show_problem(error)
+
+    def _stopped(self, model: str) -> None:
+        if model == self._model:
+            self._check.show_stopped()
+
+    def _renamed(self, entry: ModelEntry) -> None:
+        if entry.id == self._model and self._title is not None:
+            self._title.show_name(entry.name)
+        self.renamed.emit()
+
+    def _own(self, model: str, values: object) -> None:
+        if model == self._model and self._settings is not None and isinstance(values, dict):
+            self._settings.show_own(values)
+            self._judge()
+
+    def _refused(self, model: str, name: str, error: UserError) -> None:
+        if model == self._model and self._settings is not None:
+            self._settings.show_problem(name, error)

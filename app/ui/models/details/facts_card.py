@@ -1,0 +1,123 @@
+"""What a model's file says of itself, line by line, and its quantisations as a bar."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.services.model_details import ModelDetails
+from app.ui.format import size
+from app.ui.models.here_words import day, mtp_sentence, source_sentence
+from app.ui.theme import GRID
+from app.ui.widgets.elided_label import ElidedLabel
+from app.ui.widgets.label import Label
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.share_bar import Part, ShareBar, limited
+
+_BILLION = 1_000_000_000
+
+
+class FactsCard(Panel):
+    """Lines of which the file says nothing are left out."""
+
+    def __init__(self, found: ModelDetails, parent: QWidget | None = None) -> None:
+        super().__init__("card", "factsCard", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent)
+        self.box.addWidget(Label(self.tr("What the file says"), "group"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(7)
+        grid.setColumnMinimumWidth(0, 15 * GRID)
+        grid.setColumnStretch(1, 1)
+        for row, (name, text) in enumerate(self._lines(found)):
+            top = Qt.AlignmentFlag.AlignTop
+            grid.addWidget(Label(name, "muted"), row, 0, top)
+            fact = Label(text, name=f"fact{row + 1}", wrap=True, selectable=True)
+            fact.setMinimumWidth(1)
+            grid.addWidget(fact, row, 1)
+        for name, text in self._long_lines(found):
+            row = grid.rowCount()
+            grid.addWidget(Label(name, "muted"), row, 0)
+            grid.addWidget(ElidedLabel(text, name=f"fact{row + 1}"), row, 1)
+        self.box.addLayout(grid)
+        if len(found.tensors) > 0:
+            self.box.addSpacing(4)
+            self.box.addWidget(self._mix(found))
+
+    def _lines(self, found: ModelDetails) -> list[tuple[str, str]]:
+        lines = [
+            (self.tr("Its own name"), found.title),
+            (self.tr("Made by"), found.made_by),
+            (self.tr("Licence"), found.licence or self.tr("The file does not say")),
+            (self.tr("Architecture"), self._architecture(found)),
+            (self.tr("Parameters"), parameters(found.parameters)),
+            (self.tr("Context"), self._tokens(found.context_max)),
+            (self.tr("Quantisation"), f"{found.quantisation}, {size(found.weight_bytes)}"),
+            (self.tr("MTP"), mtp_sentence(found.mtp) or self.tr("None")),
+            (self.tr("Pictures"), self.tr("Sees them") if found.vision else ""),
+            (self.tr("Chat template"), self._template(found)),
+            (self.tr("Tokenizer"), self._tokenizer(found)),
+            (self.tr("Repository"), self._repository(found)),
+            (self.tr("Where from"), source_sentence(found.source)),
+            (self.tr("Checked"), self._checked(found)),
+        ]
+        return [(name, text) for name, text in lines if text]
+
+    def _long_lines(self, found: ModelDetails) -> list[tuple[str, str]]:
+        """What has no place to break a line at: as much of it is shown as there is room for."""
+        beside = (found.drafter, found.projector)
+        files = [*found.files, *(path for path in beside if path is not None)]
+        title = self.tr("File") if len(files) == 1 else self.tr("Files")
+        lines = [(title if not number else "", str(path)) for number, path in enumerate(files)]
+        return [*lines, (self.tr("SHA-256"), found.sha256)] if found.sha256 else lines
+
+    def _architecture(self, found: ModelDetails) -> str:
+        parts = [found.architecture]
+        if found.layers:
+            parts.append(self.tr("{0} layers").format(found.layers))
+        if found.heads:
+            heads = self.tr("{0} heads over {1} for keys and values")
+            parts.append(heads.format(found.heads, found.kv_heads))
+        return ", ".join(parts)
+
+    def _tokens(self, count: int) -> str:
+        return self.tr("{0} tokens at most").format(f"{count:,}") if count else ""
+
+    def _template(self, found: ModelDetails) -> str:
+        template = found.template
+        if template.trouble:
+            return template.trouble
+        if not template.present:
+            return self.tr("None in the file; ChatML stands in")
+        parts = [self.tr("In the file")]
+        if template.system_prompt:
+            parts.append(self.tr("with a place for the system prompt"))
+        if template.thinking:
+            parts.append(self.tr("thinks before it answers"))
+        return ", ".join(parts)
+
+    def _tokenizer(self, found: ModelDetails) -> str:
+        words = self.tr("{0} tokens").format(f"{found.vocab_size:,}") if found.vocab_size else ""
+        return ", ".join(part for part in (found.tokenizer, words) if part)
+
+    def _repository(self, found: ModelDetails) -> str:
+        if not found.repo:
+            return ""
+        return f"{found.repo} ({found.revision[:8]})" if found.revision else found.repo
+
+    def _checked(self, found: ModelDetails) -> str:
+        if found.verified is None:
+            return self.tr("Not yet: “Check the file” reads every byte")
+        return self.tr("On {0}, and as it should be").format(day(found.verified))
+
+    def _mix(self, found: ModelDetails) -> ShareBar:
+        parts = [Part(f"{it.type} {it.share * 100:.0f} %", it.size_bytes) for it in found.tensors]
+        return ShareBar("mixBar", self.tr("Its quantisations"), limited(parts, self.tr("{0} more")))
+
+
+def parameters(count: int) -> str:
+    """As people say it: 270 M, 7.2 B."""
+    if not count:
+        return ""
+    if count < _BILLION:
+        return f"{count / 1_000_000:.0f} M" if count >= 10_000_000 else f"{count / 1_000_000:.1f} M"
+    return f"{count / _BILLION:.1f} B"

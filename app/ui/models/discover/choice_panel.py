@@ -1,0 +1,102 @@
+"""The quantisation that is chosen: whether it fits, what comes along, and the button to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.core.downloads import Download
+from app.core.hub import Repository
+from app.core.offers import Choice, Judged
+from app.core.wanted import download_of, wanted
+from app.ui.format import size
+from app.ui.models.discover.fit_badge import FitBadge
+from app.ui.models.download_line import DownloadLine
+from app.ui.theme import GRID
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.memory_bar import MemoryBars
+from app.ui.widgets.panel import Panel
+from engines.errors import UserError
+
+
+class ChoicePanel(Panel):
+    """get(): the user wants it."""
+
+    get = Signal()
+
+    def __init__(
+        self, repository: Repository, choice: Choice, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("offer", "choicePanel", margins=(2.5, 2, 2.5, 2), spacing=1, parent=parent)
+        self.choice = choice
+        self._repository = repository
+        files = wanted(repository, choice)
+        top = QHBoxLayout()
+        top.addWidget(Label(choice.quality or choice.variant.label, "title", wrap=True), 1)
+        self._badge = FitBadge(choice.fits)
+        top.addWidget(self._badge)
+        self._top = top
+        self.box.addLayout(top)
+        parts = len(choice.variant.files)
+        what = self.tr("{0} in {1} files") if parts > 1 else self.tr("{0}")
+        self.box.addWidget(Label(what.format(choice.variant.label, parts), "muted"))
+        self._sentence = Label(
+            self.tr("Working out what it takes here…"), name="fitSentence", wrap=True
+        )
+        self._bars = MemoryBars()
+        self._bars.hide()
+        self.box.addWidget(self._bars)
+        self.box.addWidget(self._sentence)
+        for line in self._along():
+            self.box.addWidget(Label(line, "muted", name="comesAlong", wrap=True))
+        self._button = LabelledButton(
+            "download",
+            self.tr("Get, {0}").format(size(files.bytes_total)),
+            "getVariant",
+            look="primary",
+            tone="on_accent",
+        )
+        self._button.clicked.connect(self.get)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self._button)
+        row.addStretch(1)
+        self.box.addSpacing(4)
+        self.box.addLayout(row)
+        self._line = DownloadLine(choice.variant.label)
+        self.box.addWidget(self._line)
+
+    def show_judged(self, judged: Judged) -> None:
+        self._sentence.setText(judged.sentence)
+        self._bars.show_uses(judged.uses)
+        old, self._badge = self._badge, FitBadge(judged.fits)
+        self._top.replaceWidget(old, self._badge)
+        old.hide()
+        old.deleteLater()
+
+    def show_not_judged(self, error: UserError) -> None:
+        """What is known is the verdict by its size."""
+        text = self.tr("Judged by its size only. {0} {1}")
+        self._sentence.setText(text.format(error.what, error.why))
+
+    def show_waiting(self) -> None:
+        """It was asked for, and is not in the queue yet."""
+        self._button.setEnabled(False)
+        self._line.say(self.tr("Adding it to the downloads…"))
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        found = download_of(downloads, self._repository.id, self.choice.variant.label)
+        self._button.setEnabled(not self._line.show_download(found))
+
+    def _along(self) -> list[str]:
+        lines = []
+        if (drafter := self.choice.drafter) is not None:
+            text = self.tr("Its drafter comes along ({0}): answers come faster, and stay the same.")
+            lines.append(text.format(size(drafter.size)))
+        if (projector := self.choice.projector) is not None:
+            text = self.tr("Its projector comes along ({0}): with it the model can see pictures.")
+            lines.append(text.format(size(projector.size)))
+        return lines

@@ -1,0 +1,97 @@
+"""The first page of discovering: what suits this computer, and the search on the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.offers import KnownFamily
+from app.ui.models.discover.offers_area import OffersArea
+from app.ui.models.discover.results import Results
+from app.ui.models.discover.search_bar import SearchBar
+from app.ui.models.discover.words import BETWEEN
+from app.ui.models.part_page import PartPage
+from app.ui.theme import GRID
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
+
+
+class DiscoverHome(PartPage):
+    """go_online(): the user wants Hearth to reach the Hub."""
+
+    go_online = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("discoverHome", parent=parent)
+        self.offers = OffersArea()
+        self.bar = SearchBar()
+        self.results = Results()
+        self._offline = self._make_offline()
+        self._offline.hide()
+        self._searching = QWidget()
+        column = QVBoxLayout(self._searching)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(Label(self.tr("Search the Hub"), "strong"))
+        column.addWidget(self.bar)
+        column.addWidget(self.results)
+        for part in (self._offline, self.offers, self._searching):
+            self.column.addWidget(part)
+        self._families = QVBoxLayout()
+        self._families.setSpacing(GRID)
+        self.column.addLayout(self._families)
+        self.column.addStretch(1)
+
+    def set_offline(self, offline: bool, *, for_good: bool) -> None:
+        """While offline the families that the catalogue knows stand in place of the search."""
+        self._go_online.setHidden(for_good)
+        self._offline.setVisible(offline)
+        self._searching.setHidden(offline)
+        empty(self._families)
+
+    def show_families(self, families: Sequence[KnownFamily]) -> None:
+        empty(self._families)
+        if self._searching.isVisibleTo(self) or not families:
+            return
+        card = Panel("card", "families", margins=(2.5, 2, 2.5, 2), spacing=1.5)
+        card.box.addWidget(Label(self.tr("What Hearth’s list knows"), "strong"))
+        for family in families:
+            card.box.addWidget(Label(f"{family.name}{BETWEEN}{family.licence}", "group"))
+            grid = QGridLayout()
+            grid.setHorizontalSpacing(2 * GRID)
+            grid.setVerticalSpacing(4)
+            grid.setColumnMinimumWidth(0, 20 * GRID)
+            grid.setColumnStretch(1, 1)
+            for row, (name, about) in enumerate(family.models):
+                grid.addWidget(Label(name, wrap=True), row, 0, Qt.AlignmentFlag.AlignTop)
+                grid.addWidget(Label(about, "muted", wrap=True), row, 1)
+            card.box.addLayout(grid)
+        self._families.addWidget(card)
+
+    def _make_offline(self) -> Panel:
+        panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
+        panel.box.addWidget(Picture("offline", "accent_text"))
+        panel.box.addWidget(
+            Label(
+                self.tr(
+                    "Hearth is offline: it can recommend a model from its own list, but neither "
+                    "search nor download."
+                ),
+                name="offlineText",
+                wrap=True,
+            ),
+            1,
+        )
+        row = QHBoxLayout()
+        self._go_online = LabelledButton(
+            "browse", self.tr("Go online"), "goOnline", look="link", tone="accent_text"
+        )
+        self._go_online.clicked.connect(self.go_online)
+        row.addWidget(self._go_online)
+        panel.box.addLayout(row)
+        return panel

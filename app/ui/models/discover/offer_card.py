@@ -1,0 +1,115 @@
+"""A recommended model: what it is, why, whether it fits, and the button that gets it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.core.downloads import Download
+from app.core.offers import Offer
+from app.ui.format import size
+from app.ui.models.discover.fit_badge import FitBadge
+from app.ui.models.discover.words import BETWEEN, mtp_words
+from app.ui.models.download_line import DownloadLine
+from app.ui.theme import GRID
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.memory_bar import MemoryBars
+from app.ui.widgets.panel import Panel
+
+
+class OfferCard(Panel):
+    """get(offer): the user wants it. more(offer): wants to see what else there is.
+
+    heading: over its name; "" says which of the recommendations it is. more_text: what the second
+    button says.
+    """
+
+    get = Signal(object)
+    more = Signal(object)
+
+    def __init__(
+        self, offer: Offer, heading: str = "", more_text: str = "", parent: QWidget | None = None
+    ) -> None:
+        main = offer.kind == "default"
+        super().__init__(
+            "offer" if main else "card",
+            f"offer-{offer.kind}",
+            margins=(2.5, 2, 2.5, 2),
+            spacing=1,
+            parent=parent,
+        )
+        self.offer = offer
+        heading = heading or self._kind()
+        self.setAccessibleName(f"{heading}: {offer.name}. {offer.why}")
+        top = QHBoxLayout()
+        top.addWidget(Label(heading, "accent" if main else "group", name="offerKind"))
+        top.addStretch(1)
+        top.addWidget(FitBadge(offer.fits))
+        self.box.addLayout(top)
+        self.box.addWidget(
+            Label(offer.name, "title" if main else "strong", name="offerName", wrap=True)
+        )
+        self.box.addWidget(Label(offer.why, name="offerWhy", wrap=True))
+        bars = MemoryBars()
+        bars.show_uses(offer.uses)
+        self.box.addSpacing(4)
+        self.box.addWidget(bars)
+        self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
+        if offer.mtp:
+            self.box.addWidget(Label(mtp_words(offer.mtp), "small", name="offerMtp", wrap=True))
+        self.box.addStretch(1)
+        self.box.addSpacing(4)
+        self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
+        self._line = DownloadLine(offer.name)
+        self.box.addWidget(self._line)
+
+    def show_download(self, download: Download | None) -> None:
+        """How its download stands; None if there is none."""
+        self._get.setEnabled(not self._line.show_download(download))
+
+    def show_waiting(self) -> None:
+        """It was asked for, and is not in the queue yet."""
+        self._get.setEnabled(False)
+        self._line.say(self.tr("Asking the Hub for its files…"))
+
+    def _kind(self) -> str:
+        return {
+            "default": self.tr("Recommended for this computer"),
+            "faster": self.tr("Faster"),
+            "smarter": self.tr("Smarter"),
+        }[self.offer.kind]
+
+    def _facts(self) -> str:
+        offer = self.offer
+        download = self.tr("Download about {0}") if offer.about else self.tr("Download {0}")
+        facts = [download.format(size(offer.disk_bytes))]
+        if not offer.at_least:
+            rate = f"{offer.tokens_per_s:.{0 if offer.tokens_per_s >= 10 else 1}f}"
+            facts.append(self.tr("about {0} tokens a second").format(rate))
+        if offer.licence_note:
+            facts.append(offer.licence_note)
+        elif offer.licence:
+            facts.append(self.tr("licence {0}").format(offer.licence))
+        return BETWEEN.join(facts)
+
+    def _buttons(self, main: bool, more_text: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        kind = self.offer.kind
+        self._get = LabelledButton(
+            "download",
+            self.tr("Get it"),
+            f"get-{kind}",
+            look="primary" if main else "",
+            tone="on_accent" if main else "muted",
+        )
+        self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
+        self._get.clicked.connect(lambda: self.get.emit(self.offer))
+        more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
+        more.setAccessibleName(f"{more_text}: {self.offer.name}")
+        more.clicked.connect(lambda: self.more.emit(self.offer))
+        row.addWidget(self._get)
+        row.addWidget(more)
+        row.addStretch(1)
+        return row

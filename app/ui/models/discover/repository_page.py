@@ -1,0 +1,221 @@
+"""The page of a repository: what can be chosen from it, whether it fits, and what its card says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.downloads import Download
+from app.core.offers import Choice, Judged, Opened
+from app.markdown.parser import Parser
+from app.ui.chat.markdown_view import MarkdownView
+from app.ui.models.discover.choice_panel import ChoicePanel
+from app.ui.models.discover.gate_card import GateCard
+from app.ui.models.discover.variant_row import VariantRow
+from app.ui.models.discover.words import BETWEEN, facts_of, split_name
+from app.ui.models.part_page import PartPage
+from app.ui.theme import BASE, GRID
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.problem_card import ProblemCard
+from engines.errors import UserError
+
+
+class RepositoryPage(PartPage):
+    """back(): to the results. chosen(Choice): another quantisation. get(Choice): it is wanted.
+
+    again(repo): open it once more. page(): open its page in the browser. token(): give a token.
+    link(address): a link of its card was followed.
+    """
+
+    back = Signal()
+    chosen = Signal(object)
+    get = Signal(object)
+    again = Signal(str)
+    page = Signal()
+    token = Signal()
+    link = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("repositoryPage", parent=parent)
+        self._repo = ""
+        self._opened: Opened | None = None
+        self._panel: ChoicePanel | None = None
+        self._downloads: Sequence[Download] = ()
+        self._place = QVBoxLayout()
+        self._back = LabelledButton(
+            "back", self.tr("Back to the results"), "backToResults", look="link", tone="accent_text"
+        )
+        self._back.clicked.connect(self.back)
+        self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
+        top = QHBoxLayout()
+        top.setSpacing(GRID)
+        self._name = Label("", "title", name="repositoryName", wrap=True)
+        top.addWidget(self._name, 1)
+        browse = LabelledButton(
+            "browse", self.tr("Open its page"), "openPage", look="link", tone="accent_text"
+        )
+        browse.clicked.connect(self.page)
+        top.addWidget(browse)
+        self.column.addLayout(top)
+        self._facts = Label("", "muted", name="repositoryFacts", wrap=True)
+        self.column.addWidget(self._facts)
+        self._content = QVBoxLayout()
+        self._content.setSpacing(2 * GRID)
+        self.column.addLayout(self._content)
+        self._card = MarkdownView(Parser(), BASE)
+        self._card.setObjectName("modelCard")
+        self._card.setAccessibleName(self.tr("What its owner says"))
+        self._card.link.connect(self.link)
+        self._card_box = Panel("card", "modelCardBox", margins=(2.5, 2, 2.5, 2), spacing=1.5)
+        self._card_box.box.addWidget(Label(self.tr("What its owner says"), "group"))
+        self._card_box.box.addWidget(self._card)
+        self.column.addWidget(self._card_box)
+        self.column.addStretch(1)
+
+    @property
+    def repo(self) -> str:
+        return self._repo
+
+    @property
+    def opened(self) -> Opened | None:
+        return self._opened
+
+    def focus(self) -> None:
+        """Put the keyboard at the top of the page."""
+        self._back.setFocus()
+
+    def show_opening(self, repo: str) -> None:
+        self._begin(repo)
+        self._content.addWidget(
+            Label(self.tr("Asking the Hub for its files…"), "muted", name="opening")
+        )
+
+    def show_problem(self, error: UserError, *, gated: bool) -> None:
+        """gated: accepting its terms and a token may help."""
+        self._begin(self._repo)
+        actions = [("openAgain", "again", self.tr("Try again"))]
+        if gated:
+            actions.append(("openLicence", "browse", self.tr("Open its page")))
+            actions.append(("enterToken", "key", self.tr("Enter a token…")))
+        card = ProblemCard(error, actions)
+        card.acted.connect(self._act)
+        self._content.addWidget(card)
+
+    def show_opened(self, opened: Opened, *, label: str = "") -> None:
+        """label: the quantisation to choose first; "" takes the recommended one."""
+        repository = opened.repository
+        self._begin(repository.id)
+        self._opened = opened
+        self._facts.setText(BETWEEN.join(facts_of(repository)))
+        if repository.gate != "open":
+            gate = GateCard(repository.gate, opened.has_token)
+            gate.licence.connect(self.page)
+            gate.token.connect(self.token)
+            self._content.addWidget(gate)
+        if not opened.choices:
+            self._content.addWidget(self._nothing())
+            return
+        rows = self._rows(opened)
+        first = next(
+            (it for it in rows if it.choice.variant.label == label),
+            next((it for it in rows if it.choice.recommended), rows[0]),
+        )
+        first.setChecked(True)
+
+    def show_judged(self, judged: Judged) -> None:
+        if self._panel is not None and self._is_shown(judged.repo, judged.label):
+            self._panel.show_judged(judged)
+            row = self.findChild(VariantRow, f"variant-{judged.label}")
+            if row is not None:
+                row.show_fits(judged.fits)
+
+    def show_not_judged(self, repo: str, label: str, error: UserError) -> None:
+        if self._panel is not None and self._is_shown(repo, label):
+            self._panel.show_not_judged(error)
+
+    def show_card(self, repo: str, text: str) -> None:
+        if repo == self._repo and text.strip():
+            self._card_box.show()
+            self._card.show_markdown(text)
+
+    def show_waiting(self) -> None:
+        if self._panel is not None:
+            self._panel.show_waiting()
+
+    def show_not_queued(self, repo: str, label: str) -> None:
+        """It was asked for, and did not get into the queue."""
+        if self._panel is not None and self._is_shown(repo, label):
+            self._panel.show_downloads(self._downloads)
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        self._downloads = downloads
+        if self._panel is not None:
+            self._panel.show_downloads(downloads)
+
+    def _begin(self, repo: str) -> None:
+        """An empty page for a repository."""
+        self._repo = repo
+        self._opened = self._panel = None
+        name, owner = split_name(repo)
+        self._name.setText(name)
+        self._facts.setText(owner)
+        empty(self._content)
+        self._card.show_blocks(())
+        self._card_box.hide()
+        self.verticalScrollBar().setValue(0)
+
+    def _choose(self, opened: Opened, choice: Choice) -> None:
+        empty(self._place)
+        self._panel = ChoicePanel(opened.repository, choice)
+        self._panel.get.connect(lambda: self.get.emit(choice))
+        self._panel.show_downloads(self._downloads)
+        self._place.addWidget(self._panel)
+        self.chosen.emit(choice)
+
+    def _rows(self, opened: Opened) -> list[VariantRow]:
+        """Show the one that is chosen, and under it all of them."""
+        self._place = QVBoxLayout()
+        self._content.addLayout(self._place)
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(Label(self.tr("All sizes, the smallest first"), "group"))
+        rows = [VariantRow(choice) for choice in opened.choices]
+        for row in rows:
+            row.toggled.connect(lambda on, it=row.choice: self._choose(opened, it) if on else None)
+            column.addWidget(row)
+        self._content.addWidget(box)
+        return rows
+
+    def _nothing(self) -> QWidget:
+        card = Panel("card", "nothingToGet", margins=(2.5, 2, 2.5, 2))
+        card.box.addWidget(
+            Label(self.tr("There is no GGUF file here that Hearth can run."), "strong")
+        )
+        card.box.addWidget(
+            Label(
+                self.tr("Go back and search for the model’s name with “GGUF”."), "muted", wrap=True
+            )
+        )
+        return card
+
+    def _act(self, name: str) -> None:
+        if name == "openAgain":
+            self.again.emit(self._repo)
+        elif name == "openLicence":
+            self.page.emit()
+        else:
+            self.token.emit()
+
+    def _is_shown(self, repo: str, label: str) -> bool:
+        return (
+            repo == self._repo
+            and self._panel is not None
+            and self._panel.choice.variant.label == label
+        )

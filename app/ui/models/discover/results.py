@@ -1,0 +1,86 @@
+"""The results of a search, or what is said in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.core.hub import Found, Query
+from app.ui.models.discover.result_row import ResultRow
+from app.ui.theme import GRID
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.problem_card import ProblemCard
+from engines.errors import UserError
+
+
+class Results(QWidget):
+    """opened(repo): one was chosen. again(): search once more. widen(): without the filters."""
+
+    opened = Signal(str)
+    again = Signal()
+    widen = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("results")
+        self.setAccessibleName(self.tr("Results"))
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GRID)
+
+    def show_searching(self) -> None:
+        self._show(Label(self.tr("Searching…"), "muted", name="searching"))
+
+    def show_found(self, found: Sequence[Found]) -> None:
+        if not found:
+            self._show(self._nothing())
+            return
+        if len(found) == 1:
+            text = self.tr("One model")
+        elif len(found) < Query.limit:
+            text = self.tr("{0} models")
+        else:
+            text = self.tr("The first {0} models; more words find fewer")
+        rows: list[QWidget] = [Label(text.format(len(found)), "group", name="resultCount")]
+        for one in found:
+            row = ResultRow(one)
+            row.clicked.connect(lambda _=False, repo=one.id: self.opened.emit(repo))
+            rows.append(row)
+        self._show(*rows)
+
+    def show_problem(self, error: UserError) -> None:
+        card = ProblemCard(error, (("searchAgain", "again", self.tr("Try again")),))
+        card.acted.connect(lambda _: self.again.emit())
+        self._show(card)
+
+    def focus(self, repo: str) -> bool:
+        """Put the keyboard on a result; returns whether it is there."""
+        row = self.findChild(ResultRow, f"result-{repo}")
+        if row is not None:
+            row.setFocus()
+        return row is not None
+
+    def _nothing(self) -> QWidget:
+        card = Panel("card", "nothingFound", margins=(2.5, 2, 2.5, 2))
+        card.box.addWidget(Label(self.tr("No model matches."), "strong"))
+        card.box.addWidget(
+            Label(
+                self.tr("Try fewer or other words, or look without the filters."),
+                "muted",
+                wrap=True,
+            )
+        )
+        button = LabelledButton("search", self.tr("Search without filters"), "withoutFilters")
+        button.clicked.connect(self.widen)
+        card.box.addWidget(button)
+        return card
+
+    def _show(self, *widgets: QWidget) -> None:
+        empty(self._column)
+        for widget in widgets:
+            self._column.addWidget(widget)

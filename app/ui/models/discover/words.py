@@ -1,0 +1,118 @@
+"""What models and their files are called in words, wherever they are shown."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.hub import Gate, Repository
+from app.core.offers import Fits
+from app.ui.theme import Tone
+
+_THOUSAND = 1000
+_DAY_S = 24 * 3600
+
+BETWEEN = "\u00a0· "
+"""Stands between facts in one line; a line never begins with it."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("discover", text)
+
+
+def fits_word(fits: Fits) -> str:
+    return {
+        "fits": _tr("Fits"),
+        "tight": _tr("Tight"),
+        "partial": _tr("Partly"),
+        "no": _tr("Too big"),
+    }[fits]
+
+
+def fits_sentence(fits: Fits) -> str:
+    return {
+        "fits": _tr("Fits in this computer’s memory."),
+        "tight": _tr("Fits, but takes nearly all the memory that is free."),
+        "partial": _tr("Fits partly on the graphics card; the rest runs on the processor."),
+        "no": _tr("Needs more memory than is free on this computer."),
+    }[fits]
+
+
+def fits_look(fits: Fits) -> tuple[str, Tone]:
+    """Icon and colour that go with the word."""
+    looks: dict[Fits, tuple[str, Tone]] = {
+        "fits": ("check", "good"),
+        "tight": ("tight", "warn"),
+        "partial": ("partly", "warn"),
+        "no": ("close", "danger"),
+    }
+    return looks[fits]
+
+
+def gate_word(gate: Gate) -> str:
+    """What a repository asks for; "" if it is open."""
+    return {"open": "", "auto": _tr("Needs an account"), "manual": _tr("Needs consent")}[gate]
+
+
+def count(number: int) -> str:
+    """A number of downloads as people read it: 812, 1.2 k, 34 k, 5.6 M."""
+    if number < _THOUSAND:
+        return str(number)
+    if number < _THOUSAND**2:
+        thousands = number / _THOUSAND
+        return f"{thousands:.1f} k" if thousands < 10 else f"{thousands:.0f} k"
+    return f"{number / _THOUSAND**2:.1f} M"
+
+
+def parameters(number: int) -> str:
+    """Parameters in billions, or in millions where there are fewer."""
+    billions = number / 1e9
+    if billions < 1:
+        return _tr("{0} million parameters").format(f"{number / 1e6:.0f}")
+    return _tr("{0} billion parameters").format(f"{billions:.1f}".removesuffix(".0"))
+
+
+def ago(then: float, now: float | None = None) -> str:
+    """How long ago it was. Seconds since 1970."""
+    days = int(((time.time() if now is None else now) - then) // _DAY_S)
+    if days < 1:
+        return _tr("today")
+    if days < 60:
+        return _tr("{0} days ago").format(days)
+    if days < 730:
+        return _tr("{0} months ago").format(days // 30)
+    return _tr("{0} years ago").format(days // 365)
+
+
+def mtp_words(sentence: str) -> str:
+    """A sentence on MTP, with its name before it: “MTP automatic: …”, or “MTP: It has none.”"""
+    mode, colon, _ = sentence.partition(":")
+    if colon and " " not in mode:
+        return _tr("MTP {0}").format(sentence[0].lower() + sentence[1:])
+    return _tr("MTP: {0}").format(sentence)
+
+
+def split_name(repo: str) -> tuple[str, str]:
+    """The name of a repository, and its owner."""
+    owner, _, name = repo.rpartition("/")
+    return name, owner
+
+
+def facts_of(repository: Repository) -> list[str]:
+    """What there is to say of a repository in one line."""
+    facts = [split_name(repository.id)[1]]
+    if repository.parameters:
+        facts.append(parameters(repository.parameters))
+    if repository.context_max:
+        facts.append(_tr("context of {0} tokens").format(f"{repository.context_max:,}"))
+    facts.append(_tr("{0} downloads").format(count(repository.downloads)))
+    facts.append(_tr("{0} likes").format(count(repository.likes)))
+    facts.append(
+        _tr("licence {0}").format(repository.licence)
+        if repository.licence
+        else _tr("no licence given")
+    )
+    if repository.updated is not None:
+        facts.append(_tr("changed {0}").format(ago(repository.updated)))
+    return facts

@@ -1,0 +1,63 @@
+"""How a download stands, in a few words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.downloads import Download, DownloadState
+
+_MB = 1_000_000
+_MINUTE = 60
+_HOUR = 3600
+
+UNDER_WAY: frozenset[DownloadState] = frozenset(
+    ("waiting", "running", "paused", "retrying", "verifying")
+)
+"""The states of what is still to come."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("downloads", text)
+
+
+def share(download: Download) -> float:
+    """The part that is on the disk, 0.0 to 1.0."""
+    total = download.wanted.bytes_total
+    return min(1.0, download.bytes_done / total) if total else 0.0
+
+
+def in_words(download: Download) -> str:
+    """One line: the state, and while it runs how far, how fast, and how long still."""
+    percent = f"{share(download) * 100:.0f}"
+    if download.state == "running":
+        words = [_tr("{0} %").format(percent)]
+        if download.bytes_per_s:
+            words.append(rate(download.bytes_per_s))
+        if download.seconds_left is not None:
+            words.append(_tr("{0} left").format(duration(download.seconds_left)))
+        return ", ".join(words)
+    if download.state == "retrying" and download.retry_in_s:
+        return _tr("Tries again in {0}").format(duration(download.retry_in_s))
+    return {
+        "waiting": _tr("Waiting its turn"),
+        "paused": _tr("Paused at {0} %").format(percent),
+        "retrying": _tr("Tries again"),
+        "verifying": _tr("Checking the file"),
+        "done": _tr("Ready"),
+        "failed": _tr("Failed"),
+        "cancelled": _tr("Cancelled"),
+    }[download.state]
+
+
+def rate(bytes_per_s: float) -> str:
+    return _tr("{0} MB/s").format(f"{bytes_per_s / _MB:.1f}")
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 3 min, 2 h 10 min."""
+    if seconds < _MINUTE:
+        return _tr("{0} s").format(max(1, round(seconds)))
+    minutes = round(seconds / _MINUTE)
+    if minutes < _HOUR // _MINUTE:
+        return _tr("{0} min").format(minutes)
+    return _tr("{0} h {1} min").format(minutes // 60, minutes % 60)

@@ -1,0 +1,178 @@
+"""Everything on this computer in one list, with what it takes, a filter and an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.overview import ORDERS, ModelFacts, Order, Overview, arranged
+from app.services.same_answer import SameAnswer
+from app.services.system import SystemCheck
+from app.ui.models.here.copy_card import CopyCard
+from app.ui.models.here.disk_card import DiskCard
+from app.ui.models.here.model_rows import ModelRows, Shown
+from app.ui.models.here_words import order_word
+from app.ui.models.mtp_card import MtpCard
+from app.ui.models.part_page import PartPage
+from app.ui.theme import GRID
+from app.ui.widgets.computer_card import ComputerCard
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
+from app.ui.widgets.problem_card import ProblemCard
+from engines.errors import UserError
+
+
+class ListPage(PartPage):
+    """use(id), opened(id): of a model. again(): look for models once more."""
+
+    use = Signal(str)
+    opened = Signal(str)
+    again = Signal()
+
+    def __init__(self, check: SameAnswer, parent: QWidget | None = None) -> None:
+        super().__init__("modelsHere", parent=parent)
+        self._overview: Overview | None = None
+        self._facts: dict[str, ModelFacts] = {}
+        self._current = ""
+        self._drop = self._make_drop_hint()
+        self.column.addWidget(self._drop)
+        self.copy_card = CopyCard()
+        self.column.addWidget(self.copy_card)
+        self._disk = DiskCard()
+        self.column.addWidget(self._disk)
+        self.column.addLayout(self._tools())
+        self._said_instead = QVBoxLayout()
+        self._said_instead.addWidget(
+            Label(self.tr("Looking for models…"), "muted", name="lookingHere")
+        )
+        self.column.addLayout(self._said_instead)
+        self._rows = ModelRows(after=self._order)
+        self._rows.use.connect(self.use)
+        self._rows.opened.connect(self.opened)
+        self.column.addWidget(self._rows)
+        self._notes = Label("", "small", name="modelNotes", wrap=True, selectable=True)
+        self._notes.hide()
+        self.column.addWidget(self._notes)
+        self.mtp = MtpCard(check)
+        self.column.addWidget(self.mtp)
+        self._computer = ComputerCard()
+        self.column.addWidget(self._computer)
+        self.column.addStretch(1)
+
+    def show_current(self, current: str) -> None:
+        """Mark the model in use, by its id or name."""
+        if current != self._current:
+            self._current = current
+            self._build()
+
+    def show_overview(self, overview: Overview) -> None:
+        changed = overview != self._overview
+        self._overview = overview
+        if changed:
+            self._disk.show_use(overview)
+            self._notes.setText("\n".join(self._said(overview)))
+            self._notes.setVisible(bool(self._notes.text()))
+            self._build()
+
+    def show_facts(self, facts: Sequence[ModelFacts]) -> None:
+        for it in facts:
+            self._facts[it.id] = it
+            self._rows.show_facts(it)
+
+    def show_problem(self, error: UserError) -> None:
+        """There is no list."""
+        self._overview = None
+        self._rows.show_models((), {}, anew=True)
+        card = ProblemCard(error, [("lookAgain", "again", self.tr("Look again"))])
+        card.acted.connect(self.again)
+        self._say_instead(card)
+
+    def show_check(self, check: SystemCheck) -> None:
+        self._computer.show_check(check)
+
+    def show_drop_hint(self, shown: bool) -> None:
+        """While a file is held over the page."""
+        self._drop.setVisible(shown)
+
+    def focus_row(self, model: str) -> None:
+        """Come back to where a page was opened from."""
+        self._rows.focus_row(model)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._build()
+
+    def _arrange(self) -> None:
+        """Filter or order are others."""
+        self._build(anew=True)
+
+    def _build(self, *, anew: bool = False) -> None:
+        """Show the models as they are now; while the page is hidden nothing is made of them."""
+        if self._overview is None or not self.isVisible():
+            return
+        order = cast(Order, self._order.currentData())
+        words = self._filter.text()
+        sizes = self._overview.sizes
+        found = [
+            Shown(it, it.last_used, sizes.get(it.id, 0), self._current in (it.id, it.name))
+            for it in arranged(self._overview, self._facts, words, order)
+        ]
+        self._say_instead(None if found else self._nothing(words))
+        self._rows.show_models(found, self._facts, anew=anew)
+
+    def _say_instead(self, said: QWidget | None) -> None:
+        """Where there are no rows."""
+        empty(self._said_instead)
+        if said is not None:
+            self._said_instead.addWidget(said)
+
+    def _nothing(self, words: str) -> QWidget:
+        card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
+        text = self.tr("No model here matches “{0}”.").format(words.strip())
+        card.box.addWidget(Label(text, "muted", wrap=True), 1)
+        clear = LabelledButton("close", self.tr("Clear the filter"), "clearFilter")
+        clear.clicked.connect(self._filter.clear)
+        card.box.addWidget(clear)
+        return card
+
+    def _said(self, overview: Overview) -> list[str]:
+        drafters = [
+            self.tr("{0} is a drafter: it guesses ahead for the model that it fits.").format(
+                it.name
+            )
+            for it in overview.drafters
+        ]
+        return [*drafters, *overview.notes]
+
+    def _tools(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        self._filter = QLineEdit()
+        self._filter.setObjectName("filterModels")
+        self._filter.setAccessibleName(self.tr("Filter the models"))
+        self._filter.setPlaceholderText(self.tr("Filter by name, source or quantisation"))
+        self._filter.setClearButtonEnabled(True)
+        self._filter.textChanged.connect(self._arrange)
+        self._order = QComboBox()
+        self._order.setObjectName("orderModels")
+        self._order.setAccessibleName(self.tr("Order of the models"))
+        for order in ORDERS:
+            self._order.addItem(order_word(order), order)
+        self._order.currentIndexChanged.connect(self._arrange)
+        row.addWidget(self._filter, 1)
+        row.addWidget(self._order)
+        return row
+
+    def _make_drop_hint(self) -> Panel:
+        hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
+        hint.box.addWidget(Picture("download", "accent_text"))
+        hint.box.addWidget(Label(self.tr("Let go to add the model file."), "strong"), 1)
+        hint.hide()
+        return hint

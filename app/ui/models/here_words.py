@@ -1,0 +1,82 @@
+"""What is said of a model on this computer: where it comes from, its MTP, and its last use."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.models import Source
+from app.core.overview import Order
+
+_DAY_S = 24 * 3600
+_MONTH_DAYS = 30
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("models", text)
+
+
+def source_word(source: Source) -> str:
+    return {
+        "builtin": _tr("Built in"),
+        "added": _tr("Added"),
+        "folder": _tr("Folder"),
+        "hub": _tr("Hub"),
+        "ollama": "Ollama",
+        "lmstudio": "LM Studio",
+        "jan": "Jan",
+        "gpt4all": "GPT4All",
+    }[source]
+
+
+def source_sentence(source: Source) -> str:
+    """What the word means for who wants to know where the file lies and whose it is."""
+    return {
+        "builtin": _tr("Part of Hearth."),
+        "added": _tr("You added its file where it lies, or a copy of it."),
+        "folder": _tr("It lies in one of your folders with models."),
+        "hub": _tr("Downloaded from the Hub, into the cache that other tools share."),
+        "ollama": _tr("It belongs to Ollama; Hearth only reads it."),
+        "lmstudio": _tr("It belongs to LM Studio; Hearth only reads it."),
+        "jan": _tr("It belongs to Jan; Hearth only reads it."),
+        "gpt4all": _tr("It belongs to GPT4All; Hearth only reads it."),
+    }[source]
+
+
+def mtp_sentence(mtp: str) -> str:
+    """What guesses ahead for a model; "" if nothing does."""
+    return {
+        "embedded": _tr("Multi-token prediction is in the file"),
+        "drafter": _tr("A drafter beside it guesses ahead"),
+    }.get(mtp, "")
+
+
+def used_words(last_used: float | None, now: float | None = None) -> str:
+    """When it last answered; times in seconds since 1970."""
+    if last_used is None:
+        return _tr("Never used here")
+    days = int(((time.time() if now is None else now) - last_used) // _DAY_S)
+    if days < 1:
+        return _tr("Used today")
+    if days == 1:
+        return _tr("Unused for a day")
+    if days < 2 * _MONTH_DAYS:
+        return _tr("Unused for {0} days").format(days)
+    return _tr("Unused for {0} months").format(days // _MONTH_DAYS)
+
+
+def order_word(order: Order) -> str:
+    return {
+        "name": _tr("By name"),
+        "size": _tr("Largest first"),
+        "used": _tr("Used last"),
+        "unused": _tr("Unused longest"),
+    }[order]
+
+
+def day(seconds: float) -> str:
+    """A day as people write it: 3 May 2026."""
+    when = datetime.fromtimestamp(seconds, tz=UTC).astimezone()
+    return f"{when.day} {when:%B %Y}"
