@@ -8,19 +8,21 @@ ahead.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from engines.formula.caches import cache_bytes, kv_bytes
-from engines.formula.compute import compute_bytes, head_compute_bytes
-from engines.formula.weights import head_bytes, weights
+from engines.formula.compute import compute_bytes, graph_bytes, head_compute_bytes
+from engines.formula.weights import Copies, copied_on_x86, head_bytes, nothing_copied, weights
 from engines.gguf_header import GgufHeader
-from engines.types import CPU, Buffers, KvType
+from engines.types import CPU, HEAD_BATCH, Buffers, KvType
 
 Verdict = Literal["fits", "tight", "partial", "no"]
 
 _CARD: Final = "card"
-# The vocabulary's tables (measured: 150 to 460 bytes a token) and the graph's bookkeeping.
+# The vocabulary's tables (measured: 150 to 460 bytes a token) and all that is left.
 _BYTES_PER_TOKEN: Final = 512
 _FIXED: Final = 16 << 20
 _TIGHT: Final = 0.9
@@ -97,30 +99,34 @@ def split_needed(
     drafting: Drafting = Drafting(),
     *,
     mmap: bool = True,
+    repack: bool = True,
 ) -> Split:
     """The memory needed with so many layers on graphics cards; -1 is all of them.
 
     llama.cpp moves the last layers first, and counts the output as one layer more. mmap: weights
-    on the processor are the mapped file, and those that are copied take memory twice.
+    on the processor are the mapped file, and those that are copied take memory twice. repack: see
+    `LoadPlan`.
     """
     layers = header.layers
     count = header.block_count
     moved = _moved(header, gpu_layers)
     first = count + 1 - moved
-    on_gpu, in_ram = _weights(header, gpu_layers, mmap=mmap)
+    copies = copied_on_x86 if repack else nothing_copied
+    weigh = partial(_weights, gpu_layers=gpu_layers, mmap=mmap, copies=copies)
+    on_gpu, in_ram = weigh(header)
     rows = min(batch, context)
     gpu_kv = kv_bytes(layers, context, kv_type, rows, first) if layers else 0
     kv = kv_bytes(layers, context, kv_type, rows) if layers else 0
     compute = compute_bytes(header, context, rows)
     gpu_drafts, ram_drafts = _drafting_bytes(
-        header, context, kv_type, rows, gpu_layers, drafting, mmap
+        header, context, kv_type, rows, bool(moved), drafting, weigh
     )
     return Split(
         Parts(on_gpu, gpu_kv, compute if moved else 0, gpu_drafts),
         Parts(
             in_ram,
             kv - gpu_kv,
-            overhead_bytes(header) + (compute if moved <= count else 0),
+            overhead_bytes(header, rows) + (compute if moved <= count else 0),
             ram_drafts,
         ),
     )
@@ -158,15 +164,15 @@ def split_of(
         Parts(
             own.weights - (heads - on_card),
             own.kv - (copies - card_copies),
-            own.compute + overhead_bytes(header),
+            own.compute + overhead_bytes(header, rows),
             own.drafter + (heads - on_card) + (copies - card_copies) + results,
         ),
     )
 
 
-def overhead_bytes(header: GgufHeader) -> int:
-    """What a process takes beside llama.cpp's buffers: tables, the graph, the code at work."""
-    return _tables(header) + _FIXED
+def overhead_bytes(header: GgufHeader, batch: int) -> int:
+    """What a process takes beside llama.cpp's buffers: tables, graphs, the code at work."""
+    return _tables(header) + graph_bytes(header, batch) + _FIXED
 
 
 def _drafting_bytes(
@@ -174,9 +180,9 @@ def _drafting_bytes(
     context: int,
     kv_type: KvType,
     batch: int,
-    gpu_layers: int,
+    moved: bool,
     it: Drafting,
-    mmap: bool,
+    weigh: Callable[..., tuple[int, int]],
 ) -> tuple[int, int]:
     """What drafting ahead adds, on graphics cards and in the computer's own memory.
 
@@ -187,7 +193,6 @@ def _drafting_bytes(
     layers = header.layers
     if not it.depth or layers is None:
         return 0, 0
-    moved = bool(_moved(header, gpu_layers))
     # The copies of one layer are made in the graph, and then kept.
     a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
     graph = it.depth * (4 * header.vocab_size + a_copy)
@@ -195,28 +200,37 @@ def _drafting_bytes(
     results = _result_bytes(header, batch, it)
     on_gpu = in_ram = 0
     if it.drafter is not None:
-        on_gpu, in_ram = _weights(it.drafter, gpu_layers, mmap=mmap)
+        on_gpu, in_ram = weigh(it.drafter)
         graph += compute_bytes(it.drafter, context, 1)
     elif header.mtp == "embedded":
-        whole_gpu, whole_ram = _weights(header, gpu_layers, mmap=mmap, heads=True)
-        plain_gpu, plain_ram = _weights(header, gpu_layers, mmap=mmap)
+        whole_gpu, whole_ram = weigh(header, heads=True)
+        plain_gpu, plain_ram = weigh(header)
         on_gpu, in_ram = whole_gpu - plain_gpu, whole_ram - plain_ram
-        graph += head_compute_bytes(header, layers, context, batch)
-        copies += cache_bytes(layers.head_caches, layers.window, context, kv_type, batch)
+        rows = min(batch, HEAD_BATCH)
+        graph += head_compute_bytes(header, layers, context, rows)
+        copies += cache_bytes(layers.head_caches, layers.window, context, kv_type, rows)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
 
 
 def _result_bytes(header: GgufHeader, batch: int, it: Drafting) -> int:
-    """The rows of logits of drafted tokens, and the hidden states that a drafter is given."""
+    """What drafting takes beside llama.cpp's named buffers.
+
+    The rows of logits of drafted tokens, the hidden states that a drafter is given, and the graphs
+    of its context.
+    """
     results = 4 * it.depth * header.vocab_size
     hidden = 4 * header.embedding_length
     if it.drafter is not None:
-        return results + 4 * header.vocab_size + (2 + it.depth) * hidden + _tables(it.drafter)
+        results += _tables(it.drafter) + graph_bytes(it.drafter, 1)
+        return results + 4 * header.vocab_size + (2 + it.depth) * hidden
     if it.depth and header.mtp == "embedded":
-        # The model gives a hidden state for each token of a batch, and the head is given it.
-        return results + 4 * header.vocab_size + 2 * batch * hidden
+        # The model gives a hidden state for each token of a batch. The head is given them, copies
+        # them twice, and gives its own.
+        rows = min(batch, HEAD_BATCH)
+        results += graph_bytes(header, rows)
+        return results + 4 * header.vocab_size + (batch + 4 * rows) * hidden
     return results
 
 
@@ -227,11 +241,17 @@ def _moved(header: GgufHeader, gpu_layers: int) -> int:
 
 
 def _weights(
-    header: GgufHeader, gpu_layers: int, *, mmap: bool, heads: bool = False
+    header: GgufHeader, *, gpu_layers: int, mmap: bool, copies: Copies, heads: bool = False
 ) -> tuple[int, int]:
     """Bytes of the model, with or without its heads, on graphics cards and in the own memory."""
     first = header.block_count + 1 - _moved(header, gpu_layers)
-    found = weights(header, lambda layer: _CARD if layer >= first else CPU, mmap=mmap, heads=heads)
+    found = weights(
+        header,
+        lambda layer: _CARD if layer >= first else CPU,
+        mmap=mmap,
+        heads=heads,
+        copies=copies,
+    )
     return (found[_CARD].size if _CARD in found else 0), found[CPU].size
 
 

@@ -26,6 +26,8 @@ from engines.types import MAX_DEPTH, KvType, LoadPlan
 
 DEFAULT_CONTEXT: Final = 8192
 LEAST_CONTEXT: Final = 512
+ANYWAY_CONTEXT: Final = 2048
+"""Of a model that is loaded although no context of it fits: enough for a short conversation."""
 _STEP: Final = 256
 # What a driver and its back end take on a card before any model does (CUDA: 200 to 500 MB).
 _GPU_RESERVE: Final = 512 << 20
@@ -81,6 +83,7 @@ def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -
         plan.gpu_layers,
         Drafting(plan.draft_max, drafter),
         mmap=plan.mmap,
+        repack=plan.repack,
     )
 
 
@@ -115,6 +118,8 @@ def make_plan(
     A context the user asks for is taken as it is. Otherwise it is as long as the model was
     trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
     makes it too much, there is less room for drafting, or none, and `mtp_note` says so.
+    What is to be loaded anyway, and does not fit, stays in its file as far as it can: the system
+    then reads it again and again, and need not end the app.
     Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
     """
     require_chat(path, header)
@@ -122,6 +127,9 @@ def make_plan(
         _check_context(path, header, wishes.context)
     judged = _Judged(header, hardware, sizes)
     plain = _sized(judged, wishes, _bare(path, header, hardware, wishes), None)
+    if wishes.anyway and not judged.fits(plain, None):
+        context = wishes.context or min(header.context_max, ANYWAY_CONTEXT)
+        plain = replace(plain, context=context, mmap=True, repack=False)
     if not wishes.mtp:
         return replace(plain, mtp_note="Drafting ahead is switched off for this model.")
     if not header.goes_back:
@@ -182,7 +190,7 @@ def _sized(judged: _Judged, wishes: Wishes, plan: LoadPlan, drafter: GgufHeader 
 
     def mapped(plan: LoadPlan) -> bool:
         """Mapped weights that are copied for the processor anyway take memory twice."""
-        if plan.gpu_layers != 0 or not copied:
+        if plan.gpu_layers != 0 or not copied or not plan.repack:
             return True
         if mostly_copied:
             return False
@@ -329,6 +337,11 @@ def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: Gguf
             return f"It fits: {numbers}."
         case "tight":
             return f"It just fits: {numbers}. Close other programs if the computer slows down."
+        case "partial" if plan.gpu_layers == header.block_count:
+            return (
+                f"All of its {header.block_count} layers fit on the graphics card, only the output "
+                f"after them runs on the processor, which is slower: {numbers}."
+            )
         case "partial":
             return (
                 f"{plan.gpu_layers} of its {header.block_count} layers fit on the graphics card, "
@@ -363,5 +376,5 @@ def require_fit(
         f"{amount(parts.kv)}, and computing takes {amount(parts.compute + parts.drafter)}"
         + (f"; this container may use {amount(limit)}." if limit else "."),
         f"Close other programs, {shorter}or choose a smaller model or quantisation;"
-        " to try it all the same, load it anyway.",
+        " to try it all the same, very slowly, load it anyway.",
     )

@@ -19,6 +19,10 @@ MtpKind = Literal["embedded", "drafter", "lookup", "none"]
 MAX_DEPTH = 8
 """Most tokens that are drafted ahead of the model."""
 
+HEAD_BATCH = 128
+"""Most tokens that a head in the model's own file evaluates in one call. On a processor more are no
+faster, and its buffers grow with them."""
+
 KvType = Literal["f16", "q8_0", "q4_0"]
 
 CPU: Final = "CPU"
@@ -85,6 +89,8 @@ class LoadPlan:
     kept_bytes: memory for the KV caches of conversations other than the present one.
     mtp_note: one sentence on what cannot draft for this model and why; empty if all is there.
     anyway: load it even if it does not seem to fit.
+    repack: weights may be copied into a layout that suits the processor. What is copied cannot
+    leave memory again, as the pages of a mapped file can.
     """
 
     model: Path
@@ -100,6 +106,7 @@ class LoadPlan:
     kept_bytes: int = 256 << 20
     mtp_note: str = ""
     anyway: bool = False
+    repack: bool = True
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.cli.output import Output, size, table
 from app.core.recommend import Pick, Recommendation
+from app.core.recommend_words import speed_words
 from app.wiring import Core
 from engines.cancel import CancelToken
 
@@ -56,10 +57,9 @@ def _in_words(found: Recommendation) -> str:
 
 def _block(title: str, pick: Pick) -> str:
     about = "about " if pick.about else ""
-    speed = "at least" if pick.speed.at_least else "about"
     rows = [
         ("Memory", _sum(pick)),
-        ("Speed", f"{speed} {pick.tokens_per_s:.0f} tokens a second, on the {pick.device}"),
+        ("Speed", f"{speed_words(pick.speed)}, on the {pick.device}"),
         ("Disk", f"{about}{size(pick.disk_bytes)}{'' if pick.disk_fits else ', not free now'}"),
         ("Licence", _licence(pick)),
         ("MTP", pick.mtp),

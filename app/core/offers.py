@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from app.core.hub import RepoFile, Repository, Variant
 from app.core.memory_use import MemoryUse
@@ -12,6 +12,9 @@ OfferKind = Literal["default", "faster", "smarter"]
 
 Fits = Literal["fits", "tight", "partial", "no"]
 """As `engines.fit.Verdict`, which widgets do not see."""
+
+_SLIGHT: Final = 0.02
+"""The part of a memory by which what others take may differ without being seen on a card."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,25 @@ class Offers:
 
     offers: tuple[Offer, ...]
     note: str = ""
+
+
+def look_alike(one: Offers, other: Offers) -> bool:
+    """Whether cards of the two look the same: how much memory others take is never the same."""
+    if _without_others(one) != _without_others(other):
+        return False
+    pairs = zip(_uses(one), _uses(other), strict=True)
+    return all(abs(a.others - b.others) <= _SLIGHT * a.limit for a, b in pairs)
+
+
+def _uses(offers: Offers) -> tuple[MemoryUse, ...]:
+    return tuple(use for offer in offers.offers for use in offer.uses)
+
+
+def _without_others(offers: Offers) -> Offers:
+    plain = (
+        replace(it, uses=tuple(replace(use, others=0) for use in it.uses)) for it in offers.offers
+    )
+    return replace(offers, offers=tuple(plain))
 
 
 @dataclass(frozen=True)

@@ -127,12 +127,8 @@ def recommend(
     """
     ground = Ground(hardware, bandwidth, known_sizes or {})
     families = {size.id: family for family in catalogue.families for size in family.sizes}
-    placed = [
-        it
-        for size in catalogue.sizes.values()
-        if size.role == "chat"
-        for it in _placings(ground, size)
-    ]
+    sizes = [size for size in catalogue.sizes.values() if size.role == "chat"]
+    placed = [it for size in sizes for it in _placings(ground, size)]
     default = _default(placed)
     faster = _faster(placed, default) if default else None
     smarter = _smarter(placed, default) if default else None
@@ -147,7 +143,7 @@ def recommend(
         pick(smarter, smarter_sentence(smarter, default) if smarter and default else ""),
     )
     disk = [it.disk_bytes for it in picks if it and not it.disk_fits]
-    return Recommendation(*picks, note(ground, chosen, disk, disk_free))
+    return Recommendation(*picks, note(ground, len(sizes), chosen, disk, disk_free))
 
 
 def _placings(ground: Ground, size: Size) -> Iterable[Placed]:

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 from app.core.placing import Ground, Placed, chosen
 from engines.fit import amount
+from engines.speed import Speed
 
 _BUSY = 0.5
 
 
-def speed_words(it: Placed) -> str:
+def speed_words(speed: Speed) -> str:
     """How fast it writes: "about 12 tokens a second"."""
-    if not it.rate_known:
-        return "at a speed that is known after the first answer"
-    number = f"{it.speed.about:.0f}" if it.speed.about >= 2 else f"{it.speed.about:.1f}"
-    return f"{'at least' if it.speed.at_least else 'about'} {number} tokens a second"
+    number = f"{speed.about:.0f}" if speed.about >= 2 else f"{speed.about:.1f}"
+    return f"{'at least' if speed.at_least else 'about'} {number} tokens a second"
 
 
 def default_sentence(it: Placed) -> str:
@@ -26,7 +25,7 @@ def default_sentence(it: Placed) -> str:
         ),
         "processor": "It fits into the free memory with room to spare",
     }[it.device]
-    return f"{it.size.good_at} {where}, and writes {speed_words(it)}."
+    return f"{it.size.good_at} {where}, and writes {speed_words(it.speed)}."
 
 
 def faster_sentence(it: Placed, default: Placed) -> str:
@@ -43,7 +42,7 @@ def smarter_sentence(it: Placed, default: Placed) -> str:
         "no": "",
     }[it.verdict]
     slower = "" if it.speed.about >= default.speed.about else ", slower than the suggestion"
-    return f"{it.size.good_at} {price}, and writes {speed_words(it)}{slower}."
+    return f"{it.size.good_at} {price}, and writes {speed_words(it.speed)}{slower}."
 
 
 def mtp_sentence(it: Placed) -> str:
@@ -61,21 +60,30 @@ def mtp_sentence(it: Placed) -> str:
 
 
 def note(
-    ground: Ground, picks: Sequence[Placed], too_large: Sequence[int], disk_free: int | None
+    ground: Ground,
+    listed: int,
+    picks: Sequence[Placed],
+    too_large: Sequence[int],
+    disk_free: int | None,
 ) -> str:
-    """What a person should know besides; empty if there is nothing."""
+    """What a person should know besides; empty if there is nothing. listed: models to choose of."""
     hardware, room = ground.hardware, ground.room
     memory = hardware.memory
     limit = memory.limit_bytes or memory.total_bytes
     said = []
     if not picks:
+        none = (
+            f"No model of the list fits into the {amount(memory.available_bytes)} that are free"
+            if listed
+            else "The list of models is empty"
+        )
         said.append(
-            f"No model of the list fits into the {amount(memory.available_bytes)} that are free, "
-            "so the small guide that comes with Hearth remains; it knows Hearth and little else."
+            f"{none}, so the small guide that comes with Hearth remains; "
+            "it knows Hearth and little else."
         )
     if memory.limit_bytes:
         said.append(f"This container may use {amount(memory.limit_bytes)} of memory.")
-    if memory.available_bytes < _BUSY * limit:
+    if listed and memory.available_bytes < _BUSY * limit:
         said.append(
             f"Other programs and the system take {amount(limit - memory.available_bytes)} of "
             f"{amount(limit)}; with some of them closed, a better model may fit."

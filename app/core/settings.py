@@ -213,6 +213,12 @@ class Settings(BaseModel):
                 "Hearth does not know that name.",
                 "`hearth settings list` shows all of them.",
             )
+        if isinstance(value, str) and not _is_text(value):
+            raise SettingsInvalid(
+                f"The value for {name} is not text.",
+                "Some of its bytes are not UTF-8, which the settings are kept in.",
+                "Set the terminal to UTF-8, and type or paste the value again.",
+            )
         try:
             return Settings.model_validate({**self.model_dump(), name: value})
         except ValidationError as error:
@@ -245,6 +251,11 @@ def limits_of(field: FieldInfo) -> tuple[float | None, float | None]:
         low = getattr(limit, "ge", getattr(limit, "gt", low))
         high = getattr(limit, "le", getattr(limit, "lt", high))
     return low, high
+
+
+def _is_text(value: str) -> bool:
+    """Not so where Python stands half characters in for bytes that it could not read."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _extra(field: FieldInfo) -> dict[str, Any]:

@@ -9,6 +9,15 @@ from engines.gguf.layers import Layers
 from engines.gguf_header import GgufHeader
 
 _STREAMS: Final = 4
+# llama.cpp keeps three graphs for each context, and makes room in them for so many operations,
+# more where a layer computes its state step by step. Source: graph_max_nodes in llama-context.cpp.
+_GRAPHS: Final = 3
+_BYTES_PER_NODE: Final = 432
+_NODES_PER_TENSOR: Final = 8
+_LEAST_NODES: Final = 1024
+_STEPWISE: Final = {"qwen3next", "qwen35", "qwen35moe"}
+_STEPWISE_PER_TENSOR: Final = 32
+_STEPWISE_PER_TOKEN: Final = 40
 
 
 def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
@@ -43,3 +52,13 @@ def head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: 
         + layers.widest
     )
     return batch * (4 * values + 2 * masked_cells(layers, context, batch)) + 4 * header.vocab_size
+
+
+def graph_bytes(header: GgufHeader, batch: int) -> int:
+    """What one context takes to describe its computations, beside the buffers that it names."""
+    tensors = len(header.tensors)
+    if header.architecture in _STEPWISE:
+        nodes = max(_STEPWISE_PER_TOKEN * batch, _STEPWISE_PER_TENSOR * tensors)
+    else:
+        nodes = max(_LEAST_NODES, _NODES_PER_TENSOR * tensors)
+    return _GRAPHS * nodes * _BYTES_PER_NODE

@@ -47,6 +47,11 @@ def copied_on_x86(tensor: Tensor) -> bool:
     return tensor.type in _COPIED and tensor.shape[1] % _ROWS == 0
 
 
+def nothing_copied(_tensor: Tensor) -> bool:
+    """The answer for a plan that does not repack."""
+    return False
+
+
 def weights(
     header: GgufHeader,
     device: Device,

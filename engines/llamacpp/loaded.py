@@ -87,7 +87,7 @@ class Loaded:
             # What a measurement of costs holds for.
             self._costs_key = (
                 f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
-                f" {plan.kv_type} {device} {plan.threads} {BINDINGS_VERSION}"
+                f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
             )
             advice = plan.mtp_note or mtp_advice(header)
             self._able = self.speculation = self._speculation(advice, cancel)

@@ -96,6 +96,7 @@ def load_weights(
     if plan.gpu_layers == 0:
         params.devices = ctypes.cast(no_devices, ctypes.c_void_p)
     params.load_mode = 1 if plan.mmap else 0
+    params.use_extra_bufts = plan.repack
     params.load_mtp = mtp
     params.progress_callback = on_progress
     with native.log.watch() as complaints:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
-from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget  # noqa: E402
 
 from app.reports import describe  # noqa: E402
 from app.store.folder import DataFolder  # noqa: E402
@@ -40,10 +40,14 @@ def main() -> None:
     app = QApplication([])
     for theme in ("light", "dark"):
         with opened(app, theme) as (window, parts):
-            rest(1.0)
+            rest(4.0)
             save(window, folder / f"{theme}-welcome.png")
             chat(window, parts)
             save(window, folder / f"{theme}-chat.png")
+            press(window, "models")
+            press(window, "modelsPart-discover")
+            rest(1.0)
+            save(window, folder / f"{theme}-discover.png")
             if theme == "light":
                 settings = SettingsDialog(parts.services.settings, Path("~/.local/share/hearth"))
                 settings.show()
@@ -85,6 +89,12 @@ def chat(window: MainWindow, parts: WindowParts) -> None:
             loop.exec()
             rest(0.1)
     rest(0.5)
+
+
+def press(window: MainWindow, name: str) -> None:
+    button = window.findChild(QAbstractButton, name)
+    assert button is not None, name
+    button.click()
 
 
 def rest(seconds: float) -> None:

@@ -143,6 +143,15 @@ class TestGraphics:
         less = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE - 1))
         assert make_plan(MODEL, header, less, Wishes()).gpu_layers == 9
 
+    def test_a_card_that_lacks_room_for_the_output_alone(self, header: GgufHeader) -> None:
+        layers = split_needed(header, 8192, "f16", 512, 32, Drafting(MAX_DEPTH)).gpu.total
+        hardware = computer(40 * GB, replace(CARD, free_bytes=layers + RESERVE))
+        plan = make_plan(MODEL, header, hardware, Wishes())
+        reason = check(header, hardware, plan).reason
+        assert plan.gpu_layers == 32
+        assert "All of its 32 layers fit" in reason
+        assert "only the output" in reason
+
     def test_a_card_that_holds_hardly_anything_is_left_alone(self, header: GgufHeader) -> None:
         six = split_needed(header, 8192, "f16", 512, 6, Drafting(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=six + RESERVE))
@@ -341,6 +350,19 @@ def test_weights_of_which_some_are_copied_are_mapped_where_there_is_room(tmp_pat
         plan = make_plan(MODEL, header, computer(short), Wishes())
         assert (plan.mmap, plan.context, plan.draft_max) == (False, context, MAX_DEPTH)
         assert check(header, computer(short), plan).need_bytes == need[False]
+
+
+@pytest.mark.parametrize(("wish", "context"), [(None, 2048), (4096, 4096), (700, 700)])
+def test_what_is_loaded_anyway_stays_in_its_file(
+    tmp_path: Path, wish: int | None, context: int
+) -> None:
+    header = read_header(write_llama(tmp_path / "q4.gguf", Type.Q4_0, context_length=8192))
+    wishes = Wishes(context=wish, anyway=True)
+    plan = make_plan(MODEL, header, computer(1000), wishes)
+    assert (plan.mmap, plan.repack, plan.context) == (True, False, context)
+    assert check(header, computer(1000), plan).parts.weights <= header.weight_bytes
+    roomy = make_plan(MODEL, header, computer(GB), wishes)
+    assert (roomy.mmap, roomy.repack) == (False, True)
 
 
 def test_anyway_is_not_refused(header: GgufHeader) -> None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from engines.cancel import CancelToken
-from engines.fit import split_of
+from engines.fit import Drafting, split_of
 from engines.gguf_header import read_header
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.engine import LlamaCppEngine
@@ -20,17 +20,21 @@ from engines.llamacpp.sizing.sizer import Sizer
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
 
 
-def main(path: Path, context: int, *, mmap: bool) -> None:
-    plan = LoadPlan(path, context, 2, 2, mmap=mmap, draft_max=0, kept_bytes=0)
+def main(path: Path, context: int, depth: int, drafter: Path | None, *, mmap: bool) -> None:
+    plan = LoadPlan(path, context, 2, 2, mmap=mmap, drafter=drafter, draft_max=depth, kept_bytes=0)
     header = read_header(path)
+    drafting = Drafting(depth, read_header(drafter) if drafter else None)
     buffers = Sizer().buffers(plan, CancelToken())
-    estimate = split_of(buffers, header, plan.context, plan.kv_type, plan.batch).parts.total
+    split = split_of(buffers, header, plan.context, plan.kv_type, plan.batch, drafting)
+    estimate = split.parts.total
     load_native()
     before = resident_bytes()
     engine = LlamaCppEngine()
     loaded = engine.load(plan, lambda _: None, CancelToken())
     words = " ".join(["word"] * 700)
-    request = ChatRequest((Message("user", words),), Sampling(seed=1), max_tokens=4)
+    request = ChatRequest(
+        (Message("user", words),), Sampling(seed=1), max_tokens=4, mtp="on" if depth else "off"
+    )
     for _ in engine.chat(request, CancelToken()):
         pass
     grown = resident_bytes() - before
@@ -41,4 +45,6 @@ def main(path: Path, context: int, *, mmap: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), mmap=sys.argv[3] == "mmap")
+    model, context, way, depth, *drafter = sys.argv[1:]
+    beside = Path(drafter[0]) if drafter else None
+    main(Path(model), int(context), int(depth), beside, mmap=way == "mmap")

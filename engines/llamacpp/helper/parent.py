@@ -14,6 +14,8 @@ from typing import Final
 from engines.cancel import CancelToken
 
 _ROOT: Final = Path(__file__).parents[3]
+_SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
+"""A process that opens files of strangers has no use for them."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,6 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 
     It reads nothing: it only notices when its standard input closes, because the app ended.
     """
-    paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
     theirs, ours = os.pipe()
     try:
         child = subprocess.Popen(
@@ -59,7 +60,7 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            env=_environment(),
             creationflags=_creation_flags(),
         )
     except OSError:
@@ -75,6 +76,13 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
                 child.kill()
     finally:
         os.close(ours)
+
+
+def _environment() -> dict[str, str]:
+    """The app's own, with the way to its code and without the user's tokens."""
+    paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+    kept = {name: value for name, value in os.environ.items() if name.upper() not in _SECRET}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _creation_flags() -> int:

@@ -17,7 +17,7 @@ from typing import Any
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.formula.caches import cache_share
-from engines.formula.weights import Copies, weights
+from engines.formula.weights import Copies, nothing_copied, weights
 from engines.gguf_header import GgufHeader, read_header
 from engines.llamacpp.context import Context
 from engines.llamacpp.helper.child import begin
@@ -38,7 +38,8 @@ def size(plan: LoadPlan) -> Buffers:
     drafter = read_header(plan.drafter) if plan.drafter is not None else None
     with native.log.listen() as lines:
         open_without_memory(native, header, plan)
-    return buffers(read_account(lines), header, drafter, plan, copies_of(native))
+    copies = copies_of(native) if plan.repack else nothing_copied
+    return buffers(read_account(lines), header, drafter, plan, copies)
 
 
 def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:

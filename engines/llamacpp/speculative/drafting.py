@@ -14,7 +14,7 @@ from engines.llamacpp.mtp import ChainDrafter, Drafter, HeadDrafter, SharedDraft
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.speculative.draft_context import DraftContext
-from engines.types import LoadPlan
+from engines.types import HEAD_BATCH, LoadPlan
 
 _ONE_AT_A_TIME: Final = 1
 # Heads whose graph has the hidden states of all pairs, whichever of them give logits. Asked for
@@ -106,7 +106,7 @@ def open_drafting(
             model.pointer,
             target,
             plan,
-            target.batch_size,
+            min(target.batch_size, HEAD_BATCH),
             every_row=header.architecture in _EVERY_ROW,
         )
         heads = header.nextn_predict_layers if header.chained else 1

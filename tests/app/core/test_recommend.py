@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from app.core.catalogue import Catalogue, Size, load_catalogue
 from app.core.placing import Ground, place
 from app.core.recommend import Pick, Recommendation, recommend
+from app.core.recommend_words import speed_words
 from tests.app.core.machines import MACHINES, Machine, card, mac, with_card
 
 SHIPPED = Path(__file__).parents[3] / "resources" / "catalogue.json"
@@ -143,7 +144,8 @@ def test_a_card_that_tells_nothing_has_a_lower_bound_only() -> None:
     found = of(machine)
     assert found.default
     assert found.default.speed.at_least
-    assert "known after the first answer" in found.default.sentence
+    assert f"writes {speed_words(found.default.speed)}" in found.default.sentence
+    assert "at least" in found.default.sentence
 
 
 def test_what_the_hub_tells_counts_more_than_the_catalogue() -> None:
@@ -169,7 +171,8 @@ def test_an_empty_catalogue_recommends_nothing() -> None:
     empty = CATALOGUE.model_copy(update={"families": ()})
     found = of(with_card(12, 360, ()), Catalogue(version=1, families=empty.families))
     assert found.picks == ()
-    assert "guide that comes with Hearth" in found.note
+    assert "The list of models is empty, so the small guide" in found.note
+    assert "fit" not in found.note
 
 
 def test_a_list_without_models_for_every_day_still_has_a_default() -> None:

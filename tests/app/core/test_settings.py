@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
@@ -53,6 +55,13 @@ def test_a_value_that_does_not_fit_is_refused_with_a_reason(name: str, value: ob
     assert name in caught.value.what
     assert caught.value.why
     assert caught.value.do
+
+
+def test_what_is_not_utf_8_is_refused_as_such() -> None:
+    with pytest.raises(SettingsInvalid, match="UTF-8") as caught:
+        Settings().changed("system_prompt", os.fsdecode(b"a\xff"))
+    assert all((caught.value.what, caught.value.why, caught.value.do))
+    str(caught.value).encode()
 
 
 def test_an_unknown_setting_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
+from engines.planner import by_formula
 from engines.types import CPU, Buffers, KvType, LoadPlan
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.sizing.conftest import Made
@@ -40,6 +42,21 @@ def loaded(plan: LoadPlan) -> Buffers:
     engine.close()
     assert found is not None
     return found
+
+
+def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
+    """A model that drafts, and its drafter if that is a file of its own."""
+    model = folder / "m.gguf"
+    match kind:
+        case "starter":
+            return STARTER, STARTER.with_name("starter-mtp.gguf")
+        case "gemma":
+            return write_gemma(model, folder / "d.gguf")
+        case "qwen":
+            write_qwen(model)
+        case _:
+            write_step(model)
+    return model, None
 
 
 def test_there_are_enough_architectures() -> None:
@@ -88,18 +105,8 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
 @pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step"])
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
-    model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
-    pair: tuple[Path, Path | None] = (model, None)
-    match kind:
-        case "starter":
-            pair = STARTER, STARTER.with_name("starter-mtp.gguf")
-        case "gemma":
-            pair = write_gemma(model, drafter)
-        case "qwen":
-            write_qwen(model)
-        case "step":
-            write_step(model)
-    plan = LoadPlan(pair[0], 2048, 1, 1, drafter=pair[1], draft_max=depth)
+    model, drafter = pair_of(kind, tmp_path)
+    plan = LoadPlan(model, 2048, 1, 1, drafter=drafter, draft_max=depth)
     said, real = size(plan), loaded(plan)
     assert said.own.drafter == pytest.approx(real.own.drafter, rel=0.005, abs=0.02 * MIB)
     assert said.own.drafter > 0
@@ -123,6 +130,19 @@ def test_a_sparse_file_of_the_true_size_is_as_good_as_the_real_one(tmp_path: Pat
     )
 
 
+@pytest.mark.parametrize("name", ["llama", "llama tied"])
+def test_what_is_not_repacked_is_the_file_alone(name: str, made: Made) -> None:
+    path = made(name)
+    plan = LoadPlan(path, 512, 1, 1, draft_max=0, repack=False)
+    said, real = size(plan), loaded(plan)
+    assert said.own.weights == said.own.mapped
+    assert real.own.weights == real.own.mapped
+    assert said.own.weights == pytest.approx(real.own.weights, abs=0.02 * MIB)
+    assert by_formula(read_header(path), plan, None).ram.weights == said.own.weights
+    copied = replace(plan, repack=True)
+    assert loaded(copied).own.weights > loaded(copied).own.mapped
+
+
 def test_a_bare_context_reports_what_the_engine_does(made: Made) -> None:
     with load_native().log.listen() as lines:
         Opened(made("llama"), context=1024, batch=512, draft_max=0).close()
@@ -139,8 +159,22 @@ def test_a_bare_context_reports_what_the_engine_does(made: Made) -> None:
     ],
 )  # fmt: skip
 def test_a_process_never_takes_more_than_the_estimate(name: str, way: str, made: Made) -> None:
-    command = [sys.executable, "-m", "tests.support.measured_load", str(made(name)), "4096", way]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    said = json.loads(run.stdout.splitlines()[-1])
+    said = measured(made(name), way, 0)
     assert said["grown"] <= said["estimate"] + 16 * MIB
     assert said["grown"] >= 0.5 * said["buffers"]
+
+
+@pytest.mark.parametrize(("kind", "depth"), [("qwen", 1), ("qwen", 3), ("step", 3), ("gemma", 4)])
+def test_nor_does_one_that_drafts(kind: str, depth: int, tmp_path: Path) -> None:
+    model, drafter = pair_of(kind, tmp_path)
+    said = measured(model, "none", depth, *([drafter] if drafter else []))
+    assert said["grown"] <= said["estimate"] + 16 * MIB
+
+
+def measured(model: Path, way: str, depth: int, *drafter: Path) -> dict[str, int]:
+    """What a process that loads this and answers a long prompt grows by, and the estimate."""
+    words = (model, 4096, way, depth, *drafter)
+    command = [sys.executable, "-m", "tests.support.measured_load", *map(str, words)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    found: dict[str, int] = json.loads(run.stdout.splitlines()[-1])
+    return found
