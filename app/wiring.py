@@ -25,6 +25,7 @@ from app.services.fitting import Fitting
 from app.services.library import Library
 from app.services.metered import is_metered
 from app.services.model_care import ModelCare
+from app.services.mtp_advice import Advise, with_catalogue
 from app.services.recommending import Recommending
 from app.services.runtime import Runtime
 from app.services.tokens import Tokens
@@ -103,6 +104,7 @@ class Core:
     tokens: Tokens
     hub: Hub
     recommending: Recommending
+    advise: Advise
     downloads: DownloadQueue
 
     def close(self) -> None:
@@ -138,13 +140,15 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
         Probe(folder.root, trusted=(STARTER, STARTER_DRAFTER)),
     )
     fitting = Fitting(hardware, LoadStore(database), Sizer(folder.root))
-    runtime = Runtime(engine, fitting)
     ledger = Ledger(database)
     gate = Gate(ledger.add, lambda: offline or settings.read().offline)
     secrets = Secrets()
     # Whose a token is, is asked without the one that is kept.
     tokens = Tokens(secrets, Hub(gate, lambda: None).who)
     hub = Hub(gate, tokens.for_hub)
+    recommending = Recommending(CATALOGUE, folder.root, default_root, hardware, hub)
+    advise = with_catalogue(recommending.catalogue)
+    runtime = Runtime(engine, fitting, advise)
     care = ModelCare(library, models, collection)
     downloads = DownloadQueue(
         DownloadStore(database),
@@ -170,7 +174,8 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
         secrets=secrets,
         tokens=tokens,
         hub=hub,
-        recommending=Recommending(CATALOGUE, folder.root, default_root, hardware, hub),
+        recommending=recommending,
+        advise=advise,
         downloads=downloads,
     )
 
@@ -237,7 +242,7 @@ def open_services(core: Core) -> WindowParts:
     services = WindowServices(
         chats=Chats(core.chats, tasks),
         generation=Generation(core.chats, core.answers, settings, tasks),
-        models=Models(core.library, core.care, tasks),
+        models=Models(core.library, core.care, tasks, core.advise),
         overview=ModelOverview(core.library, core.care, core.folder.root, tasks),
         model_page=ModelPage(core.library, core.care, core.fitting, settings, hardware, tasks),
         downloads=DownloadList(core.downloads, core.library, is_metered, tasks),

@@ -141,7 +141,8 @@ class Conversation:
         facts = path[-1].facts if path else None
         if facts is not None and facts.mtp is not None and facts.mtp.mode == mode:
             return facts.mtp.reason
-        return mtp_of_files(self.core.library, self.core.library.find(model))
+        library = self.core.library
+        return mtp_of_files(library, library.find(model), self.core.advise)
 
     def _chats(self, _: str) -> None:
         for chat in self.core.chats.chats():

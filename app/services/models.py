@@ -13,7 +13,7 @@ from app.core.models import ModelEntry
 from app.hub.faults import Cancelled
 from app.services.library import Library
 from app.services.model_care import ModelCare
-from app.services.mtp_advice import mtp_of_files
+from app.services.mtp_advice import Advise, mtp_of_files
 from app.services.tasks import STORE, SYSTEM, Task, Tasks
 from engines.cancel import CancelToken
 from engines.errors import UserError
@@ -61,10 +61,16 @@ class Models(QObject):
     failed = Signal(Exception)
 
     def __init__(
-        self, library: Library, care: ModelCare, tasks: Tasks, parent: QObject | None = None
+        self,
+        library: Library,
+        care: ModelCare,
+        tasks: Tasks,
+        advise: Advise,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._library = library
+        self._advise = advise
         self._care = care
         self._tasks = tasks
         self._listing: _Listing | None = None
@@ -157,7 +163,7 @@ class Models(QObject):
 
         def look() -> str:
             try:
-                return mtp_of_files(self._library, self._library.find(called))
+                return mtp_of_files(self._library, self._library.find(called), self._advise)
             except UserError as error:
                 return f"{error.what} {error.why}"
 

@@ -1,14 +1,43 @@
-"""What a model's files say of multi-token prediction, before anything is loaded."""
+"""What a model's files say of multi-token prediction, and what would help where nothing does."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+
+from app.core.catalogue import Catalogue
+from app.core.companions import drafter_for, offer_of
+from app.core.errors import AppError
 from app.core.models import ModelEntry
 from app.services.library import Library
-from engines.gguf_header import read_header, require_chat
-from engines.pairing import mtp_advice
+from engines.gguf_header import GgufHeader, read_header, require_chat
+from engines.pairing import TARGETS, mtp_advice
+
+Advise = Callable[[GgufHeader], str]
+"""One sentence for a model without a drafter."""
+
+_log = logging.getLogger(__name__)
 
 
-def mtp_of_files(library: Library, entry: ModelEntry) -> str:
+def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
+    """Names the drafter that can be downloaded, where the catalogue knows it."""
+
+    def advise(header: GgufHeader) -> str:
+        general = mtp_advice(header)
+        if header.architecture not in TARGETS.values() or header.mtp != "none":
+            return general
+        try:
+            drafter = drafter_for(header, catalogue())
+        except AppError as error:
+            # Discover shows it, with what to do.
+            _log.warning("%s %s", error.what, error.why)
+            return general
+        return offer_of(drafter) if drafter else general
+
+    return advise
+
+
+def mtp_of_files(library: Library, entry: ModelEntry, advise: Advise = mtp_advice) -> str:
     """One sentence. Raises EngineError where a file cannot be read, or cannot chat."""
     header = library.header(entry)
     require_chat(entry.path, header)
@@ -18,4 +47,4 @@ def mtp_of_files(library: Library, entry: ModelEntry) -> str:
         read_header(entry.drafter)
     if header.mtp == "embedded" and header.goes_back:
         return "Multi-token prediction is in this file."
-    return mtp_advice(header)
+    return advise(header)

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from app.core.models import ModelEntry
 from app.services.fitting import Fitting, paired
+from app.services.mtp_advice import Advise
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
 from engines.gguf_header import read_header
+from engines.pairing import mtp_advice
 from engines.planner import Wishes, require_fit
 from engines.types import ChatRequest, Event, LoadedModel
 
@@ -17,12 +19,13 @@ from engines.types import ChatRequest, Event, LoadedModel
 class Runtime:
     """Owns the engine. Used by one thread at a time.
 
-    fitting: plans each load, and learns from it.
+    fitting: plans each load, and learns from it. advise: what to say of MTP where nothing drafts.
     """
 
-    def __init__(self, engine: Engine, fitting: Fitting) -> None:
+    def __init__(self, engine: Engine, fitting: Fitting, advise: Advise = mtp_advice) -> None:
         self._engine = engine
         self._fitting = fitting
+        self._advise = advise
         self._wanted: tuple[ModelEntry, Wishes] | None = None
         self._loaded: LoadedModel | None = None
 
@@ -52,6 +55,8 @@ class Runtime:
         plan = judged.plan
         if trouble and wishes.mtp:
             plan = replace(plan, mtp_note=trouble)
+        elif plan.mtp_note == mtp_advice(header):
+            plan = replace(plan, mtp_note=self._advise(header))
         require_fit(header, judged.hardware, plan, judged.drafter, judged.sizes)
         self._loaded = self._engine.load(plan, progress, cancel)
         self._wanted = (entry, wishes)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from app.services.mtp_advice import mtp_of_files
-from app.wiring import STARTER_DRAFTER
+from app.core.catalogue import Catalogue, CatalogueInvalid, Fact, Mtp, load_catalogue
+from app.services.fitting import Fitting
+from app.services.mtp_advice import mtp_of_files, with_catalogue
+from app.services.runtime import Runtime
+from app.wiring import CATALOGUE, STARTER_DRAFTER
+from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotAChatModel
+from engines.gguf_header import GgufHeader, read_header
+from engines.hardware import detect
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.pairing import mtp_advice
+from engines.planner import Wishes
 from tests.app.services.conftest import Services
-from tests.engines.gguf_files import write_llama
+from tests.engines.gguf_files import write_gemma4, write_llama
 
 
 def test_a_drafter_that_is_there_is_told(services: Services) -> None:
@@ -34,3 +45,65 @@ def test_a_drafter_is_no_model_to_chat_with(services: Services) -> None:
 def test_a_file_that_is_gone_is_an_error(services: Services, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
         mtp_of_files(services.library, services.library.find(str(tmp_path / "gone.gguf")))
+
+
+@pytest.fixture
+def lone(tmp_path: Path) -> GgufHeader:
+    """A Gemma 4 model with nothing beside it."""
+    return read_header(write_gemma4(tmp_path / "lone.gguf"))
+
+
+def fact(value: int) -> Fact[int]:
+    return Fact(value=value, certainty="checked", source="config")
+
+
+def catalogue_for(header: GgufHeader, **changes: Any) -> Catalogue:
+    """Hearth's own, in which Gemma 4 E2B has the shape of this model."""
+    catalogue = load_catalogue(CATALOGUE.read_text(encoding="utf-8"), None)
+    size = catalogue.sizes["gemma-4-e2b"]
+    shape = size.shape.model_copy(
+        update={
+            "layers": fact(header.block_count),
+            "width": fact(header.embedding_length),
+            "vocabulary": fact(header.vocab_size),
+        }
+    )
+    size = size.model_copy(update={"shape": shape, **changes})
+    family = catalogue.families[0].model_copy(update={"sizes": (size,)})
+    return Catalogue(version=1, sources=catalogue.sources, families=(family,))
+
+
+def test_the_drafter_that_can_be_downloaded_is_named(lone: GgufHeader) -> None:
+    advise = with_catalogue(lambda: catalogue_for(lone))
+    assert advise(lone) == (
+        "This file has no MTP head; the 59 MB drafter for it can be downloaded"
+        " (unsloth/gemma-4-E2B-it-qat-GGUF/mtp-gemma-4-E2B-it.gguf)"
+    )
+
+
+def test_none_is_named_for_another_model_or_where_it_hardly_helps(lone: GgufHeader) -> None:
+    another = replace(lone, embedding_length=lone.embedding_length + 64)
+    assert with_catalogue(lambda: catalogue_for(lone))(another) == mtp_advice(another)
+    useless = Mtp(kind="drafter", help="off")
+    assert with_catalogue(lambda: catalogue_for(lone, mtp=useless))(lone) == mtp_advice(lone)
+
+
+def test_a_catalogue_that_cannot_be_read_leaves_the_general_advice(
+    lone: GgufHeader, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> Catalogue:
+        raise CatalogueInvalid("Your catalogue cannot be used.", "It has no end.", "Mend it.")
+
+    assert with_catalogue(broken)(lone) == mtp_advice(lone)
+    assert "It has no end." in caplog.text
+
+
+def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> None:
+    entry = services.library.find(str(write_llama(tmp_path / "plain.gguf")))
+    fitting = Fitting(detect, services.loads, Sizer())
+    runtime = Runtime(services.engine, fitting, lambda _: "Get it.")
+    runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+    starter = services.library.find("starter")
+    runtime.load(starter, Wishes(mtp=False), lambda _: None, CancelToken())
+    notes = [plan.mtp_note for plan in services.engine.plans]
+    assert notes == ["Get it.", "Drafting ahead is switched off for this model."]
