@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from time import perf_counter
 from typing import Final
 
@@ -28,16 +29,19 @@ def measure_costs(
 ) -> Costs:
     """The cost curve, from steps in an empty context, for a few hundred milliseconds.
 
-    Each time is the least of several, since whatever else the computer does only adds to it. A
-    slow model gets one round, in which the deepest drafts are left out: their cost is worked out
-    from the others until they are used. The cache is empty afterwards.
+    Each time is the median of several rounds, in which all take turns: what others do on the
+    computer slows steps that wait for the memory more than those that compute, and is there when
+    answers are written, too. A slow model gets one round, in which the deepest drafts are left
+    out: their cost is worked out from the others until they are used. The cache is empty
+    afterwards.
     """
     drafting.expose()
     # The first step of all reads the weights from the disk, which is no part of what is measured.
     _step(context, cache, sampler, 0)
     began = perf_counter()
-    steps: dict[int, float] = {}
-    draft = 0.0
+    steps: dict[int, list[float]] = {}
+    switches: list[float] = []
+    drafts: list[float] = []
     for _ in range(_ROUNDS):
         for depth in (*_ALWAYS, *_IF_QUICK):
             late = perf_counter() - began > BUDGET_S
@@ -48,18 +52,21 @@ def measure_costs(
             seconds = _step(context, cache, sampler, depth)
             if seconds < _REPEATED_S:
                 # The first of two equal calls builds llama.cpp's graph, the other uses it again.
-                seconds = min(seconds, _step(context, cache, sampler, depth))
-            steps[depth] = min(seconds, steps.get(depth, seconds))
+                again = _step(context, cache, sampler, depth)
+                switches.append(seconds - again)
+                seconds = again
+            steps.setdefault(depth, []).append(seconds)
         if drafting.drafter is not None:
-            seconds = _draft(context, cache, drafting, drafting.drafter)
-            draft = min(seconds, draft or seconds)
+            drafts.append(_draft(context, cache, drafting, drafting.drafter))
         if perf_counter() - began > BUDGET_S or cancel.cancelled:
             break
-    # More tokens never take less time: where they seem to, the plain steps were held up.
-    steps[0] = min(steps.values())
     cache.clear()
     drafting.restore(None)
-    return Costs(steps, draft, context.drafts)
+    usual = {depth: median(seconds) for depth, seconds in steps.items()}
+    # More tokens never take less time: where they seem to, the plain steps were held up.
+    usual[0] = min(usual.values())
+    switch = max(0.0, median(switches)) if switches else 0.0
+    return Costs(usual, median(drafts) if drafts else 0.0, context.drafts, switch)
 
 
 def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> float:

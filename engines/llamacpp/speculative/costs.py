@@ -12,8 +12,10 @@ well. Two causes are kept apart. A *common factor*, the plain step's time now, f
 takes up other programs and the growing context. The *ratios* c(k) = step(k) / step(0) change
 slowly. A run of equal steps cannot tell one from the other, and moves the factor alone; where two
 steps in a row differ in k, the factor has had no time to change, and what the prediction missed
-is put down to the ratios of the two. All is done with logarithms of times, and a surprise counts no
-further than a few times the usual deviation, so that one stall moves hardly anything.
+is put down to the ratios of the two. Such a step also pays for the *switch*: llama.cpp keeps the
+graph of one shape, and builds it anew for another. All is done with logarithms of times, and a
+surprise counts no further than a few times the usual deviation, so that one stall moves hardly
+anything.
 """
 
 from __future__ import annotations
@@ -29,27 +31,35 @@ _SLOW = 0.05  # and into the cost of a draft
 _MEMORY = 12.0  # a ratio is the mean of about this many comparisons
 _CALIBRATED = 4.0  # comparisons that a calibration is worth
 _LEAST_SPREAD = 0.01
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Costs:
-    """The cost curve; `factor` is in seconds, `ratios` and `draft` in plain steps.
+    """The cost curve; `factor` is in seconds, `ratios`, `draft` and `switch` in plain steps.
 
-    steps: measured seconds of step(k) by k; 0 must be among them. draft: seconds of one token of
-    the model's own drafter, 0.0 without one. Raises ValueError for times that cannot be.
+    steps: measured seconds of step(k) by k, after another one of the same k; 0 must be among them.
+    draft: seconds of one token of the model's own drafter, 0.0 without one. switch: seconds that a
+    step takes longer after one of another k. Raises ValueError for times that cannot be.
     """
 
     def __init__(
-        self, steps: Mapping[int, float], draft: float = 0.0, limit: int = MAX_DEPTH
+        self,
+        steps: Mapping[int, float],
+        draft: float = 0.0,
+        limit: int = MAX_DEPTH,
+        switch: float = 0.0,
     ) -> None:
         known = {k: seconds for k, seconds in steps.items() if 0 <= k <= limit}
         if 0 not in known or not all(isfinite(s) and s > 0 for s in known.values()):
             raise ValueError(f"no cost curve can be made of {dict(steps)}")
         if not (isfinite(draft) and draft >= 0):
             raise ValueError(f"a draft cannot take {draft} seconds")
+        if not (isfinite(switch) and switch >= 0):
+            raise ValueError(f"another shape cannot take {switch} seconds")
         self.factor = known[0]
         self.ratios = [known.get(k, 0.0) / known[0] for k in range(limit + 1)]
         self.draft = draft / known[0]
+        self.switch = switch / known[0]
         self._weights = [_CALIBRATED if k in known else 0.0 for k in range(limit + 1)]
         self._spread = 0.05
         self._last = -1
@@ -81,10 +91,12 @@ class Costs:
         if seconds <= 0:
             return
         last, self._last = self._last, k
-        missed = log(seconds / (self.factor * self.ratios[k]))
+        switched = last not in (k, -1)
+        expected = self.ratios[k] + (self.switch if switched else 0.0)
+        missed = log(seconds / (self.factor * expected))
         spread = self._spread
         self._spread = max(_LEAST_SPREAD, spread + 0.1 * (min(abs(missed), 4 * spread) - spread))
-        if last not in (k, -1):
+        if switched:
             up, down = self._share(k), self._share(last)
             surprise = _tamed(missed, 6 * spread)
             self.ratios[k] *= exp(up * surprise)
@@ -111,6 +123,7 @@ class Costs:
             "format": _FORMAT,
             "factor": self.factor,
             "draft": self.draft,
+            "switch": self.switch,
             "ratios": list(self.ratios),
             "weights": list(self._weights),
         }
@@ -121,15 +134,15 @@ class Costs:
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             return None
         ratios, weights = _numbers(data.get("ratios")), _numbers(data.get("weights"))
-        single = _numbers([data.get("factor"), data.get("draft")])
+        single = _numbers([data.get("factor"), data.get("draft"), data.get("switch")])
         if not ratios or not weights or single is None or len(ratios) != len(weights):
             return None
-        factor, draft = single
+        factor, draft, switch = single
         if ratios[0] != 1 or not all(0.1 < r < 1000 for r in ratios) or min(weights) < 0:
             return None
-        if not (1e-7 < factor < 1e4 and 0 <= draft < 1000):
+        if not (1e-7 < factor < 1e4 and 0 <= draft < 1000 and 0 <= switch < 1000):
             return None
-        kept = cls({0: factor}, draft * factor, len(ratios) - 1)
+        kept = cls({0: factor}, draft * factor, len(ratios) - 1, switch * factor)
         kept.ratios = ratios
         kept._weights = [min(weight, _MEMORY) for weight in weights]
         return kept

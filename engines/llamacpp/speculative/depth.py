@@ -74,6 +74,7 @@ class DepthPolicy:
         self._pace = (1.0, 1.0)
         self._best = 0.0
         self._credit = _START
+        self._checked_last = 0
         self.new_answer()
 
     def new_answer(self, mode: MtpMode = "auto", depth: int | None = None) -> None:
@@ -164,7 +165,8 @@ class DepthPolicy:
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
         costs.observe_step(checked, step_seconds)
-        spent = costs.ratios[checked]
+        spent = self._price(checked)
+        self._checked_last = checked
         if drafted:
             costs.observe_draft(drafted, draft_seconds)
             spent += drafted * costs.draft
@@ -275,17 +277,22 @@ class DepthPolicy:
     def _worth_checking(self, sunk: float) -> int:
         """The best number of drafts to check, among those that the credit covers."""
         ratios, value = self._costs.ratios, self._value
-        best, most = 0, 1.0 - value
+        best, most = 0, 1.0 - value * self._price(0)
         if self._least and len(self._sums) > 1:
             most = float("-inf")
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
-            worth = tokens - value * ratios[k]
+            worth = tokens - value * self._price(k)
             if worth > most and (
                 self._least or ratios[k] + sunk - (1 + tokens) / 2 <= self._credit
             ):
                 best, most = k, worth
         return best
+
+    def _price(self, k: int) -> float:
+        """What the next step takes if it checks k drafts, in plain steps."""
+        switch = self._costs.switch if k != self._checked_last else 0.0
+        return self._costs.ratios[k] + switch
 
     def _open(self, room: int) -> int:
         """The deepest depth that the credit covers; 0 if none that it covers pays."""

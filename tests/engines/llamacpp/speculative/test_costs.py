@@ -114,6 +114,19 @@ def test_a_depth_seen_for_the_first_time_moves_those_never_seen() -> None:
     assert costs.ratio(2) == pytest.approx((costs.ratio(1) + costs.ratio(3)) / 2)
 
 
+def test_what_a_change_of_shape_costs_is_no_part_of_the_ratios() -> None:
+    ratios, switch = {0: 1.0, 1: 1.3, 3: 1.8}, 0.2
+    knows = Costs({k: PLAIN * r for k, r in ratios.items()}, switch=PLAIN * switch)
+    does_not = Costs({k: PLAIN * r for k, r in ratios.items()})
+    for costs in (knows, does_not):
+        for k in (0, 1, 3, 1) * 50:
+            costs.observe_step(k, PLAIN * (ratios[k] + switch))
+
+    assert knows.ratio(1) == pytest.approx(1.3, rel=0.01)
+    assert knows.ratio(3) == pytest.approx(1.8, rel=0.01)
+    assert does_not.ratio(3) != pytest.approx(1.8, rel=0.03)
+
+
 def test_the_drafter_is_timed_too() -> None:
     costs = Costs({0: PLAIN, 1: PLAIN}, PLAIN * 0.1)
     for _ in range(200):
@@ -133,7 +146,7 @@ def test_times_of_zero_say_nothing() -> None:
 
 
 def test_kept_and_read_back() -> None:
-    costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.0}, PLAIN * 0.07)
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.0}, PLAIN * 0.07, switch=PLAIN * 0.1)
     for k in (1, 0, 2, 3, 0):
         costs.observe_step(k, PLAIN * 1.7)
 
@@ -147,6 +160,7 @@ def test_kept_and_read_back() -> None:
     "damage",
     [
         {"format": 0}, {"factor": None}, {"factor": -1.0}, {"factor": "0.05"}, {"draft": -0.5},
+        {"switch": -0.1}, {"switch": None},
         {"draft": float("nan")}, {"ratios": []}, {"ratios": [1.0]}, {"ratios": "1, 2"},
         {"ratios": [2.0] * 9}, {"ratios": [1.0] + [0.0] * 8}, {"ratios": [1.0] + [True] * 8},
         {"weights": None}, {"weights": [-1.0] * 9}, {"weights": [float("inf")] * 9},
