@@ -258,6 +258,16 @@ def test_where_a_poor_acceptance_pays_the_first_draft_is_checked_at_once() -> No
     assert policy.verify() >= 1
 
 
+def test_what_a_change_of_shape_costs_is_weighed() -> None:
+    dear = GPU.costs()
+    dear.switch = 5.0
+    policy = DepthPolicy(dear, MAX_DEPTH, DRAFTER)
+    policy.plan(8)
+    policy.more(4)
+
+    assert policy.verify() == 0
+
+
 def test_an_unsure_drafter_is_stopped_early() -> None:
     policy = DepthPolicy(Q8.costs(), MAX_DEPTH, DRAFTER)
     write(make_text(2000, 0.95, seed=4), Q8, policy, "drafter")

@@ -1,0 +1,75 @@
+"""What is made of the times that a calibration takes; the times themselves are given here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.llamacpp.speculative import calibration
+from engines.llamacpp.speculative.costs import Costs
+
+TRUE = {0: 0.010, 1: 0.014, 3: 0.018, 7: 0.030}
+SWITCH = 0.002
+
+
+def calibrated(monkeypatch: pytest.MonkeyPatch, plain: Iterator[float], cold: float = 0.0) -> Costs:
+    """Of a computer whose plain steps vary, and that builds a graph for each other shape.
+
+    cold: seconds for which the first step of all reads the weights.
+    """
+    done: list[int] = []
+    now = 0.0
+
+    def step(_context: Any, _cache: Any, _sampler: Any, depth: int) -> float:
+        nonlocal now
+        extra = cold if not done else 0.0
+        extra += SWITCH if done and done[-1] != depth else 0.0
+        done.append(depth)
+        seconds = (next(plain) if depth == 0 else TRUE[depth]) + extra
+        now += seconds
+        return seconds
+
+    monkeypatch.setattr(calibration, "_step", step)
+    monkeypatch.setattr(calibration, "perf_counter", lambda: now)
+    nothing: Any = SimpleNamespace(
+        drafts=8, drafter=None, clear=lambda: None, expose=lambda: None, restore=lambda _: None
+    )
+    return calibration.measure_costs(nothing, nothing, nothing, nothing, CancelToken())
+
+
+def steady() -> Iterator[float]:
+    while True:
+        yield TRUE[0]
+
+
+def test_the_curve_is_what_was_timed_and_the_switch_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = calibrated(monkeypatch, steady())
+
+    assert [costs.ratio(k) for k in TRUE] == pytest.approx([1.0, 1.4, 1.8, 3.0])
+    assert costs.switch == pytest.approx(SWITCH / TRUE[0])
+
+
+def test_reading_the_weights_from_the_disk_is_no_part_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert calibrated(monkeypatch, steady(), cold=3.0).ratio(3) == pytest.approx(1.8)
+
+
+def test_one_lucky_plain_step_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lucky() -> Iterator[float]:
+        yield from (TRUE[0], TRUE[0], TRUE[0], 0.006)
+        yield from steady()
+
+    assert calibrated(monkeypatch, lucky()).ratio(1) == pytest.approx(1.4)
+
+
+def test_more_tokens_never_take_less_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def held_up() -> Iterator[float]:
+        while True:
+            yield 0.050
+
+    assert calibrated(monkeypatch, held_up()).ratio(1) >= 1.0
