@@ -25,16 +25,29 @@ faster, and its buffers grow with them."""
 
 KvType = Literal["f16", "q8_0", "q4_0"]
 
+Thinking = Literal["none", "always", "switch"]
+"""Whether a model reasons before it answers: never, always, or as it is asked to."""
+
+Overflow = Literal["leave_out", "stop"]
+"""What happens when a conversation outgrows the context: the oldest turns leave, or it is an error.
+"""
+
 CPU: Final = "CPU"
 """The device whose memory is the computer's own."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation.
+
+    pinned: it stays in the prompt when others leave. reasoning: what the model thought before this
+    answer; a chat template decides whether it sees it again.
+    """
 
     role: Role
     text: str
+    pinned: bool = False
+    reasoning: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,9 @@ class ChatRequest:
     MAX_DEPTH, where it is not to be chosen by what pays.
     chat: names the conversation; what the engine computed for it may be kept on disk under this
     name, so that it can go with its chat. None keeps nothing there.
+    thinking: whether the model shall reason first; None as its chat template has it by itself.
+    thinking_budget: tokens after which its reasoning is ended; None sets no limit.
+    overflow: what to do where the messages do not fit the context.
     """
 
     messages: tuple[Message, ...]
@@ -75,6 +91,9 @@ class ChatRequest:
     mtp: MtpMode = "auto"
     depth: int | None = None
     chat: str | None = None
+    thinking: bool | None = None
+    thinking_budget: int | None = None
+    overflow: Overflow = "leave_out"
 
 
 @dataclass(frozen=True)
@@ -170,7 +189,7 @@ class LoadedModel:
     mtp: what can guess tokens ahead for it. mtp_line: one sentence that says so, or why nothing
     can, and from the measured costs whether it can pay.
     buffers: what the library says that it allocated. grown_bytes: what the process grew by, None
-    where that could not be measured.
+    where that could not be measured. thinking: as the model's chat template has it.
     """
 
     name: str
@@ -185,6 +204,7 @@ class LoadedModel:
     mtp_line: str = ""
     buffers: Buffers | None = None
     grown_bytes: int | None = None
+    thinking: Thinking = "none"
 
 
 @dataclass(frozen=True)
@@ -193,12 +213,14 @@ class PromptReady:
 
     prompt_tokens counts the whole prompt, cached_tokens those of it that need no evaluation
     because their keys and values are still in the KV cache.
-    left_out: messages, oldest first, that did not fit the context and are not in the prompt.
+    left_out: how many messages did not fit the context and are not in the prompt. left: which ones,
+    by their place in the request.
     """
 
     prompt_tokens: int
     cached_tokens: int
     left_out: int = 0
+    left: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ from engines.types import Message, MtpMode, MtpReport, Role
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
 """streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
 
+OverflowPolicy = Literal["leave_out", "compact", "stop"]
+"""When a chat outgrows the context: leave out the oldest, sum them up, or ask nothing."""
+
+TitledBy = Literal["text", "model", "user"]
+"""Where a title comes from: the first question, the model, or the user, whose word is final."""
+
 UNTITLED = "New chat"
 _TITLE_LENGTH = 48
 
@@ -51,7 +57,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class StoredMessage:
-    """A message as it lies in the store. created is in seconds since 1970, UTC."""
+    """A message as it lies in the store. created is in seconds since 1970, UTC.
+
+    reasoning_s: how long the model reasoned, in seconds. rating: 1 good, -1 bad, 0 not rated.
+    pinned: it stays in the prompt when others leave. asked: how the answer was asked for, so that
+    it can be asked for again in just that way; JSON, as `app.core.asked` has it.
+    """
 
     id: str
     chat_id: str
@@ -63,13 +74,20 @@ class StoredMessage:
     reasoning: str = ""
     facts: AnswerFacts | None = None
     failure: Failure | None = None
+    reasoning_s: float = 0.0
+    rating: int = 0
+    pinned: bool = False
+    asked: str = ""
 
 
 @dataclass(frozen=True)
 class Chat:
     """A chat without its messages. leaf_id: the newest message of the path that is shown.
 
-    mtp: how its switch stands; None in a chat from before there was one.
+    mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
+    lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
+    thinking, overflow: what holds in this chat; None as the settings say. draft: what was written
+    and not sent.
     """
 
     id: str
@@ -78,6 +96,16 @@ class Chat:
     updated: float
     leaf_id: str | None
     mtp: MtpMode | None = None
+    folder_id: str | None = None
+    pinned: bool = False
+    archived: float | None = None
+    deleted: float | None = None
+    titled_by: TitledBy = "text"
+    model: str | None = None
+    assistant_id: str | None = None
+    thinking: bool | None = None
+    overflow: OverflowPolicy | None = None
+    draft: str = ""
 
 
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:

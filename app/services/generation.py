@@ -75,33 +75,33 @@ class Generation(QObject):
         self._numbers = count(1)
         self._anyway: set[str] = set()
 
-    def ask(self, chat_id: str | None, text: str, mtp: MtpMode) -> int:
+    def ask(self, chat_id: str | None, text: str, options: AnswerOptions) -> int:
         """Save a question, then answer it; returns its number.
 
-        A chat of None begins a new one, whose switch then stands at `mtp`.
+        A chat of None begins a new one, whose MTP switch then stands as the options say.
         """
         number = next(self._numbers)
 
         def saved(pair: tuple[StoredMessage, StoredMessage]) -> None:
             question, answer = pair
             self.asked.emit(number, question)
-            self._answer(answer, mtp)
+            self._answer(answer, options)
 
         self._tasks.run(
-            lambda: self._store.ask(chat_id, text, mtp),
+            lambda: self._store.ask(chat_id, text, options.mtp),
             saved,
             lambda error: self.refused.emit(number, text, error),
             on=STORE,
         )
         return number
 
-    def regenerate(self, answer: StoredMessage, mtp: MtpMode) -> int:
+    def regenerate(self, answer: StoredMessage, options: AnswerOptions) -> int:
         """Answer the same question again; the old answer stays as a branch."""
-        return self._reopen(lambda: self._store.answer_again(answer.chat_id, answer.id), mtp)
+        return self._reopen(lambda: self._store.answer_again(answer.chat_id, answer.id), options)
 
-    def resume(self, answer: StoredMessage, mtp: MtpMode) -> int:
+    def resume(self, answer: StoredMessage, options: AnswerOptions) -> int:
         """Go on with an answer that was stopped or interrupted, or failed."""
-        return self._reopen(lambda: self._store.reopen(answer), mtp)
+        return self._reopen(lambda: self._store.reopen(answer), options)
 
     def load_anyway(self, model: str) -> None:
         """Load this model even if it does not seem to fit, for as long as Hearth is open."""
@@ -135,15 +135,15 @@ class Generation(QObject):
             return answer
         return replace(answer, text="".join(self._pieces[answer.id]))
 
-    def _reopen(self, change: Callable[[], StoredMessage], mtp: MtpMode) -> int:
+    def _reopen(self, change: Callable[[], StoredMessage], options: AnswerOptions) -> int:
         self._tasks.run(
-            change, lambda answer: self._answer(answer, mtp), self.crashed.emit, on=STORE
+            change, lambda answer: self._answer(answer, options), self.crashed.emit, on=STORE
         )
         return next(self._numbers)
 
-    def _answer(self, answer: StoredMessage, mtp: MtpMode) -> None:
+    def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
-        options = AnswerOptions(mtp=mtp, anyway=settings.model in self._anyway)
+        options = replace(options, anyway=(options.model or settings.model) in self._anyway)
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             def progress(share: float) -> None:
@@ -160,7 +160,7 @@ class Generation(QObject):
         task = self._tasks.stream(
             work, lambda events: self._pass_on(answer, events), lambda: None, failed, on=ENGINE
         )
-        self._running[answer.chat_id] = _Running(answer.id, task, mtp)
+        self._running[answer.chat_id] = _Running(answer.id, task, options.mtp or self.usual_mtp())
         self.begun.emit(answer)
 
     def _over(self, answer: StoredMessage) -> None:

@@ -7,12 +7,9 @@ import sqlite3
 import time
 import uuid
 from dataclasses import asdict, replace
-from typing import Any
 
 from app.core.conversation import (
-    AnswerFacts,
     Chat,
-    Failure,
     MessageState,
     StoredMessage,
     path_to,
@@ -20,8 +17,9 @@ from app.core.conversation import (
 )
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
+from app.store.rows import chat_of, message_of
 from app.store.writers import is_alive, this_writer
-from engines.types import MtpMode, MtpReport, Role
+from engines.types import MtpMode, Role
 
 
 class ChatStore:
@@ -36,7 +34,7 @@ class ChatStore:
             rows = db.execute(
                 "SELECT * FROM chats WHERE deleted IS NULL ORDER BY updated DESC, rowid DESC"
             ).fetchall()
-        return [_chat(row) for row in rows]
+        return [chat_of(row) for row in rows]
 
     def chat(self, chat_id: str) -> Chat:
         """Raises ChatNotFound. A unique beginning of the id will do."""
@@ -51,15 +49,17 @@ class ChatStore:
                 "Several chats begin like that." if rows else "It was deleted, or never existed.",
                 "`hearth chats list` shows all chats with their ids.",
             )
-        return _chat(rows[0])
+        return chat_of(rows[0])
 
     def messages(self, chat_id: str) -> list[StoredMessage]:
         """All messages of a chat, on every branch, in the order in which they were written."""
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT * FROM messages WHERE chat_id = ? ORDER BY created, rowid", (chat_id,)
+                "SELECT * FROM messages WHERE chat_id = ? AND deleted IS NULL"
+                " ORDER BY created, rowid",
+                (chat_id,),
             ).fetchall()
-        return [_message(row) for row in rows]
+        return [message_of(row) for row in rows]
 
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
         """The messages that the chat shows, oldest first."""
@@ -129,7 +129,7 @@ class ChatStore:
                     "Another window or terminal of yours is at work on it.",
                     "Wait until it has ended, or stop it there.",
                 )
-            stored = _message(row)
+            stored = message_of(row)
             kept = stored if len(stored.text) > len(message.text) else message
             db.execute(
                 "UPDATE messages SET text = ?, state = 'streaming', writer = ?, failure = NULL"
@@ -146,7 +146,7 @@ class ChatStore:
         with self._database.write() as db:
             db.execute(
                 "UPDATE messages SET text = ?, reasoning = ?, state = ?, writer = ?, facts = ?,"
-                " failure = ? WHERE id = ?",
+                " failure = ?, reasoning_s = ?, asked = ? WHERE id = ?",
                 (
                     message.text,
                     message.reasoning,
@@ -154,6 +154,8 @@ class ChatStore:
                     writer,
                     facts,
                     failure,
+                    message.reasoning_s,
+                    message.asked,
                     message.id,
                 ),
             )
@@ -250,27 +252,3 @@ def _new_id() -> str:
 
 def _like(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _chat(row: sqlite3.Row) -> Chat:
-    return Chat(row["id"], row["title"], row["created"], row["updated"], row["leaf_id"], row["mtp"])
-
-
-def _message(row: sqlite3.Row) -> StoredMessage:
-    return StoredMessage(
-        id=row["id"],
-        chat_id=row["chat_id"],
-        parent_id=row["parent_id"],
-        role=row["role"],
-        text=row["text"],
-        created=row["created"],
-        state=row["state"],
-        reasoning=row["reasoning"],
-        facts=_facts(json.loads(row["facts"])) if row["facts"] else None,
-        failure=Failure(**json.loads(row["failure"])) if row["failure"] else None,
-    )
-
-
-def _facts(values: dict[str, Any]) -> AnswerFacts:
-    mtp = values.pop("mtp", None)
-    return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None)

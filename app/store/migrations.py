@@ -166,6 +166,100 @@ def _headers(db: sqlite3.Connection) -> None:
     )
 
 
+def _order_of_chats(db: sqlite3.Connection) -> None:
+    """Folders, and what holds for a chat. archived, deleted: seconds since 1970."""
+    db.execute(
+        """CREATE TABLE folders (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            created REAL NOT NULL
+        ) STRICT"""
+    )
+    for column in (
+        "folder_id TEXT REFERENCES folders(id) ON DELETE SET NULL",
+        "pinned INTEGER NOT NULL DEFAULT 0",
+        "archived REAL",
+        "titled_by TEXT NOT NULL DEFAULT 'text'",
+        "model TEXT",
+        "assistant_id TEXT",
+        "thinking INTEGER",
+        "overflow TEXT",
+        "draft TEXT NOT NULL DEFAULT ''",
+    ):
+        db.execute(f"ALTER TABLE chats ADD COLUMN {column}")
+
+
+def _more_of_messages(db: sqlite3.Connection) -> None:
+    """As `StoredMessage` has it. deleted: when the user took it out, in seconds since 1970."""
+    for column in (
+        "reasoning_s REAL NOT NULL DEFAULT 0",
+        "rating INTEGER NOT NULL DEFAULT 0",
+        "pinned INTEGER NOT NULL DEFAULT 0",
+        "asked TEXT NOT NULL DEFAULT ''",
+        "deleted REAL",
+    ):
+        db.execute(f"ALTER TABLE messages ADD COLUMN {column}")
+
+
+def _summaries(db: sqlite3.Connection) -> None:
+    """What stands in the prompt for all messages up to one; the messages themselves stay."""
+    db.execute(
+        """CREATE TABLE summaries (
+            message_id TEXT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
+            text TEXT NOT NULL,
+            model TEXT NOT NULL,
+            tokens INTEGER NOT NULL,
+            created REAL NOT NULL
+        ) STRICT"""
+    )
+
+
+def _waiting(db: sqlite3.Connection) -> None:
+    """Messages that were written while an answer was, and wait for their turn. options: JSON."""
+    db.execute(
+        """CREATE TABLE waiting (
+            id TEXT PRIMARY KEY,
+            chat_id TEXT NOT NULL REFERENCES chats(id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            options TEXT NOT NULL DEFAULT '{}',
+            created REAL NOT NULL
+        ) STRICT"""
+    )
+
+
+def _assistants(db: sqlite3.Connection) -> None:
+    """Assistants, presets of sampling, and texts to write with. settings: JSON, by name."""
+    db.execute(
+        """CREATE TABLE assistants (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            system_prompt TEXT NOT NULL DEFAULT '',
+            greeting TEXT NOT NULL DEFAULT '',
+            model TEXT,
+            settings TEXT NOT NULL DEFAULT '{}'
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE presets (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            settings TEXT NOT NULL
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE prompts (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            text TEXT NOT NULL
+        ) STRICT"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -176,4 +270,9 @@ MIGRATIONS: tuple[Migration, ...] = (
     _loads,
     _downloads,
     _headers,
+    _order_of_chats,
+    _more_of_messages,
+    _summaries,
+    _waiting,
+    _assistants,
 )

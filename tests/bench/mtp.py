@@ -6,8 +6,9 @@ python tests/bench/mtp.py [--dir DIR] [--size 0.3b|1b] [--quantisation F16]... [
 The models are made once in DIR: real architectures at sizes with real costs, and random weights,
 so nothing they write makes sense. How many drafts hold is therefore set by construction: the real
 drafter works and is timed, and its guesses are replaced by the true continuation, each wrong at a
-given rate (tests/support/oracle.py). They are then checked by the real loop. A kind of text is such
-a rate, told to nobody: Auto has to find out.
+given rate (tests/support/oracle.py). They are then checked by the real loop, which draws for real
+and is then given the token of that continuation, so that every mode writes the same text. A kind of
+text is such a rate, told to nobody: Auto has to find out.
 
 For each text: tokens a second against Off, the median of rounds in which every mode runs once, in
 turns; Auto against Off (at least 0.98) and against the best fixed depth (0.95); and the gain beside
@@ -24,20 +25,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+import engines.llamacpp.answer as answers  # noqa: E402
 from engines.cancel import CancelToken  # noqa: E402
 from engines.llamacpp.context import EVALUATED  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.loaded import Loaded  # noqa: E402
 from engines.llamacpp.mtp import More  # noqa: E402
-from engines.llamacpp.sampling import Greedy  # noqa: E402
+from engines.llamacpp.sampling import Greedy, open_sampler  # noqa: E402
 from engines.llamacpp.speculative.costs import Costs  # noqa: E402
 from engines.types import ChatRequest, Done, LoadPlan, Message, MtpMode, Sampling  # noqa: E402
 from tests.support.mtp_models import Kind, Quantisation, Size, made  # noqa: E402
-from tests.support.oracle import Oracle  # noqa: E402
+from tests.support.oracle import Dictated, Oracle  # noqa: E402
 
 TEXTS = {"copying": 0.98, "code": 0.9, "chat": 0.75, "prose": 0.45}
 DEPTHS = (1, 2, 3, 4, 6, 8)
@@ -72,8 +75,14 @@ class Bench:
         return done
 
     def learn_the_text(self) -> None:
+        """Every answer from now on is the one that is given now."""
         self.answer(OFF)
         self.text = list(self.loaded.cache.tokens)
+        vars(answers)["open_sampler"] = self.dictate
+
+    def dictate(self, *args: Any, **more: Any) -> Dictated:
+        prompt = more["prior"]
+        return Dictated(open_sampler(*args, **more), self.text[len(prompt) :])
 
     def draft(self, right: float, seed: int) -> None:
         speculation = self.loaded.speculation

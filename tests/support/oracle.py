@@ -1,11 +1,16 @@
-"""A drafter that guesses as well as it is told to, at the cost of a real one."""
+"""A drafter that guesses as well as it is told to, and a text that is written whatever is drawn.
+
+Both at the cost of real ones.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 
+from engines.llamacpp.context import Context
 from engines.llamacpp.mtp import Drafter, More
+from engines.llamacpp.sampling import Sampler
 
 
 class Oracle:
@@ -14,14 +19,16 @@ class Oracle:
     text: the tokens of the prompt and of the answer to it, from a run without drafts; what comes
     after its end is guessed by the real drafter. right: probability that a guess is the token of
     the text. A wrong one is another token of the text, so it is never one that ends an answer.
-    The guesses of a run depend on `seed` and on how many were asked for before.
+    Which tokens can be guessed is a property of the text and of `seed`: however many are drafted
+    at a time, the same ones can, so that ways of drafting are compared on equal terms.
     """
 
     def __init__(self, drafter: Drafter, text: Sequence[int], right: float, seed: int = 1) -> None:
         self._drafter = drafter
-        self._text = text
-        self._right = right
-        self._random = random.Random(seed)
+        chance = random.Random(seed)
+        self._guesses = [
+            token if chance.random() < right else _another(token, text, chance) for token in text
+        ]
         self.kind = drafter.kind
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
@@ -29,17 +36,11 @@ class Oracle:
 
         def go_on(guess: int, sure: int) -> bool:
             at = position + 1 + len(guesses)
-            guesses.append(self._guess(self._text[at]) if at < len(self._text) else guess)
+            guesses.append(self._guesses[at] if at < len(self._guesses) else guess)
             return more(guesses[-1], sure)
 
         self._drafter.propose(token, position, go_on)
         return guesses
-
-    def _guess(self, token: int) -> int:
-        if self._random.random() < self._right:
-            return token
-        others = [other for other in self._text if other != token]
-        return self._random.choice(others)
 
     def prepare(self) -> None:
         self._drafter.prepare()
@@ -55,3 +56,28 @@ class Oracle:
 
     def restore(self, saved: bytearray | None) -> None:
         self._drafter.restore(saved)
+
+
+def _another(token: int, text: Sequence[int], chance: random.Random) -> int:
+    others = [other for other in text if other != token]
+    return chance.choice(others) if others else token
+
+
+class Dictated:
+    """Draws every token for real, and gives out the next one of a known answer in its place.
+
+    The kernels' last bits depend on how many tokens are evaluated at once, and random weights make
+    many near ties: an answer with drafts soon leaves the text of the one without, and then nothing
+    is left of the rate at which guesses were to be right.
+    """
+
+    def __init__(self, sampler: Sampler, answer: Sequence[int]) -> None:
+        self._sampler = sampler
+        self._answer = iter(answer)
+
+    def draw(self, context: Context, row: int = -1) -> int:
+        drawn = self._sampler.draw(context, row)
+        return next(self._answer, drawn)
+
+    def close(self) -> None:
+        self._sampler.close()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
+from engines.llamacpp.context import Context
 from engines.llamacpp.mtp import More
 from engines.types import MtpKind
-from tests.support.oracle import Oracle
+from tests.support.oracle import Dictated, Oracle
 
 TEXT = [index * 7 % 101 for index in range(90)]
 WORTHLESS = 999
@@ -67,12 +69,14 @@ def test_past_the_known_text_the_real_drafter_guesses() -> None:
 
 @pytest.mark.parametrize("right", [0.0, 0.5, 0.8])
 def test_as_many_guesses_are_right_as_was_asked_for(right: float) -> None:
-    oracle = Oracle(Worker(), TEXT, right)
-    guesses = [draft(oracle, position, 1)[0] for position in range(80) for _ in range(25)]
-    hits = [guesses[at] == TEXT[at // 25 + 1] for at in range(len(guesses))]
+    hits = []
+    for seed in range(25):
+        oracle = Oracle(Worker(), TEXT, right, seed)
+        guesses = [draft(oracle, position, 1)[0] for position in range(80)]
+        hits += [guesses[at] == TEXT[at + 1] for at in range(80)]
+        assert WORTHLESS not in guesses
     # Four standard deviations of the share of 2,000 draws.
     assert sum(hits) / len(hits) == pytest.approx(right, abs=4 * (0.25 / 2000) ** 0.5)
-    assert WORTHLESS not in guesses
 
 
 def test_the_same_seed_gives_the_same_guesses() -> None:
@@ -80,6 +84,32 @@ def test_the_same_seed_gives_the_same_guesses() -> None:
         return draft(Oracle(Worker(), TEXT, 0.5, seed), 0, 60)
 
     assert run(1) == run(1) != run(2)
+
+
+def test_what_can_be_guessed_does_not_depend_on_how_many_are_drafted() -> None:
+    oracle = Oracle(Worker(), TEXT, 0.5)
+    singly = [draft(oracle, position, 1)[0] for position in range(60)]
+    assert draft(oracle, 0, 60) == singly
+
+
+class Drawing:
+    """A sampler that always draws the same, and counts how often."""
+
+    count = 0
+
+    def draw(self, context: object, row: int = -1) -> int:
+        self.count += 1
+        return WORTHLESS
+
+    def close(self) -> None: ...
+
+
+def test_what_is_dictated_is_drawn_for_and_given_out() -> None:
+    drawing = Drawing()
+    dictated = Dictated(drawing, TEXT[:3])
+    context = cast(Context, None)
+    assert [dictated.draw(context) for _ in range(4)] == [*TEXT[:3], WORTHLESS]
+    assert drawing.count == 4
 
 
 def test_the_real_drafter_does_all_the_work() -> None:

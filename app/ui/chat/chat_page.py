@@ -10,6 +10,7 @@ from app.core.conversation import StoredMessage
 from app.core.errors import ChatNotFound
 from app.core.settings import Settings
 from app.markdown.parser import Parser
+from app.services.answers import AnswerOptions
 from app.services.chats import Chats
 from app.services.generation import Generation
 from app.ui.chat.chat_mtp import ChatMtp
@@ -99,7 +100,7 @@ class ChatPage(QWidget):
         if self._is_answering():
             self.composer.set_text(text)
             return
-        self._asking = self._generation.ask(self._chat_id, text, self.mtp.mode)
+        self._asking = self._generation.ask(self._chat_id, text, self._options())
         self._show_answering()
 
     def stop(self) -> None:
@@ -139,13 +140,17 @@ class ChatPage(QWidget):
 
     def _answer_again(self, answer: StoredMessage) -> None:
         if not self._is_answering():
-            self._asking = self._generation.regenerate(answer, self.mtp.mode)
+            self._asking = self._generation.regenerate(answer, self._options())
             self._show_answering()
 
     def _go_on(self, answer: StoredMessage) -> None:
         if not self._is_answering():
-            self._asking = self._generation.resume(answer, self.mtp.mode)
+            self._asking = self._generation.resume(answer, self._options())
             self._show_answering()
+
+    def _options(self) -> AnswerOptions:
+        """How the next answer is to be written, where the settings do not say it."""
+        return AnswerOptions(mtp=self.mtp.mode)
 
     def _is_answering(self) -> bool:
         running = self._chat_id is not None and self._generation.is_answering(self._chat_id)

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.conversation import StoredMessage
 from app.core.errors import DiskFull
-from app.services.answers import Ready
+from app.services.answers import AnswerOptions, Ready
 from app.services.generation import Generation
 from app.services.settings import SettingsService
 from app.services.tasks import Tasks
@@ -57,7 +57,7 @@ def generation(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[Gen
 
 def test_a_question_is_answered(generation: Generation, services: Services, qtbot: QtBot) -> None:
     heard = Heard(generation)
-    generation.ask(None, "Hi", "auto")
+    generation.ask(None, "Hi", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: bool(heard.ended))
     (answer,) = heard.ended
     assert heard.text == {answer.id: "Hello there"}
@@ -70,7 +70,7 @@ def test_stop_keeps_what_was_there(
 ) -> None:
     services.engine.hold = threading.Event()
     heard = Heard(generation)
-    generation.ask(None, "Hi", "auto")
+    generation.ask(None, "Hi", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: bool(heard.text))
     (begun,) = heard.begun
     assert generation.is_answering(begun.chat_id)
@@ -84,9 +84,9 @@ def test_a_second_chat_waits_for_its_turn_but_its_question_is_saved_at_once(
 ) -> None:
     services.engine.hold = threading.Event()
     heard = Heard(generation)
-    generation.ask(None, "one", "auto")
+    generation.ask(None, "one", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: bool(heard.text))
-    generation.ask(None, "two", "auto")
+    generation.ask(None, "two", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: len(heard.begun) == 2)
     assert {chat.title for chat in services.chats.chats()} == {"one", "two"}
     assert len(services.engine.requests) == 1
@@ -96,14 +96,14 @@ def test_a_second_chat_waits_for_its_turn_but_its_question_is_saved_at_once(
 
 def test_regenerate_and_resume(generation: Generation, services: Services, qtbot: QtBot) -> None:
     heard = Heard(generation)
-    generation.ask(None, "Hi", "auto")
+    generation.ask(None, "Hi", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: len(heard.ended) == 1)
     first = heard.ended[0]
-    generation.regenerate(first, "auto")
+    generation.regenerate(first, AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: len(heard.ended) == 2)
     assert heard.ended[1].id != first.id
     assert heard.ended[1].parent_id == first.parent_id
-    generation.resume(heard.ended[1], "auto")
+    generation.resume(heard.ended[1], AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: len(heard.ended) == 3)
     assert heard.ended[2].text == "Hello thereHello there"
 
@@ -116,7 +116,7 @@ def test_a_question_that_cannot_be_saved_comes_back(
 
     monkeypatch.setattr(services.chats, "ask", full)
     heard = Heard(generation)
-    generation.ask(None, "precious words", "auto")
+    generation.ask(None, "precious words", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: bool(heard.refused))
     assert heard.refused[0][0] == "precious words"
     assert services.engine.requests == []
@@ -127,10 +127,10 @@ def test_a_bug_is_said_and_does_not_block_the_next_answer(
 ) -> None:
     services.engine.error = ZeroDivisionError()
     heard = Heard(generation)
-    generation.ask(None, "Hi", "auto")
+    generation.ask(None, "Hi", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: bool(heard.crashed))
     services.engine.error = None
-    generation.ask(heard.begun[0].chat_id, "Again", "auto")
+    generation.ask(heard.begun[0].chat_id, "Again", AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: bool(heard.ended))
 
 
@@ -143,13 +143,13 @@ def test_an_answer_that_could_not_be_saved_is_still_shown_and_saved_when_continu
     heard = Heard(generation)
     with monkeypatch.context() as patched:
         patched.setattr(services.chats, "save_answer", full)
-        generation.ask(None, "Hi", "auto")
+        generation.ask(None, "Hi", AnswerOptions(mtp="auto"))
         qtbot.waitUntil(lambda: bool(heard.ended))
     stored = services.chats.path(heard.ended[0].chat_id)[-1]
     assert stored.text == ""
     shown = generation.so_far(stored)
     assert (shown.text, shown.state) == ("Hello there", "failed")
-    generation.resume(shown, "auto")
+    generation.resume(shown, AnswerOptions(mtp="auto"))
     qtbot.waitUntil(lambda: len(heard.ended) == 2)
     assert services.chats.path(shown.chat_id)[-1].text == "Hello thereHello there"
 
@@ -159,7 +159,7 @@ def test_the_mode_is_that_of_the_moment_of_asking(
 ) -> None:
     services.engine.hold = threading.Event()
     heard = Heard(generation)
-    generation.ask(None, "one", "on")
+    generation.ask(None, "one", AnswerOptions(mtp="on"))
     qtbot.waitUntil(lambda: bool(heard.text))
     chat_id = heard.begun[0].chat_id
     assert generation.running_mtp(chat_id) == "on"
@@ -179,7 +179,7 @@ def test_what_mtp_does_is_said_on_the_way_and_at_the_end(
     ]
     services.engine.reports = reports
     heard = Heard(generation)
-    generation.ask(None, "Hi", "on")
+    generation.ask(None, "Hi", AnswerOptions(mtp="on"))
     qtbot.waitUntil(lambda: bool(heard.ended))
     qtbot.waitUntil(lambda: bool(heard.reports))
     chat_id = heard.ended[0].chat_id
@@ -194,8 +194,8 @@ def test_two_questions_asked_at_once_keep_their_numbers(
     generation: Generation, services: Services, qtbot: QtBot
 ) -> None:
     heard = Heard(generation)
-    first = generation.ask(None, "one", "auto")
-    second = generation.ask(None, "two", "auto")
+    first = generation.ask(None, "one", AnswerOptions(mtp="auto"))
+    second = generation.ask(None, "two", AnswerOptions(mtp="auto"))
     assert first != second
     qtbot.waitUntil(lambda: len(heard.ended) == 2)
     assert {number: question.text for number, question in heard.asked} == {

@@ -1,0 +1,57 @@
+"""From rows of the database to chats and messages."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from app.core.conversation import AnswerFacts, Chat, Failure, StoredMessage
+from engines.types import MtpReport
+
+
+def chat_of(row: sqlite3.Row) -> Chat:
+    """A whole row of `chats`."""
+    return Chat(
+        id=row["id"],
+        title=row["title"],
+        created=row["created"],
+        updated=row["updated"],
+        leaf_id=row["leaf_id"],
+        mtp=row["mtp"],
+        folder_id=row["folder_id"],
+        pinned=bool(row["pinned"]),
+        archived=row["archived"],
+        deleted=row["deleted"],
+        titled_by=row["titled_by"],
+        model=row["model"],
+        assistant_id=row["assistant_id"],
+        thinking=None if row["thinking"] is None else bool(row["thinking"]),
+        overflow=row["overflow"],
+        draft=row["draft"],
+    )
+
+
+def message_of(row: sqlite3.Row) -> StoredMessage:
+    """A whole row of `messages`."""
+    return StoredMessage(
+        id=row["id"],
+        chat_id=row["chat_id"],
+        parent_id=row["parent_id"],
+        role=row["role"],
+        text=row["text"],
+        created=row["created"],
+        state=row["state"],
+        reasoning=row["reasoning"],
+        facts=_facts(json.loads(row["facts"])) if row["facts"] else None,
+        failure=Failure(**json.loads(row["failure"])) if row["failure"] else None,
+        reasoning_s=row["reasoning_s"],
+        rating=row["rating"],
+        pinned=bool(row["pinned"]),
+        asked=row["asked"],
+    )
+
+
+def _facts(values: dict[str, Any]) -> AnswerFacts:
+    mtp = values.pop("mtp", None)
+    return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None)
