@@ -30,6 +30,7 @@ class Vocabulary:
         self._pointer = self._api.llama_model_get_vocab(model)
         self.size = int(self._api.llama_vocab_n_tokens(self._pointer))
         self._pieces: dict[int, bytes] = {}
+        self._texts: dict[int, str] = {}
         self._buffer = ctypes.create_string_buffer(256)
         self.bos = int(self._api.llama_vocab_bos(self._pointer))
         self.adds_bos = self.bos >= 0 and bool(self._api.llama_vocab_get_add_bos(self._pointer))
@@ -63,10 +64,13 @@ class Vocabulary:
 
     def text(self, token: int) -> str:
         """The token's text as the vocabulary spells it; empty if there is no such token."""
+        if (known := self._texts.get(token)) is not None:
+            return known
         if not 0 <= token < self.size:
             return ""
-        text: bytes = self._api.llama_vocab_get_text(self._pointer, token)
-        return text.decode(errors="replace")
+        spelling: bytes = self._api.llama_vocab_get_text(self._pointer, token)
+        text = self._texts[token] = spelling.decode(errors="replace")
+        return text
 
     @property
     def eos_text(self) -> str:

@@ -112,7 +112,7 @@ def main() -> int:
     parser.add_argument("--dir", type=Path, default=ROOT / ".cache" / "bench")
     parser.add_argument("--model", type=Path, action="append")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     models = options.model
