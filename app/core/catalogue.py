@@ -18,7 +18,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from app.core.errors import AppError
+from app.core.errors import CatalogueInvalid
 
 T = TypeVar("T")
 
@@ -30,10 +30,6 @@ Tier = Literal["tiny", "small", "medium", "large", "huge"]
 
 Role = Literal["chat", "code", "embedding"]
 MtpHelp = Literal["auto", "on", "off"]
-
-
-class CatalogueInvalid(AppError):
-    code = "catalogue"
 
 
 class _Value(BaseModel):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from app.core.catalogue import Catalogue, File, Size
+from typing import TYPE_CHECKING
+
 from engines.fit import amount
 from engines.gguf_header import GgufHeader
+
+if TYPE_CHECKING:
+    from app.core.catalogue import Catalogue, File, Size
 
 
 def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:

@@ -5,8 +5,8 @@ Regenerating or editing adds a sibling, so nothing that was written is ever over
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from engines.types import Message, MtpMode, MtpReport, Role
@@ -87,7 +87,7 @@ class Chat:
     mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
     lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
     thinking, overflow: what holds in this chat; None as the settings say. draft: what was written
-    and not sent.
+    and not sent. settings: the chat's own, by name.
     """
 
     id: str
@@ -106,6 +106,7 @@ class Chat:
     thinking: bool | None = None
     overflow: OverflowPolicy | None = None
     draft: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:
@@ -121,19 +122,33 @@ def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[Sto
     return tuple(path)
 
 
-def as_prompt(path: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
-    """What the engine is asked: the path without failed and empty answers.
+def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
+    """What of a path an engine is asked with: all but failed and empty answers.
 
+    Reasoning without an answer counts at the end of a path: there it is gone on with.
     A question whose answer is missing keeps its place only if it is the last one: a chat
     template wants user and assistant to take turns.
     """
-    turns: list[Message] = []
-    for message in path:
-        if message.role == "assistant" and not message.text:
+    turns: list[StoredMessage] = []
+    messages = list(path)
+    for message in messages:
+        goes_on = message is messages[-1] and message.reasoning
+        if message.role == "assistant" and not message.text and not goes_on:
             continue
         if turns and message.role == "user" and turns[-1].role == "user":
             turns.pop()
-        turns.append(Message(message.role, message.text))
+        turns.append(message)
+    return tuple(turns)
+
+
+def as_message(message: StoredMessage) -> Message:
+    """A stored message as an engine is given it."""
+    return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)
+
+
+def as_prompt(path: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
+    """What the engine is asked: what was said, behind the system prompt if there is one."""
+    turns = [as_message(message) for message in said(path)]
     system = system_prompt.strip()
     return (Message("system", system), *turns) if system else tuple(turns)
 

@@ -43,12 +43,34 @@ class NoSuchSetting(AppError):
     code = "no_such_setting"
 
 
+class SearchBroken(AppError):
+    code = "search"
+
+
+class SnapshotUnusable(AppError):
+    code = "snapshot"
+
+
 class ChatNotFound(AppError):
     code = "chat_not_found"
 
 
 class AnswerInUse(AppError):
     code = "answer_in_use"
+
+
+class NotWaiting(AppError):
+    code = "not_waiting"
+
+
+class NotReproducible(AppError):
+    code = "not_reproducible"
+
+
+class PerhapsOtherwise(AppError):
+    """An answer can be asked for again, but something is not as it was then."""
+
+    code = "perhaps_otherwise"
 
 
 class ModelUnknown(AppError):
@@ -81,6 +103,14 @@ class TrashFailed(AppError):
 
 class FileNotText(AppError):
     code = "file_not_text"
+
+
+class PromptsNotRead(AppError):
+    code = "prompts_not_read"
+
+
+class AssistantUnknown(AppError):
+    code = "assistant_not_found"
 
 
 class Offline(AppError):
@@ -159,6 +189,12 @@ class HubBusy(AppError):
 
 class HubUnreadable(AppError):
     code = "hub_unreadable"
+
+
+class CatalogueInvalid(AppError):
+    """The user's own catalogue of models cannot be used."""
+
+    code = "catalogue"
 
 
 class FileNotOnHub(AppError):

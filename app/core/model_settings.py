@@ -7,7 +7,8 @@ what the model is made for, then the settings of the app.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final, cast
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.models import ModelEntry
@@ -17,7 +18,8 @@ LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp")
 SAMPLING: Final = (
     "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "system_prompt",
 )  # fmt: skip
-OF_A_MODEL: Final = (*LOAD, *SAMPLING)
+THINKING: Final = ("thinking", "effort", "thinking_budget")
+OF_A_MODEL: Final = (*LOAD, *SAMPLING, *THINKING)
 """The settings that a model can have for itself; each is one of `Settings` too."""
 
 _GUIDE: Final[Mapping[str, object]] = {
@@ -39,7 +41,7 @@ def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:
     changes = {
         name: value for layer in layers for name, value in layer.items() if value is not None
     }
-    return settings.model_copy(update=changes) if changes else settings
+    return replace(settings, **cast(Any, changes)) if changes else settings
 
 
 def checked(name: str, value: object) -> object:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from app.core.catalogue import File, Size, Variant
 from engines.fit import Parts, Verdict
 from engines.hardware import Gpu, Hardware
 from engines.hardware.bandwidth import Bandwidth
 from engines.speed import Reading, Speed, decoding_speed
+
+if TYPE_CHECKING:
+    from app.core.catalogue import File, Size, Variant
 
 Device = Literal["graphics card", "graphics card and processor", "processor"]
 

@@ -26,9 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from app.core.catalogue import Catalogue, Family, Licence, Size
 from app.core.placing import Device, Ground, KnownSizes, Placed, file_bytes, place
 from app.core.quantisations import quantisation_of
 from app.core.recommend_words import (
@@ -42,6 +41,9 @@ from engines.fit import Parts, Verdict
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth
 from engines.speed import Speed
+
+if TYPE_CHECKING:
+    from app.core.catalogue import Catalogue, Family, Licence, Size
 
 CONTEXT: Final = 8192
 SHORT_CONTEXT: Final = 4096

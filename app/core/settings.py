@@ -6,17 +6,22 @@ A renamed setting is listed in RENAMED with its old name, so that old files keep
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.fields import FieldInfo
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
+from functools import cache
+from typing import Any, Literal, cast, get_type_hints
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
+from app.core.setting_field import SettingField
 from engines.types import KvType, Sampling
 
-Section = Literal["Appearance", "Assistant", "Answers", "Model", "Speed", "Downloads", "Privacy"]
+Section = Literal[
+    "Appearance", "Desktop", "Assistant", "Answers", "Model", "Speed", "Downloads", "Privacy"
+]
 SECTIONS: tuple[Section, ...] = (
     "Appearance",
+    "Desktop",
     "Assistant",
     "Answers",
     "Model",
@@ -35,30 +40,95 @@ def _field(
     description: str,
     *,
     multiline: bool = False,
-    **limits: Any,
+    in_form: bool = True,
+    **limits: float,
 ) -> Any:
-    return Field(
-        default,
-        title=title,
-        description=description,
-        json_schema_extra={"section": section, "multiline": multiline},
-        **limits,
-    )
+    """A default of type dict is made anew for each object; limits as in `SettingField`."""
+    words = {"section": section, "title": title, "description": description}
+    metadata = {**words, "multiline": multiline, "in_form": in_form, **limits}
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
-class Settings(BaseModel):
+@dataclass(frozen=True)
+class Settings:
     """The values of all settings; immutable: a change makes a new one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+    language: Literal["system", "english", "deutsch"] = _field(
+        "system", "Appearance", "Language", "Of the window. A change holds from the next start."
+    )
     theme: Literal["system", "light", "dark"] = _field(
         "system", "Appearance", "Theme", "Light, dark, or as the system says."
+    )
+    contrast: Literal["system", "usual", "high"] = _field(
+        "system", "Appearance", "Contrast", "High makes all text and all edges stand out."
+    )
+    zoom: int = _field(
+        100,
+        "Appearance",
+        "Zoom",
+        "Of everything in the window, in percent. Ctrl and + or - change it, too.",
+        ge=60,
+        le=200,
+    )
+    motion: Literal["system", "full", "reduced"] = _field(
+        "system", "Appearance", "Motion", "Reduced: nothing moves, fades or blinks."
     )
     text_size: int = _field(
         14, "Appearance", "Text size", "Size of messages, in pixels.", ge=10, le=32
     )
+    announce: bool = _field(
+        True,
+        "Appearance",
+        "Tell screen readers of answers",
+        "Sentence by sentence as they are written, and when one is done, stopped or has failed.",
+    )
     send_with: Literal["enter", "ctrl+enter"] = _field(
         "enter", "Appearance", "Send with", "The key that sends a message; the other makes a line."
+    )
+    notify: bool = _field(
+        False,
+        "Desktop",
+        "Say when an answer is done",
+        "A notification of the system, for an answer that took a while, when you look elsewhere.",
+    )
+    notify_text: bool = _field(
+        False,
+        "Desktop",
+        "Show its first words",
+        "Else the notification has neither the answer nor the chat’s title in it.",
+    )
+    tray: bool = _field(
+        False,
+        "Desktop",
+        "Icon in the tray",
+        "With it, a question can be asked while the window is closed.",
+    )
+    close_to_tray: bool = _field(
+        False,
+        "Desktop",
+        "Closing keeps Hearth in the tray",
+        "Else closing the window quits. Quit in the menu of the icon always quits.",
+    )
+    quick_ask_keys: str = _field(
+        "",
+        "Desktop",
+        "Quick ask from anywhere",
+        "Keys that open the small window from any program, such as Ctrl+Alt+H; empty is none.",
+    )
+    menu_bar: bool = _field(
+        False,
+        "Desktop",
+        "Menu bar",
+        "All commands in menus over the window. On macOS they are at the top of the screen.",
+    )
+    shortcuts: dict[str, str] = _field(
+        {},
+        "Desktop",
+        "Shortcuts",
+        "The commands whose keys you changed, with their keys; the list of shortcuts edits them.",
+        in_form=False,
     )
     system_prompt: str = _field(
         "",
@@ -110,6 +180,34 @@ class Settings(BaseModel):
         ge=0,
         le=1_000_000,
     )
+    thinking: Literal["model", "on", "off"] = _field(
+        "model",
+        "Answers",
+        "Think first",
+        "Whether a model that can be asked to reasons before it answers; otherwise as it does by "
+        "itself. Each chat can differ.",
+    )
+    effort: Literal["model", "minimal", "low", "medium", "high", "max"] = _field(
+        "model",
+        "Answers",
+        "Thinking effort",
+        "How hard a model reasons that knows such levels; otherwise as it does by itself.",
+    )
+    thinking_budget: int = _field(
+        0,
+        "Answers",
+        "Longest thinking",
+        "Tokens after which the reasoning is ended and the answer begins; 0 sets no limit.",
+        ge=0,
+        le=1_000_000,
+    )
+    overflow: Literal["leave_out", "compact", "stop"] = _field(
+        "leave_out",
+        "Answers",
+        "When a chat outgrows the context",
+        "Leave out its oldest messages, have the model sum them up, or stop and say so. Each chat "
+        "can differ.",
+    )
     model: str = _field("starter", "Model", "Model", "The model that new answers come from.")
     context: int = _field(
         0,
@@ -143,7 +241,7 @@ class Settings(BaseModel):
     threads: int = _field(
         0, "Model", "Processor threads", "0 chooses what suits this computer.", ge=0, le=1024
     )
-    kv_type: KvType = _field(
+    kv_type: KvType = _field(  # noqa: RUF009 - a type of another module
         "f16",
         "Model",
         "KV cache",
@@ -191,6 +289,22 @@ class Settings(BaseModel):
         "Stay offline",
         "No connection leaves this computer, whatever is clicked.",
     )
+    snapshots: int = _field(
+        7,
+        "Privacy",
+        "Daily copies of your chats",
+        "How many are kept in the data folder, one a day. A chat that was deleted for good is in "
+        "them until they go; 0 makes none.",
+        ge=0,
+        le=366,
+    )
+    auto_titles: bool = _field(
+        True,
+        "Answers",
+        "Titles by the model",
+        "A new chat gets its title from the model, once that has answered and is idle. A title of "
+        "yours is never changed.",
+    )
 
     @property
     def sampling(self) -> Sampling:
@@ -220,43 +334,62 @@ class Settings(BaseModel):
                 "Set the terminal to UTF-8, and type or paste the value again.",
             )
         try:
-            return Settings.model_validate({**self.model_dump(), name: value})
-        except ValidationError as error:
-            first = error.errors()[0]
+            return replace(self, **{name: fields()[name].read(value)})
+        except ValueError as error:
             raise SettingsInvalid(
                 f"“{value}” cannot be the value of {name}.",
-                f"{first['msg']}.",
+                f"{error}.",
                 fields()[name].description or "Choose another value.",
             ) from None
 
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Settings:
+        """Those with these values, the rest as usual. Raises ValueError that says what is wrong."""
+        unknown = next((name for name in values if name not in fields()), None)
+        if unknown is not None:
+            raise ValueError(f"there is no setting named “{unknown}”")
+        read = {}
+        for name, value in values.items():
+            try:
+                read[name] = fields()[name].read(value)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return cls(**read)
 
-def fields() -> dict[str, FieldInfo]:
+    def values(self) -> dict[str, object]:
+        """All of them by name."""
+        return {name: getattr(self, name) for name in fields()}
+
+    def changes(self) -> dict[str, object]:
+        """Those that differ from the usual."""
+        return {
+            name: value for name, value in self.values().items() if value != fields()[name].default
+        }
+
+
+@cache
+def fields() -> Mapping[str, SettingField]:
     """All settings by name, in the order in which they are shown."""
-    return Settings.model_fields
+    types, usual = get_type_hints(Settings), Settings()
+    return {
+        known.name: SettingField(types[known.name], getattr(usual, known.name), **known.metadata)
+        for known in dataclass_fields(Settings)
+    }
 
 
-def section_of(field: FieldInfo) -> Section:
-    return cast(Section, _extra(field)["section"])
+def section_of(field: SettingField) -> Section:
+    return cast(Section, field.section)
 
 
-def is_multiline(field: FieldInfo) -> bool:
-    return bool(_extra(field)["multiline"])
+def is_multiline(field: SettingField) -> bool:
+    return field.multiline
 
 
-def limits_of(field: FieldInfo) -> tuple[float | None, float | None]:
+def limits_of(field: SettingField) -> tuple[float | None, float | None]:
     """The smallest and the largest value allowed, where there is one."""
-    low: float | None = None
-    high: float | None = None
-    for limit in field.metadata:
-        low = getattr(limit, "ge", getattr(limit, "gt", low))
-        high = getattr(limit, "le", getattr(limit, "lt", high))
-    return low, high
+    return (field.ge if field.ge is not None else field.gt), field.le
 
 
 def _is_text(value: str) -> bool:
     """Not so where Python stands half characters in for bytes that it could not read."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
-
-
-def _extra(field: FieldInfo) -> dict[str, Any]:
-    return cast(dict[str, Any], field.json_schema_extra)

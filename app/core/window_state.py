@@ -9,9 +9,10 @@ from dataclasses import dataclass
 class WindowState:
     """geometry: as the window system understands it, in hexadecimal; "" for the first time.
 
-    sidebar_width: in pixels.
+    sidebar_width: in pixels. folded: the ids of the folders of chats that are folded.
     """
 
     geometry: str = ""
     sidebar: bool = True
     sidebar_width: int = 264
+    folded: tuple[str, ...] = ()

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-import uuid
 from dataclasses import asdict, replace
 
+from app.core.assistants import NewChat
 from app.core.conversation import (
     Chat,
-    MessageState,
     StoredMessage,
     path_to,
     title_from,
 )
 from app.core.errors import AnswerInUse, ChatNotFound
+from app.store.chat_settings import save_own
 from app.store.db import Database
+from app.store.message_rows import insert_message, insert_turn, leaf_of, new_id, show_leaf
 from app.store.rows import chat_of, message_of
 from app.store.writers import is_alive, this_writer
-from engines.types import MtpMode, Role
+from engines.types import MtpMode
+
+_BEHIND_ALL = "\U0010ffff"
+"""Comes after every character that an id may go on with."""
 
 
 class ChatStore:
@@ -40,8 +43,8 @@ class ChatStore:
         """Raises ChatNotFound. A unique beginning of the id will do."""
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT * FROM chats WHERE deleted IS NULL AND substr(id, 1, ?) = ? LIMIT 2",
-                (len(chat_id), chat_id),
+                "SELECT * FROM chats WHERE id >= ? AND id < ? AND deleted IS NULL LIMIT 2",
+                (chat_id, chat_id + _BEHIND_ALL),
             ).fetchall()
         if len(rows) != 1 or not chat_id:
             raise ChatNotFound(
@@ -65,51 +68,49 @@ class ChatStore:
         """The messages that the chat shows, oldest first."""
         return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
 
-    def search(self, words: str) -> list[Chat]:
-        """Chats that hold every word in their title or one of their messages."""
-        found = self.chats()
-        for word in words.split():
-            pattern = f"%{_like(word)}%"
-            with self._database.read() as db:
-                rows = db.execute(
-                    r"""SELECT id FROM chats WHERE title LIKE ? ESCAPE '\'
-                        UNION SELECT chat_id FROM messages WHERE text LIKE ? ESCAPE '\'""",
-                    (pattern, pattern),
-                ).fetchall()
-            matching = {row["id"] for row in rows}
-            found = [chat for chat in found if chat.id in matching]
-        return found
-
     def ask(
-        self, chat_id: str | None, text: str, mtp: MtpMode | None = None
+        self,
+        chat_id: str | None,
+        text: str,
+        mtp: MtpMode | None = None,
+        begins: NewChat | None = None,
     ) -> tuple[StoredMessage, StoredMessage]:
         """Save a question and the empty answer to it; a chat of None begins a new one.
 
         mtp: how the switch of a new chat stands; that of a chat that is there is left alone.
+        begins: what a new chat has of its own.
         """
         now = time.time()
         with self._database.write() as db:
             if chat_id is None:
-                chat_id = _new_id()
+                chat_id = new_id()
                 db.execute(
                     "INSERT INTO chats (id, title, created, updated, mtp) VALUES (?, ?, ?, ?, ?)",
                     (chat_id, title_from(text), now, now, mtp),
                 )
-            question = _insert(db, chat_id, _leaf(db, chat_id), "user", text, "complete", now)
-            answer = _insert(db, chat_id, question.id, "assistant", "", "streaming", now)
-            _point(db, chat_id, answer.id, now)
+                if begins is not None:
+                    save_own(db, chat_id, begins)
+                if begins is not None and begins.greeting:
+                    greeting = insert_message(
+                        db, chat_id, None, "assistant", begins.greeting, "complete", now
+                    )
+                    show_leaf(db, chat_id, greeting.id, now)
+            question, answer = insert_turn(db, chat_id, leaf_of(db, chat_id), text, now)
+            show_leaf(db, chat_id, answer.id, now)
         return question, answer
 
     def answer_again(self, chat_id: str, message_id: str) -> StoredMessage:
         """Begin another answer beside the given one; the old one stays as a branch."""
         now = time.time()
         with self._database.write() as db:
-            _leaf(db, chat_id)
+            leaf_of(db, chat_id)
             row = db.execute(
                 "SELECT parent_id FROM messages WHERE id = ? AND chat_id = ?", (message_id, chat_id)
             ).fetchone()
-            answer = _insert(db, chat_id, row["parent_id"], "assistant", "", "streaming", now)
-            _point(db, chat_id, answer.id, now)
+            answer = insert_message(
+                db, chat_id, row["parent_id"], "assistant", "", "streaming", now
+            )
+            show_leaf(db, chat_id, answer.id, now)
         return answer
 
     def reopen(self, message: StoredMessage) -> StoredMessage:
@@ -120,7 +121,7 @@ class ChatStore:
         Raises ChatNotFound, or AnswerInUse while another process writes it.
         """
         with self._database.write() as db:
-            _leaf(db, message.chat_id)
+            leaf_of(db, message.chat_id)
             row = db.execute("SELECT * FROM messages WHERE id = ?", (message.id,)).fetchone()
             writer = row["writer"]
             if row["state"] == "streaming" and writer != this_writer() and is_alive(writer):
@@ -173,8 +174,21 @@ class ChatStore:
         return len(lost)
 
     def rename(self, chat_id: str, title: str) -> None:
+        """By the user, whose word is final."""
         with self._database.write() as db:
-            db.execute("UPDATE chats SET title = ? WHERE id = ?", (title, chat_id))
+            db.execute(
+                "UPDATE chats SET title = ?, titled_by = 'user' WHERE id = ?", (title, chat_id)
+            )
+
+    def entitle(self, chat_id: str, title: str) -> bool:
+        """A title by the model, in place of the first question; whether it has taken it."""
+        with self._database.write() as db:
+            done = db.execute(
+                "UPDATE chats SET title = ?, titled_by = 'model'"
+                " WHERE id = ? AND titled_by = 'text'",
+                (title, chat_id),
+            )
+        return done.rowcount > 0
 
     def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
         with self._database.write() as db:
@@ -206,49 +220,3 @@ class ChatStore:
         """Remove a deleted chat for good."""
         with self._database.write() as db:
             db.execute("DELETE FROM chats WHERE id = ? AND deleted IS NOT NULL", (chat_id,))
-
-
-def _insert(
-    db: sqlite3.Connection,
-    chat_id: str,
-    parent_id: str | None,
-    role: Role,
-    text: str,
-    state: MessageState,
-    now: float,
-) -> StoredMessage:
-    message = StoredMessage(_new_id(), chat_id, parent_id, role, text, now, state)
-    writer = this_writer() if state == "streaming" else None
-    db.execute(
-        "INSERT INTO messages (id, chat_id, parent_id, role, text, state, writer, created)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (message.id, chat_id, parent_id, role, text, state, writer, now),
-    )
-    return message
-
-
-def _leaf(db: sqlite3.Connection, chat_id: str) -> str | None:
-    """The newest message of the path that is shown. Raises ChatNotFound for a deleted chat."""
-    row = db.execute(
-        "SELECT leaf_id FROM chats WHERE id = ? AND deleted IS NULL", (chat_id,)
-    ).fetchone()
-    if row is None:
-        raise ChatNotFound(
-            "This chat is not there any more.",
-            "It was deleted, perhaps in another window or terminal.",
-            "Ask in a new chat.",
-        )
-    leaf: str | None = row["leaf_id"]
-    return leaf
-
-
-def _point(db: sqlite3.Connection, chat_id: str, leaf_id: str, now: float) -> None:
-    db.execute("UPDATE chats SET leaf_id = ?, updated = ? WHERE id = ?", (leaf_id, now, chat_id))
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex
-
-
-def _like(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

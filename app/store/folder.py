@@ -34,6 +34,16 @@ class DataFolder:
         return self.root / "chats.db"
 
     @property
+    def search(self) -> Path:
+        """The index that chats are searched by; it can be made again from them."""
+        return self.root / "search.db"
+
+    @property
+    def snapshots(self) -> Path:
+        """Copies of the database, one a day."""
+        return self.root / "snapshots"
+
+    @property
     def settings(self) -> Path:
         return self.root / "settings.json"
 

@@ -260,6 +260,84 @@ def _assistants(db: sqlite3.Connection) -> None:
     )
 
 
+def _settings_of_chat(db: sqlite3.Connection) -> None:
+    """What a chat has of its own besides its model: JSON, by the names of settings."""
+    db.execute("ALTER TABLE chats ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'")
+
+
+def _what_summaries_cover(db: sqlite3.Connection) -> None:
+    """Of which texts a summary was made: it holds only as long as they are the same."""
+    db.execute("ALTER TABLE summaries ADD COLUMN covers TEXT NOT NULL DEFAULT ''")
+
+
+def _children_of_messages(db: sqlite3.Connection) -> None:
+    """Without it, each message that is removed for good is looked for as a parent in all others.
+
+    `waiting.after`: the message that one waits to be sent after.
+    """
+    db.execute("CREATE INDEX messages_of_parent ON messages(parent_id)")
+    db.execute("CREATE INDEX messages_deleted ON messages(deleted) WHERE deleted IS NOT NULL")
+    db.execute("CREATE INDEX waiting_of_chat ON waiting(chat_id, position)")
+    db.execute("ALTER TABLE waiting ADD COLUMN [after] TEXT")
+
+
+def _places_and_changes(db: sqlite3.Connection) -> None:
+    """What keeps lists and the start quick with a million messages, and the log for the search.
+
+    changes: which rows of chats and messages the search index has to read again. kept: values of
+    the database itself, by name. An answer is logged when it has ended, not while it is written.
+    """
+    db.execute("DROP INDEX chats_by_time")
+    here = "deleted IS NULL AND archived IS NULL"
+    for index in (
+        f"chats_here ON chats(updated) WHERE {here}",
+        f"chats_pinned ON chats(updated) WHERE {here} AND pinned = 1",
+        f"chats_in_place ON chats(folder_id, updated) WHERE {here} AND pinned = 0",
+        "chats_archived ON chats(archived) WHERE deleted IS NULL AND archived IS NOT NULL",
+        "chats_deleted ON chats(deleted) WHERE deleted IS NOT NULL",
+        "chats_of_folder ON chats(folder_id) WHERE folder_id IS NOT NULL",
+        "messages_streaming ON messages(state) WHERE state = 'streaming'",
+    ):
+        db.execute(f"CREATE INDEX {index}")
+    db.execute("CREATE TABLE kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT")
+    db.execute(
+        """CREATE TABLE changes (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            place INTEGER NOT NULL
+        ) STRICT"""
+    )
+    differs = "old.state = 'streaming' OR old.text <> new.text OR old.deleted IS NOT new.deleted"
+    ended = f"new.state <> 'streaming' AND ({differs})"
+    for name, when, kind, row in (
+        ("message_added", "INSERT ON messages WHEN new.state <> 'streaming'", "message", "new"),
+        (
+            "message_changed",
+            f"UPDATE OF text, state, deleted ON messages WHEN {ended}",
+            "message",
+            "new",
+        ),
+        ("message_removed", "DELETE ON messages", "message", "old"),
+        ("chat_added", "INSERT ON chats", "chat", "new"),
+        ("chat_changed", "UPDATE OF title ON chats WHEN old.title <> new.title", "chat", "new"),
+        ("chat_removed", "DELETE ON chats", "chat", "old"),
+    ):
+        db.execute(
+            f"CREATE TRIGGER {name} AFTER {when} BEGIN"  # noqa: S608  our own words
+            f" INSERT INTO changes (kind, place) VALUES ('{kind}', {row}.rowid); END"
+        )
+
+
+def _edits(db: sqlite3.Connection) -> None:
+    """What is being written in place of messages, before it is sent or put away."""
+    db.execute(
+        """CREATE TABLE edits (
+            message_id TEXT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
+            text TEXT NOT NULL
+        ) STRICT"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -275,4 +353,9 @@ MIGRATIONS: tuple[Migration, ...] = (
     _summaries,
     _waiting,
     _assistants,
+    _settings_of_chat,
+    _what_summaries_cover,
+    _children_of_messages,
+    _places_and_changes,
+    _edits,
 )

@@ -29,6 +29,7 @@ def chat_of(row: sqlite3.Row) -> Chat:
         thinking=None if row["thinking"] is None else bool(row["thinking"]),
         overflow=row["overflow"],
         draft=row["draft"],
+        settings=json.loads(row["settings"]),
     )
 
 

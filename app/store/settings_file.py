@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from app.core.errors import SettingsInvalid
 from app.core.settings import RENAMED, Settings
 from app.store.folder import write_whole
@@ -26,8 +24,8 @@ class SettingsFile:
             return Settings()
         try:
             values = {RENAMED.get(name, name): value for name, value in json.loads(text).items()}
-            return Settings.model_validate(values)
-        except (ValidationError, ValueError, AttributeError) as error:
+            return Settings.of(values)
+        except (ValueError, AttributeError) as error:
             raise SettingsInvalid(
                 "The settings file cannot be read.",
                 f"{self._path}: {_reason(error)}",
@@ -36,15 +34,11 @@ class SettingsFile:
 
     def write(self, settings: Settings) -> None:
         """Raises DataFolderReadOnly or DiskFull; then the old file is still there."""
-        values = settings.model_dump(exclude_defaults=True)
+        values = settings.changes()
         write_whole(self._path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        return f"{name}: {first['msg']}."
     if isinstance(error, AttributeError):
         return "it does not hold a list of names and values."
     return f"{error}."

@@ -22,6 +22,7 @@ class WindowStateFile:
                 geometry=str(values["geometry"]),
                 sidebar=bool(values["sidebar"]),
                 sidebar_width=int(values["sidebar_width"]),
+                folded=tuple(str(folder) for folder in values.get("folded", ())),
             )
         except (OSError, ValueError, KeyError, TypeError):
             return WindowState()

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.core.catalogue import Catalogue, CatalogueInvalid, load_catalogue, schema_text
+from app.core.catalogue import Catalogue, load_catalogue, schema_text
+from app.core.errors import CatalogueInvalid
 from app.core.hub_names import hub_name
 from app.core.quantisations import quantisation_of
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.conversation import UNTITLED, StoredMessage, as_prompt, path_to, title_from
@@ -49,6 +51,21 @@ def test_a_question_without_an_answer_makes_way_for_the_next() -> None:
         message("a2", "q2", "assistant", ""),
     )
     assert as_prompt(path, "") == (Message("user", "asked again"),)
+
+
+def test_only_at_the_end_does_reasoning_without_an_answer_count() -> None:
+    thought = replace(message("a1", "q1", "assistant", ""), reasoning="Hm")
+    asked = message("q1", None, "user", "one")
+    assert as_prompt((asked, thought), "")[-1] == Message("assistant", "", reasoning="Hm")
+    assert as_prompt((asked, thought, message("q2", "a1", "user", "two")), "") == (
+        Message("user", "two"),
+    )
+
+
+def test_past_reasoning_goes_with_its_answer() -> None:
+    answer = replace(TREE[1], reasoning="Hm")
+    prompt = as_prompt((TREE[0], answer, message("q2", "a1", "user", "two")), "")
+    assert prompt[1] == Message("assistant", "first", reasoning="Hm")
 
 
 def test_an_answer_that_has_begun_is_the_last_message() -> None:

@@ -1,4 +1,4 @@
-"""Chats and messages: what is saved when, branches, deletion, search, crashes."""
+"""Chats and messages: what is saved when, branches, deletion, titles, crashes."""
 
 from __future__ import annotations
 
@@ -108,6 +108,16 @@ def test_rename_delete_undelete(chats: ChatStore) -> None:
     assert len(chats.path(answer.chat_id)) == 2
 
 
+def test_a_title_by_the_user_is_the_last_word(chats: ChatStore) -> None:
+    chat_id = chats.ask(None, "Hello, who are you?")[0].chat_id
+    assert chats.entitle(chat_id, "Introductions")
+    assert (chats.chat(chat_id).title, chats.chat(chat_id).titled_by) == ("Introductions", "model")
+    assert not chats.entitle(chat_id, "Once more"), "the model has had its say"
+    chats.rename(chat_id, "Mine")
+    assert not chats.entitle(chat_id, "Not mine")
+    assert (chats.chat(chat_id).title, chats.chat(chat_id).titled_by) == ("Mine", "user")
+
+
 def test_deleted_chats_are_removed_only_when_they_are_old(
     chats: ChatStore, database: Database
 ) -> None:
@@ -137,25 +147,6 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_unique(
     for called in ("abc", "", "x", "%"):
         with pytest.raises(ChatNotFound):
             chats.chat(called)
-
-
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("fox", ["The quick FOX", "100% of it"]),
-        ("quick fox", ["The quick FOX"]),
-        ("100%", ["100% of it"]),
-        ("0_", []),
-        ("wolf", []),
-    ],
-)
-def test_search_wants_every_word_and_takes_signs_as_they_are(
-    chats: ChatStore, words: str, found: list[str]
-) -> None:
-    _, answer = chats.ask(None, "100% of it")
-    chats.save_answer(replace(answer, text="a fox, too", state="complete"))
-    chats.ask(None, "The quick FOX")
-    assert [chat.title for chat in chats.search(words)] == found
 
 
 def test_continuing_goes_on_from_the_longer_text(chats: ChatStore) -> None:

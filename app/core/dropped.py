@@ -1,0 +1,50 @@
+"""What a file that is dropped onto the window is, and how it becomes a part of a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from app.core.errors import FileNotText
+
+MOST_BYTES = 400_000
+"""Of a text file; more is beyond the context of most models anyway."""
+
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif"}
+
+
+def kind_of(path: Path) -> Literal["model", "picture", "other"]:
+    """By the ending of its name."""
+    ending = path.suffix.lower()
+    if ending == ".gguf":
+        return "model"
+    return "picture" if ending in _PICTURES else "other"
+
+
+def read_text(path: Path) -> str:
+    """A text file with its name, fenced so that nothing in it counts as markdown.
+
+    Raises FileNotText for a folder, a file that is too long, or is no text in UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        data, text = b"", None
+    if text is None or "\0" in text:
+        raise FileNotText(
+            f"{path.name} cannot be put into a message.",
+            "It is not a file with text in UTF-8 that Hearth may read.",
+            "Open it in its own program, and copy from there what you want to ask about.",
+        )
+    if len(data) > MOST_BYTES:
+        raise FileNotText(
+            f"{path.name} is too long for a message.",
+            f"It holds more than {MOST_BYTES // 1000} kB of text.",
+            "Copy the part that your question is about.",
+        )
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{path.name}:\n{fence}{path.suffix[1:].lower()}\n{text.rstrip()}\n{fence}\n\n"

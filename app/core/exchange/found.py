@@ -1,0 +1,82 @@
+"""What is found in the files of other programs, before and after it is made fit for Hearth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.core.conversation import Chat, StoredMessage
+
+FoundRole = Literal["user", "assistant", "system", "tool"]
+
+
+@dataclass(frozen=True)
+class FoundMessage:
+    """A message as another program has it.
+
+    created: seconds since 1970; None where it is not known. reasoning_s: in seconds. model: by
+    its name there. rating: 1 good, -1 bad, 0 none. stopped: it ended early.
+    """
+
+    id: str
+    parent: str | None
+    role: FoundRole
+    text: str
+    created: float | None = None
+    reasoning: str = ""
+    reasoning_s: float = 0.0
+    model: str = ""
+    rating: int = 0
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class FoundChat:
+    """A chat as another program has it.
+
+    source: the program's name. id: by which it is the same chat again. leaf: the end of the path
+    that is shown there; None for the newest message. left_out: what Hearth has no place for, in
+    words, and how often it was there.
+    """
+
+    source: str
+    id: str
+    title: str
+    created: float | None
+    updated: float | None
+    messages: tuple[FoundMessage, ...]
+    leaf: str | None = None
+    system_prompt: str = ""
+    pinned: bool = False
+    archived: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReadyChat:
+    """A chat as Hearth would store it. folder: the name of the one that it is to lie in.
+
+    left_out: as in `FoundChat`.
+    """
+
+    source: str
+    chat: Chat
+    messages: tuple[StoredMessage, ...]
+    folder: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NotRead:
+    """Something that could not be read. what: its name or place. why: a sentence."""
+
+    what: str
+    why: str
+
+
+class Broken(Exception):
+    """A chat cannot be read; the message is a sentence that says why."""
+
+
+Found = Iterator[ReadyChat | NotRead]

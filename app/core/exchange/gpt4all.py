@@ -1,0 +1,196 @@
+"""Chats of GPT4All: a binary `gpt4all-….chat` each, written with Qt's QDataStream.
+
+After `Chat::deserialize`, `ChatLLM::deserialize`, `ChatModel::deserialize` and `ChatItem` in
+gpt4all-chat/src of nomic-ai/gpt4all; versions 1 to 13, and 0, which had no head.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from app.core.exchange import wording
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.plain import as_text, as_time
+from app.core.exchange.qt_stream import QtStream
+
+SOURCE = "GPT4All"
+_MAGIC = bytes.fromhex("F5D553CC")
+_NEWEST = 13
+_DEEPEST = 8
+_ROLES: dict[str, FoundRole] = {"Prompt: ": "user", "Response: ": "assistant", "System: ": "system"}
+_RESPONSE = "Response: "
+
+
+def is_ours(data: bytes) -> bool:
+    """By its first bytes; a file of version 0 begins with the time at which it was made."""
+    if len(data) < 16:
+        return False
+    if data.startswith(_MAGIC):
+        return True
+    # 1 March 2023 was before the first GPT4All Chat, 2025 after the last file without a head.
+    begun = int(struct.unpack_from(">q", data)[0])
+    return 1_677_628_800 < begun < 1_735_689_600
+
+
+def read(data: bytes) -> FoundChat:
+    """One file. Raises Broken; what comes before the place where it breaks off is kept."""
+    version, place = 0, 0
+    if data.startswith(_MAGIC):
+        version, place = struct.unpack_from(">i", data, 4)[0], 8
+    if not 0 <= version <= _NEWEST:
+        raise Broken(f"It has version {version}; Hearth reads versions up to {_NEWEST}.")
+    stream = QtStream(data, place)
+    created = as_time(stream.int64())
+    name, title = stream.text(), stream.text()
+    stream.text()  # what the user is called
+    model = stream.text()
+    if version >= 3:
+        stream.texts()  # collections of documents
+    if version < 11:
+        _pass_state(stream, version)
+    items, broke_off = _items(stream, version)
+    return FoundChat(
+        source=SOURCE,
+        id=as_text(name),
+        title=as_text(title),
+        created=created,
+        updated=None,
+        messages=tuple(_messages(items, model)),
+        left_out={"messages behind a damaged place": 1} if broke_off else {},
+    )
+
+
+@dataclass
+class _Item:
+    name: str
+    value: str
+    stopped: bool = False
+    rating: int = 0
+    seconds: float = 0.0
+    files: list[str] = field(default_factory=list)
+    below: list[_Item] = field(default_factory=list)
+
+
+def _pass_state(stream: QtStream, version: int) -> None:
+    """What the model had computed: nothing that Hearth could use."""
+    has_cache = stream.flag() if version >= 6 else True
+    if version >= 2:
+        stream.int32()  # kind of model
+        stream.int32()  # version of the state
+    stream.text()
+    stream.text()
+    stream.uint32()  # tokens
+    if not has_cache:
+        return
+    if version < 4:
+        stream.uint32()
+    stream.uint32()
+    if version >= 7:
+        stream.uint32()
+    if version < 9:
+        stream.skip(stream.uint64() * 4)
+    stream.skip(stream.uint64() * 4)
+    stream.data()
+
+
+def _items(stream: QtStream, version: int) -> tuple[list[_Item], bool]:
+    """The whole items, and whether there were more."""
+    items: list[_Item] = []
+    for _ in range(stream.count32()):
+        try:
+            items.append(_item(stream, version))
+        except Broken:
+            if not items:
+                raise
+            return items, True
+    return items, False
+
+
+def _item(stream: QtStream, version: int) -> _Item:
+    if version < 12:
+        stream.int32()
+    item = _Item(stream.text(), stream.text())
+    if item.name not in _ROLES:
+        raise Broken("Its data is damaged: a message has no author.")
+    if version < 10:
+        stream.text()
+    stream.text()  # what the user would have had instead
+    stream.flag()
+    item.stopped = stream.flag()
+    item.rating = int(stream.flag()) - int(stream.flag())
+    if version >= 11 and item.name == _RESPONSE:
+        stream.flag()
+    _pass_sources(stream, version)
+    if version >= 10:
+        for _ in range(stream.count()):
+            address = stream.data().decode("utf-8", "replace")
+            stream.data()
+            item.files.append(address.rsplit("/", 1)[-1])
+    if version >= 12:
+        item.below = [_piece(stream, 0) for _ in range(stream.count())]
+    return item
+
+
+def _pass_sources(stream: QtStream, version: int) -> None:
+    """What of the user's documents went into an answer."""
+    if version >= 8:
+        for _ in range(stream.count()):
+            for _ in range(7):
+                stream.text()
+            stream.skip(12)
+    elif version >= 3:
+        stream.text()
+        stream.texts()
+
+
+def _piece(stream: QtStream, depth: int) -> _Item:
+    """A part of an answer: its text before a tool was called, its reasoning, and the like."""
+    if depth > _DEEPEST:
+        raise Broken("Its data is nested too deep.")
+    item = _Item(stream.text(), stream.text())
+    if item.name == "ToolCall: ":
+        stream.text()
+        for _ in range(stream.count()):
+            stream.text()
+            stream.int32()
+            stream.variant()
+        stream.text()
+        stream.int32()
+        stream.text()
+    elif item.name == "Think: ":
+        item.seconds = stream.int32() / 1000
+    elif item.name not in (_RESPONSE, "Text: ", "ToolResponse: "):
+        raise Broken("Its data is damaged: a part of a message has no kind.")
+    item.below = [_piece(stream, depth + 1) for _ in range(stream.count())]
+    return item
+
+
+def _messages(items: list[_Item], model: str) -> list[FoundMessage]:
+    found: list[FoundMessage] = []
+    for place, item in enumerate(items):
+        pieces = _flat(item.below)
+        texts = [it.value for it in pieces if it.name in ("Text: ", _RESPONSE)]
+        code = [wording.fenced(it.value) for it in pieces if it.name == "ToolCall: "]
+        thoughts = [wording.without_reasoning(it.value) for it in pieces if it.name == "Think: "]
+        text, inline, _ = wording.without_reasoning(as_text(item.value))
+        told = [*map(wording.file, item.files), *texts, *code, text]
+        reasoning = [as_text(told or text) for text, told, _ in thoughts]
+        found.append(
+            FoundMessage(
+                id=str(place),
+                parent=found[-1].id if found else None,
+                role=_ROLES[item.name],
+                text=as_text("\n\n".join(filter(None, told))),
+                reasoning="\n\n".join(filter(None, [*reasoning, inline])),
+                reasoning_s=sum(it.seconds for it in pieces),
+                model=as_text(model) if item.name == _RESPONSE else "",
+                rating=item.rating,
+                stopped=item.stopped,
+            )
+        )
+    return found
+
+
+def _flat(items: list[_Item]) -> list[_Item]:
+    return [found for item in items for found in (item, *_flat(item.below))]

@@ -1,0 +1,123 @@
+"""Chats of LM Studio: a `….conversation.json` each, in its folder of conversations.
+
+A message has versions, of which one is selected; an answer may have steps, of which those in the
+style "thinking" are reasoning. There is no published description; the fields are those that
+LM Studio 0.3 writes, and that converters of its files read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.core.exchange import wording
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
+
+SOURCE = "LM Studio"
+_SYSTEM_PROMPT = "llm.prediction.systemPrompt"
+
+
+def is_ours(value: Mapping[str, Any]) -> bool:
+    messages = as_list(value.get("messages"))
+    if messages:
+        return all(isinstance(as_dict(it).get("versions"), list) for it in messages[:10])
+    return "perChatPredictionConfig" in value or "usePerChatPredictionConfig" in value
+
+
+def read(value: Mapping[str, Any]) -> FoundChat:
+    """One conversation. Raises Broken."""
+    messages = _messages(value)
+    created = as_time(value.get("createdAt"))
+    # The file has no id of its own; two chats do not begin in the same millisecond.
+    name = as_id(value.get("createdAt"))
+    if created is None or not name:
+        name = "\n".join([as_text(value.get("name")), *(it.text for it in messages[:4])])
+    if not messages:
+        raise Broken("Nothing was said in it.")
+    return FoundChat(
+        source=SOURCE,
+        id=name,
+        title=as_text(value.get("name")),
+        created=created,
+        updated=as_time(value.get("assistantLastMessagedAt"))
+        or as_time(value.get("userLastMessagedAt")),
+        messages=messages,
+        leaf=_last_selected(value),
+        system_prompt=_system_prompt(value),
+        pinned=value.get("pinned") is True,
+    )
+
+
+def _messages(value: Mapping[str, Any]) -> tuple[FoundMessage, ...]:
+    model = as_text(as_dict(value.get("lastUsedModel")).get("identifier"))
+    found: list[FoundMessage] = []
+    parent: str | None = None
+    for place, message in enumerate(as_list(value.get("messages"))):
+        selected = _selected(as_dict(message))
+        for number, version in enumerate(as_list(as_dict(message).get("versions"))):
+            found.append(_version(f"{place}.{number}", parent, as_dict(version), model))
+        parent = f"{place}.{selected}"
+    return tuple(found)
+
+
+def _selected(message: Mapping[str, Any]) -> int:
+    count = len(as_list(message.get("versions")))
+    return min(max(0, int(as_number(message.get("currentlySelected")))), max(0, count - 1))
+
+
+def _last_selected(value: Mapping[str, Any]) -> str | None:
+    messages = as_list(value.get("messages"))
+    return f"{len(messages) - 1}.{_selected(as_dict(messages[-1]))}" if messages else None
+
+
+def _version(
+    name: str, parent: str | None, version: Mapping[str, Any], usual_model: str
+) -> FoundMessage:
+    role = as_text(version.get("role"))
+    texts, reasoning = [_text(version.get("content"))], []
+    model, stopped = usual_model, False
+    for step in map(as_dict, as_list(version.get("steps"))):
+        if as_text(step.get("type")) != "contentBlock":
+            continue
+        style = as_dict(step.get("style"))
+        if as_text(style.get("type")) == "thinking":
+            reasoning.append(_text(step.get("content")))
+        else:
+            texts.append(_text(step.get("content")))
+        made = as_dict(step.get("genInfo"))
+        model = as_text(made.get("identifier")) or model
+        stopped = as_text(as_dict(made.get("stats")).get("stopReason")) == "userStopped"
+    text, inline, _ = wording.without_reasoning("\n\n".join(filter(None, texts)))
+    known: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+    return FoundMessage(
+        id=name,
+        parent=parent,
+        role=known.get(role, "tool"),
+        text=text,
+        reasoning="\n\n".join(filter(None, [*reasoning, inline])),
+        model=model,
+        stopped=stopped,
+    )
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return as_text(content)
+    parts = []
+    for part in map(as_dict, as_list(content)):
+        if as_text(part.get("type")) == "text":
+            parts.append(as_text(part.get("text")))
+        elif as_text(part.get("type")) == "file":
+            name = as_text(part.get("fileName")) or as_text(part.get("fileIdentifier"))
+            is_picture = as_text(part.get("fileType")) == "image"
+            parts.append(wording.picture(name) if is_picture else wording.file(name))
+    return "\n\n".join(filter(None, parts))
+
+
+def _system_prompt(value: Mapping[str, Any]) -> str:
+    fields = as_list(as_dict(value.get("perChatPredictionConfig")).get("fields"))
+    for field in map(as_dict, fields):
+        if field.get("key") == _SYSTEM_PROMPT and as_text(field.get("value")):
+            return as_text(field.get("value"))
+    return as_text(value.get("systemPrompt"))

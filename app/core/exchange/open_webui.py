@@ -1,0 +1,98 @@
+"""Chats of Open WebUI: the JSON of “Export chats”, a list with a `chat` and its `history` each.
+
+Fields as its `src/lib/components/chat/Chat.svelte` and `backend/open_webui/models/chats.py` have
+them; reasoning stands in the text, as `<details type="reasoning">`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.core.exchange import wording
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
+
+SOURCE = "Open WebUI"
+_ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+
+
+def is_ours(value: Mapping[str, Any]) -> bool:
+    chat = as_dict(value.get("chat"))
+    return isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list)
+
+
+def read(value: Mapping[str, Any]) -> FoundChat:
+    """One chat. Raises Broken."""
+    chat = as_dict(value.get("chat"))
+    history = as_dict(chat.get("history"))
+    tree = as_dict(history.get("messages"))
+    if tree:
+        messages = tuple(_message(key, as_dict(it)) for key, it in tree.items())
+        leaf = as_text(history.get("currentId")) or None
+    else:
+        messages = _in_a_row(as_list(chat.get("messages")))
+        leaf = None
+    if not messages:
+        raise Broken("Nothing was said in it.")
+    return FoundChat(
+        source=SOURCE,
+        id=as_id(value.get("id")) or as_id(chat.get("id")) or messages[0].id,
+        title=as_text(value.get("title")) or as_text(chat.get("title")),
+        created=as_time(value.get("created_at")) or as_time(chat.get("timestamp")),
+        updated=as_time(value.get("updated_at")),
+        messages=messages,
+        leaf=leaf,
+        system_prompt=as_text(as_dict(chat.get("params")).get("system"))
+        or as_text(chat.get("system")),
+        pinned=value.get("pinned") is True,
+        archived=value.get("archived") is True,
+    )
+
+
+def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
+    """An older export without a tree."""
+    found: list[FoundMessage] = []
+    for place, value in enumerate(messages):
+        parent = found[-1].id if found else None
+        name = as_id(as_dict(value).get("id")) or f"message {place}"
+        found.append(_message(name, {**as_dict(value), "parentId": parent}))
+    return tuple(found)
+
+
+def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
+    text, reasoning, seconds = wording.without_reasoning(_content(value.get("content")))
+    files = [_file(as_dict(it)) for it in as_list(value.get("files"))]
+    return FoundMessage(
+        id=key,
+        parent=as_text(value.get("parentId")) or None,
+        role=_ROLES.get(as_text(value.get("role")), "tool"),
+        text="\n\n".join(filter(None, [*files, text])),
+        created=as_time(value.get("timestamp")),
+        reasoning=reasoning,
+        reasoning_s=seconds,
+        model=as_text(value.get("modelName")) or as_text(value.get("model")),
+        rating=_rating(as_dict(value.get("annotation")).get("rating")),
+        stopped=value.get("done") is False,
+    )
+
+
+def _content(content: object) -> str:
+    if isinstance(content, str):
+        return as_text(content)
+    parts = map(as_dict, as_list(content))
+    told = (
+        wording.picture() if "image" in as_text(it.get("type")) else as_text(it.get("text"))
+        for it in parts
+    )
+    return "\n\n".join(filter(None, told))
+
+
+def _file(value: Mapping[str, Any]) -> str:
+    name = as_text(value.get("name"))
+    return wording.picture(name) if value.get("type") == "image" else wording.file(name)
+
+
+def _rating(value: object) -> int:
+    number = as_number(value)
+    return (number > 0) - (number < 0)

@@ -1,0 +1,104 @@
+"""Taking values out of JSON that nobody vouches for: every getter answers, none raises."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+LONGEST_ID = 200
+_LONGEST_NUMBER = 30
+"""Digits; Python takes minutes for numbers of millions of digits."""
+_MILLISECONDS = 1e11
+"""A time above this is in milliseconds: as seconds it would be in the year 5138."""
+_EARLIEST, _LATEST = 0.0, 4_102_444_800.0
+"""1970 and 2100, in seconds since 1970."""
+_BEGINNINGS = ("[", "{")
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def as_dict(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """ "" for what is no text. What no file could hold is replaced: half characters, and NUL."""
+    if not isinstance(value, str):
+        return ""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value.replace("\0", "\ufffd")
+
+
+def as_id(value: object) -> str:
+    """A text or a whole number as a name; "" for anything else, and for what is too long."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    text = as_text(value)
+    return text if len(text) <= LONGEST_ID else ""
+
+
+def as_number(value: object) -> float:
+    """0 for what is no number, or none that can be reckoned with."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    try:
+        number = float(value)
+    except OverflowError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def as_time(value: object) -> float | None:
+    """Seconds since 1970 from seconds, milliseconds or an ISO date; None for anything else."""
+    if isinstance(value, str):
+        try:
+            number = datetime.fromisoformat(value.strip()).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return None
+    else:
+        number = as_number(value)
+        if number > _MILLISECONDS:
+            number /= 1000
+    return number if _EARLIEST < number < _LATEST else None
+
+
+def from_json(text: str) -> Any:
+    """Raises ValueError for what is no JSON, or is nested too deep."""
+    try:
+        return _DECODER.decode(text)
+    except RecursionError as error:
+        raise ValueError("It is nested too deep.") from error
+
+
+def torn_items(text: str) -> Iterator[Any]:
+    """The whole elements of the first list in a text of JSON that breaks off.
+
+    What an object holds before that list is passed over: exports keep their chats in one list.
+    """
+    place = text.find("[") + 1
+    while place:
+        place = _BETWEEN.match(text, place).end()  # type: ignore[union-attr]
+        if not text.startswith(_BEGINNINGS, place):
+            return
+        try:
+            item, place = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return
+        yield item
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else math.inf
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole)

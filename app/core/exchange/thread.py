@@ -1,0 +1,198 @@
+"""From a chat as another program has it to one that Hearth can hold and go on with.
+
+Hearth's messages take turns: the user's and the model's, in a tree. Other programs have messages
+of the system and of tools in between, and answers in several pieces.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from app.core.conversation import AnswerFacts, Chat, StoredMessage, title_from
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, ReadyChat
+
+if TYPE_CHECKING:
+    from engines.types import Role
+
+_SPACE = uuid.UUID("5c1f5c63-7f6e-4f1a-9f0b-6d1b7c8f2a11")
+"""So that a chat of the same source and id gets the same id in Hearth every time."""
+_MOST_MESSAGES = 100_000
+_MOST_TEXT = 200_000_000
+"""Characters of a chat; joining answers copies text where they fork."""
+_PIECE = 20
+"""What a piece weighs besides its text, in characters."""
+_LONGEST_TITLE = 200
+TOOLS = "results of tools"
+LATER_SYSTEM = "later system prompts"
+
+
+def folder_for(source: str) -> str:
+    """The name of the folder that chats of a program lie in."""
+    return f"Imported from {source}"
+
+
+def made_id(*parts: str) -> str:
+    """An id that the same parts always lead to."""
+    return uuid.uuid5(_SPACE, "\n".join(parts)).hex
+
+
+def ready(found: FoundChat) -> ReadyChat:
+    """Raises Broken for a chat in which nothing was said, or that is too large."""
+    if len(found.messages) > _MOST_MESSAGES:
+        raise Broken(f"It holds more than {_MOST_MESSAGES:,} messages.")
+    ordered = _parents_first(found.messages)
+    system, left_out = _system_prompt(found, ordered)
+    spoken = _joined(_without_others(ordered))
+    if not spoken:
+        raise Broken("Nothing was said in it.")
+    chat_id = made_id(found.source, found.id)
+    times = _times(spoken, found.created)
+    messages = tuple(_stored(chat_id, it, times[it.id], found.source) for it in spoken)
+    shown = _shown(found, ordered, spoken)
+    created = found.created or messages[0].created
+    title = " ".join(found.title.split())[:_LONGEST_TITLE]
+    first = next((it.text for it in spoken if it.role == "user"), spoken[0].text)
+    chat = Chat(
+        id=chat_id,
+        title=title or title_from(first),
+        created=created,
+        updated=found.updated or max(created, *(it.created for it in messages)),
+        leaf_id=made_id(chat_id, shown),
+        pinned=found.pinned,
+        titled_by="user" if title else "text",
+        settings={"system_prompt": system} if system else {},
+    )
+    if found.archived:
+        chat = replace(chat, archived=chat.updated)
+    return ReadyChat(found.source, chat, messages, folder_for(found.source), left_out)
+
+
+@dataclass
+class _Spoken:
+    """A message on its way: the pieces of one that comes in several."""
+
+    id: str
+    parent: str | None
+    role: Role
+    pieces: tuple[FoundMessage, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(text for it in self.pieces if (text := it.text.strip("\n")))
+
+
+def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
+    """Each once, after the one that it follows; what follows itself or nothing begins anew."""
+    by_id: dict[str, FoundMessage] = {}
+    for message in messages:
+        by_id.setdefault(message.id, message)
+    children: dict[str | None, list[FoundMessage]] = {}
+    for message in by_id.values():
+        parent = message.parent if message.parent in by_id else None
+        children.setdefault(parent, []).append(replace(message, parent=parent))
+    ordered: list[FoundMessage] = []
+    while True:
+        waiting = children.pop(None, [])
+        while waiting:
+            ordered += waiting
+            waiting = [child for it in waiting for child in children.pop(it.id, ())]
+        if not children:
+            return ordered
+        # What is left runs in a circle: it is opened where it is met first.
+        circle = children.pop(next(iter(children)))
+        children[None] = [replace(it, parent=None) for it in circle]
+
+
+def _system_prompt(
+    found: FoundChat, messages: Iterable[FoundMessage]
+) -> tuple[str, Mapping[str, int]]:
+    """The one that holds, and what has no place beside it."""
+    left_out = dict(found.left_out)
+    system = found.system_prompt.strip()
+    for message in messages:
+        text = message.text.strip()
+        if message.role == "tool":
+            left_out[TOOLS] = left_out.get(TOOLS, 0) + 1
+        elif message.role == "system" and text and text != system:
+            if system:
+                left_out[LATER_SYSTEM] = left_out.get(LATER_SYSTEM, 0) + 1
+            else:
+                system = text
+    return system, left_out
+
+
+def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
+    """What user and model said; what followed something else follows what that followed."""
+    above: dict[str, str | None] = {}
+    kept: list[FoundMessage] = []
+    for message in messages:
+        parent = message.parent
+        if parent in above:
+            parent = above[parent]
+        if message.role in ("user", "assistant") and (message.text.strip() or message.reasoning):
+            kept.append(replace(message, parent=parent))
+        else:
+            above[message.id] = parent
+    return kept
+
+
+def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
+    """Messages of one role in a row become one, on each branch."""
+    spoken: dict[str, _Spoken] = {}
+    taken_up: set[str] = set()
+    answered: set[str] = set()
+    size = 0
+    for message in messages:
+        role: Role = "user" if message.role == "user" else "assistant"
+        it = _Spoken(message.id, message.parent, role, (message,))
+        before = spoken.get(message.parent or "")
+        if before is not None and before.role == role:
+            it.parent, it.pieces = before.parent, (*before.pieces, message)
+            taken_up.add(before.id)
+        elif before is not None:
+            answered.add(before.id)
+        size += _PIECE * len(it.pieces) + sum(len(piece.text) for piece in it.pieces)
+        if size > _MOST_TEXT:
+            raise Broken("Its messages are too long for one chat.")
+        spoken[it.id] = it
+    gone = taken_up - answered
+    return [it for it in spoken.values() if it.id not in gone]
+
+
+def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
+    """When each was written; one without a time, when the one before it was."""
+    times: dict[str, float] = {}
+    for it in spoken:
+        known = next((piece.created for piece in it.pieces if piece.created), None)
+        times[it.id] = known or times.get(it.parent or "") or begin or 1.0
+    return times
+
+
+def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]) -> str:
+    """The end of the path that is shown: there, or the nearest above it that is left."""
+    left = {it.id for it in spoken}
+    parents = {message.id: message.parent for message in ordered}
+    step = found.leaf
+    while step is not None and step not in left:
+        step = parents.get(step)
+    return step or spoken[-1].id
+
+
+def _stored(chat_id: str, it: _Spoken, created: float, source: str) -> StoredMessage:
+    model = next((piece.model for piece in reversed(it.pieces) if piece.model), "")
+    return StoredMessage(
+        id=made_id(chat_id, it.id),
+        chat_id=chat_id,
+        parent_id=made_id(chat_id, it.parent) if it.parent else None,
+        role=it.role,
+        text=it.text,
+        created=created,
+        state="stopped" if it.pieces[-1].stopped else "complete",
+        reasoning="\n\n".join(piece.reasoning for piece in it.pieces if piece.reasoning),
+        facts=AnswerFacts(model, source) if model and it.role == "assistant" else None,
+        reasoning_s=sum(piece.reasoning_s for piece in it.pieces),
+        rating=next((piece.rating for piece in reversed(it.pieces) if piece.rating), 0),
+    )

@@ -1,0 +1,41 @@
+"""The members of a zip archive that breaks off: found by their own heads, as its list is lost.
+
+Heads as in section 4.3.7 of PKWARE's APPNOTE.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+_HEAD = struct.Struct("<4sHHHHHIIIHH")
+_SIGN = b"PK\x03\x04"
+_STORED, _DEFLATED = 0, 8
+
+
+def torn_members(data: bytes, most: int) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each member, the last perhaps in part; `most` bytes in all."""
+    place = data.find(_SIGN)
+    while 0 <= place <= len(data) - _HEAD.size and most > 0:
+        head = _HEAD.unpack_from(data, place)
+        method, packed, name_length, more_length = head[3], head[7], head[9], head[10]
+        begin = place + _HEAD.size + name_length + more_length
+        name = data[place + _HEAD.size : place + _HEAD.size + name_length]
+        content, end = _content(data, begin, method, packed, most)
+        most -= len(content)
+        yield name.decode("utf-8", "replace"), content
+        place = data.find(_SIGN, max(end, place + 4))
+
+
+def _content(data: bytes, begin: int, method: int, packed: int, most: int) -> tuple[bytes, int]:
+    if method == _STORED:
+        return data[begin : begin + min(packed, most)], begin + packed
+    if method != _DEFLATED:
+        return b"", begin
+    unpack = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        content = unpack.decompress(data[begin:], most)
+    except zlib.error:
+        return b"", begin
+    return content, len(data) - len(unpack.unused_data) if unpack.eof else len(data)

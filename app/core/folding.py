@@ -1,0 +1,58 @@
+"""Text as a search compares it: without case, accents and signs that no keyboard has."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    "\u0e01-\u0e2e\u0e30-\u0e45\u0e81-\u0edf\u1000-\u102a\u1780-\u17b3"
+)
+"""Letters of scripts that set no space between words, as a class of a regular expression: Han,
+kana, Thai, Lao, Burmese, Khmer."""
+
+_WORD = re.compile(r"\w")
+_WHOLE = {"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "\u0131": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+"""Letters that Unicode does not take apart, and what people type for them."""
+
+_ACCENTS = (("\u0300", "\u036f"), ("\u064b", "\u065f"), ("\u0591", "\u05c7"))
+"""Marks that writers leave out: of Latin, Greek and Cyrillic, of Arabic, of Hebrew."""
+
+
+class _Folding(dict[int, str]):
+    """What each character becomes; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _fold(chr(code))
+        return folded
+
+
+_FOLDING = _Folding()
+
+
+def fold(text: str) -> str:
+    """Lower case, no accents, a space for each sign beyond ASCII."""
+    return text.translate(_FOLDING)
+
+
+def fold_each(text: str) -> tuple[str, list[int]]:
+    """The folded text, and for each of its characters the place in `text` it comes from."""
+    places: list[int] = []
+    for place, character in enumerate(text):
+        places += [place] * len(_FOLDING[ord(character)])
+    return fold(text), places
+
+
+def _fold(character: str) -> str:
+    if character.isascii():
+        return character.lower()
+    parts = unicodedata.normalize("NFKD", character).casefold()
+    bare = "".join(part for part in parts if not _is_accent(part))
+    folded = "".join(_WHOLE.get(part, part) for part in unicodedata.normalize("NFC", bare))
+    return "".join(part if _WORD.match(part) else " " for part in folded)
+
+
+def _is_accent(character: str) -> bool:
+    return any(first <= character <= last for first, last in _ACCENTS)

@@ -1,0 +1,84 @@
+"""Cuts an answer into sentences while it is written, as a voice would read it: no markup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_END = re.compile(r"[.!?…]+[\"”’»)*_]*(?=\s)|[。！？]+|\n")  # noqa: RUF001 - ends of sentences
+_SHORT = re.compile(r"(?:^|[\s(])(?:[^\W\d_]|\d+|[A-Za-z]\.\s?[A-Za-z]|bzw|ca|etc|vs|Dr|Mr|Mrs|Nr)$")
+"""What stands before a full stop that ends no sentence: a single letter, a number, “e.g”."""
+_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LEAD = re.compile(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?)+")
+_MARKS = re.compile(r"[*`~|]+|(?<!\w)_+|_+(?!\w)")
+_LONGEST = 400
+"""Characters after which a text without an end is read up to its last blank."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A sentence, or a block of code: then `text` is its language, which may be empty."""
+
+    text: str
+    is_code: bool = False
+
+
+class SentenceSplitter:
+    """What comes in is cut where sentences end; the rest waits for more, or for `end`."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+        self._fence = ""
+
+    def feed(self, text: str) -> list[Spoken]:
+        """The sentences that are complete with this piece."""
+        self._rest += text
+        found: list[Spoken] = []
+        while (taken := self._take()) is not None:
+            found += taken
+        return found
+
+    def end(self) -> list[Spoken]:
+        """The text is complete: what is left of it."""
+        rest, self._rest = self._rest, ""
+        return [] if self._fence else _spoken(rest)
+
+    def _take(self) -> list[Spoken] | None:
+        """What the next line or sentence says, taken off the rest; None if it is not complete."""
+        fence = _FENCE.match(self._rest)
+        if self._fence or fence:
+            line, newline, rest = self._rest.partition("\n")
+            if not newline:
+                return None
+            self._rest = rest
+            return self._cross(line)
+        if re.match(r"\s{0,3}[`~]{1,2}$", self._rest):
+            return None  # perhaps a fence
+        for end in _END.finditer(self._rest):
+            if end[0] == "." and _SHORT.search(self._rest[: end.start()]):
+                continue
+            sentence, self._rest = self._rest[: end.end()], self._rest[end.end() :].lstrip(" ")
+            return _spoken(sentence)
+        if len(self._rest) > _LONGEST:
+            cut = self._rest.rfind(" ", 0, _LONGEST) + 1 or _LONGEST
+            sentence, self._rest = self._rest[:cut], self._rest[cut:]
+            return _spoken(sentence)
+        return None
+
+    def _cross(self, line: str) -> list[Spoken]:
+        """A line of code, or one that begins or ends it."""
+        fence = _FENCE.match(line)
+        if not self._fence and fence:
+            self._fence = fence[1]
+            return [Spoken(fence[2], is_code=True)]
+        if fence and fence[1].startswith(self._fence) and not fence[2]:
+            self._fence = ""
+        return []
+
+
+def _spoken(sentence: str) -> list[Spoken]:
+    words = _LINK.sub(r"\1", _LEAD.sub("", sentence))
+    words = " ".join(_MARKS.sub(" ", words).split())
+    words = re.sub(r" ([.,;:!?…])", r"\1", words)
+    return [Spoken(words)] if any(character.isalnum() for character in words) else []

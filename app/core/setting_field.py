@@ -1,0 +1,106 @@
+"""What one setting is: its type, its limits, its words; and reading a value as that type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal, get_args, get_origin
+
+_TRUE = {"true", "yes", "on", "1"}
+_FALSE = {"false", "no", "off", "0"}
+
+
+@dataclass(frozen=True)
+class SettingField:
+    """annotation: a Literal, bool, int, float, str or dict[str, str].
+
+    ge, gt, le: limits of a number; None where there is none. multiline: of a text.
+    in_form: whether it is a row of the settings dialog, or has a place of its own.
+    """
+
+    annotation: Any
+    default: Any
+    section: str
+    title: str
+    description: str
+    multiline: bool = False
+    in_form: bool = True
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+
+    def read(self, value: object) -> Any:
+        """A value as this setting has it; text may stand for any of them.
+
+        Raises ValueError with the reason, half a sentence.
+        """
+        kind = self.annotation
+        if get_origin(kind) is Literal:
+            return _choice(get_args(kind), value)
+        if get_origin(kind) is dict:
+            return _words(value)
+        if kind is bool:
+            return _switch(value)
+        if kind in (int, float):
+            return self._within(_whole(value) if kind is int else _number(value))
+        if not isinstance(value, str):
+            raise ValueError("It should be text")
+        return value
+
+    def _within(self, number: float) -> float:
+        if self.ge is not None and number < self.ge:
+            raise ValueError(f"It should be at least {self.ge:g}")
+        if self.gt is not None and number <= self.gt:
+            raise ValueError(f"It should be more than {self.gt:g}")
+        if self.le is not None and number > self.le:
+            raise ValueError(f"It should be at most {self.le:g}")
+        return number
+
+
+def _choice(words: tuple[str, ...], value: object) -> str:
+    if isinstance(value, str) and value in words:
+        return value
+    raise ValueError(f"It should be one of: {', '.join(words)}")
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in _TRUE | _FALSE:
+        return word in _TRUE
+    raise ValueError("It should be true or false")
+
+
+def _whole(value: object) -> int:
+    number = _number(value)
+    if number != int(number):
+        raise ValueError("It should be a whole number")
+    return int(number)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError("It should be a number")
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise ValueError("It should be a number") from None
+    if not isfinite(number):
+        raise ValueError("It should be a number")
+    return number
+
+
+def _words(value: object) -> dict[str, str]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise ValueError('It should be written like {"name": "text"}') from None
+    if isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(word, str) for name, word in value.items()
+    ):
+        return dict(value)
+    raise ValueError("It should be a list of names with a text each")

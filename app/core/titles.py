@@ -1,0 +1,59 @@
+"""A chat's title by the model: what it is asked, and what of its answer is a title."""
+
+from __future__ import annotations
+
+import re
+
+from engines.types import ChatRequest, Message, MtpMode, Sampling
+
+_TASK = (
+    "Give this conversation a title of two to six words, in the language it is written in. "
+    "Reply with the title alone.\n\n"
+    "User: {question}\n\nAssistant: {answer}"
+)
+_READ = 600
+"""Characters of the question, and of the answer, that the title is made from."""
+
+_MOST_TOKENS = 32
+_LONGEST = 60
+_MOST_WORDS = 9
+
+_NAMES = "title|titel|titre|título|titolo|标题|タイトル"
+_LABEL = re.compile(rf"^(?:{_NAMES})\s*[:\uff1a]\s*", re.IGNORECASE)
+_AROUND = " \t\"'`*_#>-“”„\u2018\u2019«»「」『』《》"
+_BAD = re.compile(r"[<>{}|\\\x00-\x1f]|https?:|<\|")
+
+
+def title_request(question: str, answer: str, mtp: MtpMode) -> ChatRequest:
+    """To be asked outside of any chat, so that nothing of it stays with one.
+
+    mtp: as in the answer before; a change of it would rebuild the model's context.
+    """
+    text = _TASK.format(question=_beginning(question), answer=_beginning(answer))
+    return ChatRequest(
+        messages=(Message("user", text),),
+        sampling=Sampling(temperature=0.0),
+        max_tokens=_MOST_TOKENS,
+        mtp=mtp,
+        thinking=False,
+        thinking_budget=0,
+    )
+
+
+def title_in(text: str, finished: bool) -> str | None:
+    """The title in what a model said; None where that is none.
+
+    finished: the model ended by itself, or went on after the line.
+    """
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    if not lines or not (finished or len(lines) > 1):
+        return None
+    title = _LABEL.sub("", lines[0].strip(_AROUND)).strip(_AROUND).rstrip(".。:,;")
+    words = title.split()
+    if not any(character.isalnum() for character in title) or _BAD.search(title):
+        return None
+    return " ".join(words) if len(title) <= _LONGEST and len(words) <= _MOST_WORDS else None
+
+
+def _beginning(text: str) -> str:
+    return " ".join(text[:_READ].split())

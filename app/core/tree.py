@@ -1,0 +1,153 @@
+"""The branches of a conversation: which message stands beside which, and where each leads: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from engines.types import Role
+
+_WORDS = 80
+
+
+@dataclass(frozen=True)
+class Node:
+    """A message without its text. words: how it begins. created: seconds since 1970."""
+
+    id: str
+    parent_id: str | None
+    role: Role
+    words: str = ""
+    created: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fork:
+    """Where a message stands among those that follow the same one: `at` of `ids`, from 0."""
+
+    ids: tuple[str, ...]
+    at: int
+
+    def beside(self, step: int) -> str | None:
+        """The one so many places on; None where there is none."""
+        place = self.at + step
+        return self.ids[place] if 0 <= place < len(self.ids) else None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Messages that follow each other without a choice, up to a fork or the end.
+
+    first: the one it begins with. count: of its messages. after: the stretches to choose from
+    where it ends. last: the message that it ends with.
+    """
+
+    first: Node
+    count: int
+    last: str
+    after: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was taken out of a chat: a message and all that followed it, with their ids.
+
+    leaf_id: the end of the path that was shown before.
+    """
+
+    chat_id: str
+    message_id: str
+    ids: tuple[str, ...]
+    leaf_id: str | None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """nodes: the messages of one chat that are there, in the order in which they were written."""
+
+    nodes: Sequence[Node]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Node]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def children(self) -> Mapping[str | None, tuple[str, ...]]:
+        found: dict[str | None, list[str]] = {}
+        for node in self.nodes:
+            found.setdefault(node.parent_id, []).append(node.id)
+        return {parent: tuple(ids) for parent, ids in found.items()}
+
+    def path(self, leaf_id: str | None) -> tuple[str, ...]:
+        """From the first message to this one."""
+        path: list[str] = []
+        step = self.by_id.get(leaf_id or "")
+        while step is not None:
+            path.append(step.id)
+            step = self.by_id.get(step.parent_id or "")
+        return tuple(reversed(path))
+
+    def fork(self, message_id: str) -> Fork | None:
+        """None where there is no choice."""
+        node = self.by_id.get(message_id)
+        ids = self.children.get(node.parent_id, ()) if node else ()
+        return Fork(ids, ids.index(message_id)) if len(ids) > 1 else None
+
+    def forks(self, path: Sequence[str]) -> dict[str, Fork]:
+        """Of the messages of a path, those that have others beside them."""
+        found = {message_id: self.fork(message_id) for message_id in path}
+        return {message_id: fork for message_id, fork in found.items() if fork is not None}
+
+    def leaf_of(self, message_id: str, seen: Mapping[str, str]) -> str:
+        """The end of the path to show for a message: where one was last, else the newest.
+
+        seen: by message, the leaf that was shown with it; one that has gone does not count.
+        """
+        leaf = seen.get(message_id, message_id)
+        step = leaf if leaf in self.by_id and message_id in self.path(leaf) else message_id
+        while below := self.children.get(step):
+            step = below[-1]
+        return step
+
+    def without(self, message_id: str, seen: Mapping[str, str]) -> str | None:
+        """The leaf to show once a message has gone: of the one beside it, else what it followed."""
+        fork = self.fork(message_id)
+        beside = (fork.beside(-1) or fork.beside(1)) if fork else None
+        if beside is not None:
+            return self.leaf_of(beside, seen)
+        node = self.by_id.get(message_id)
+        return node.parent_id if node else None
+
+    def below(self, message_id: str) -> tuple[str, ...]:
+        """A message and all that follow it, on every branch."""
+        found = [message_id]
+        for step in found:
+            found += self.children.get(step, ())
+        return tuple(found)
+
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The whole conversation, folded to where there is a choice.
+
+        Built from its ends, as a chat may have more forks in a row than Python has room to recurse.
+        """
+        begins = [ids for ids in self.children.values() if len(ids) > 1]
+        roots = self.children.get(None, ())
+        firsts = {first for ids in (*begins, roots) for first in ids}
+        made: dict[str, Stretch] = {}
+        for node in reversed(self.nodes):
+            if node.id in firsts:
+                made[node.id] = self._stretch(node, made)
+        return tuple(made[root] for root in roots)
+
+    def _stretch(self, first: Node, made: Mapping[str, Stretch]) -> Stretch:
+        last, count = first.id, 1
+        while len(below := self.children.get(last, ())) == 1:
+            last, count = below[0], count + 1
+        return Stretch(first, count, last, tuple(made[it] for it in below))
+
+
+def first_words(text: str) -> str:
+    """The beginning of a message, on one line."""
+    line = " ".join(text[: 4 * _WORDS].split()).strip("#>*-` ")
+    return line if len(line) <= _WORDS else line[:_WORDS].rstrip() + "…"

@@ -1,0 +1,20 @@
+"""A message that waits for its turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """options: how it is to be answered, as JSON. created: seconds since 1970.
+
+    after: the message that it is to be sent after, on whichever branch that stands.
+    """
+
+    id: str
+    chat_id: str
+    text: str
+    options: str
+    created: float
+    after: str | None

@@ -1,0 +1,29 @@
+"""What a start of Hearth is for, as one line that a second start sends to the first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Wish:
+    """quick_ask: show the small window alone. files: to be opened, with whole paths."""
+
+    quick_ask: bool = False
+    files: tuple[Path, ...] = ()
+
+    def to_line(self) -> bytes:
+        files = [str(path) for path in self.files]
+        return json.dumps({"quick_ask": self.quick_ask, "files": files}).encode() + b"\n"
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Wish:
+        """Of an unreadable line: just to be shown."""
+        try:
+            said = json.loads(line)
+            files = tuple(Path(path) for path in said["files"])
+            return cls(bool(said["quick_ask"]), files)
+        except (ValueError, KeyError, TypeError):
+            return cls()

@@ -1,0 +1,163 @@
+"""The branches of chats in the database: other ways to go on, ratings, and messages taken out."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping
+
+from app.core.conversation import StoredMessage
+from app.core.tree import Node, Removed, Tree, first_words
+from app.store.db import Database
+from app.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf
+
+_BELOW = """WITH RECURSIVE below(id) AS (
+    VALUES (?) UNION ALL SELECT m.id FROM messages m JOIN below ON m.parent_id = below.id
+)"""
+
+
+class BranchStore:
+    """Every method is one transaction and may be called from any thread.
+
+    Nothing that was written is ever overwritten: what is changed gets a message beside it, and
+    what is deleted stays until `purge`.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def tree(self, chat_id: str) -> Tree:
+        """All branches, without words: a fraction of what reading the messages takes."""
+        with self._database.read() as db:
+            return _tree(db, chat_id)
+
+    def told(self, chat_id: str) -> Tree:
+        """All branches, with how their messages begin."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT id, parent_id, role, substr(text, 1, 400) AS text, created FROM messages"
+                " WHERE chat_id = ? AND deleted IS NULL ORDER BY created, rowid",
+                (chat_id,),
+            ).fetchall()
+        return Tree(
+            [
+                Node(
+                    row["id"], row["parent_id"], row["role"], first_words(row["text"]),
+                    row["created"],
+                )
+                for row in rows
+            ]
+        )  # fmt: skip
+
+    def leaf(self, chat_id: str) -> str | None:
+        """The end of the path that a chat shows. Raises ChatNotFound."""
+        with self._database.read() as db:
+            return leaf_of(db, chat_id)
+
+    def show(self, chat_id: str, leaf_id: str) -> None:
+        """Show another path. That is no use of the chat: its place in the list stays."""
+        with self._database.write() as db:
+            leaf_of(db, chat_id)
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf_id, chat_id))
+
+    def ask_instead(
+        self, question: StoredMessage, text: str
+    ) -> tuple[StoredMessage, StoredMessage]:
+        """Another question beside one, and the empty answer to it, which are shown from now on."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, question.chat_id)
+            pair = insert_turn(db, question.chat_id, question.parent_id, text, now)
+            show_leaf(db, question.chat_id, pair[1].id, now)
+        return pair
+
+    def answer_to(self, question: StoredMessage) -> StoredMessage:
+        """An empty answer to a question, beside those that it has."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, question.chat_id)
+            answer = insert_message(
+                db, question.chat_id, question.id, "assistant", "", "streaming", now
+            )
+            show_leaf(db, question.chat_id, answer.id, now)
+        return answer
+
+    def say_instead(self, answer: StoredMessage, text: str, asked: str) -> StoredMessage:
+        """The user's own words beside an answer, which are shown from now on."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, answer.chat_id)
+            edited = insert_message(
+                db, answer.chat_id, answer.parent_id, "assistant", text, "complete", now, asked
+            )
+            show_leaf(db, answer.chat_id, edited.id, now)
+        return edited
+
+    def edits(self, chat_id: str) -> dict[str, str]:
+        """What is being written in place of messages, by their ids."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT message_id, edits.text AS text FROM edits"
+                " JOIN messages ON messages.id = message_id WHERE chat_id = ?",
+                (chat_id,),
+            ).fetchall()
+        return {row["message_id"]: row["text"] for row in rows}
+
+    def keep_edit(self, message_id: str, text: str | None) -> None:
+        """None: it was sent or put away."""
+        with self._database.write() as db:
+            if text is None:
+                db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))
+            else:
+                db.execute("REPLACE INTO edits VALUES (?, ?)", (message_id, text))
+
+    def rate(self, message_id: str, rating: int) -> None:
+        """1 is good, -1 bad, 0 takes a rating back."""
+        with self._database.write() as db:
+            db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
+
+    def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> Removed:
+        """Take out a message and all that follows it, on every branch.
+
+        seen: by message, the end of the path that was last shown with it, for what is shown then.
+        """
+        now = time.time()
+        with self._database.write() as db:
+            leaf = leaf_of(db, message.chat_id)
+            shown = _tree(db, message.chat_id).without(message.id, seen)
+            rows = db.execute(
+                f"{_BELOW} SELECT id FROM messages WHERE id IN below AND deleted IS NULL",  # noqa: S608
+                (message.id,),
+            ).fetchall()
+            ids = tuple(row["id"] for row in rows)
+            db.executemany(
+                "UPDATE messages SET deleted = ? WHERE id = ?", [(now, it) for it in ids]
+            )
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (shown, message.chat_id))
+        return Removed(message.chat_id, message.id, ids, leaf)
+
+    def put_back(self, removed: Removed) -> None:
+        """Bring back what was taken out, and show what was shown then."""
+        with self._database.write() as db:
+            leaf_of(db, removed.chat_id)
+            db.executemany(
+                "UPDATE messages SET deleted = NULL WHERE id = ?", [(it,) for it in removed.ids]
+            )
+            db.execute(
+                "UPDATE chats SET leaf_id = ? WHERE id = ?", (removed.leaf_id, removed.chat_id)
+            )
+
+    def purge(self, older_than_s: float) -> None:
+        """Remove for good what was taken out at least that long ago."""
+        with self._database.write() as db:
+            limit = time.time() - older_than_s
+            db.execute("DELETE FROM messages WHERE deleted <= ?", (limit,))
+
+
+def _tree(db: sqlite3.Connection, chat_id: str) -> Tree:
+    rows = db.execute(
+        "SELECT id, parent_id, role FROM messages WHERE chat_id = ? AND deleted IS NULL"
+        " ORDER BY created, rowid",
+        (chat_id,),
+    ).fetchall()
+    return Tree([Node(row["id"], row["parent_id"], row["role"]) for row in rows])

@@ -1,0 +1,38 @@
+"""What a chat has of its own: its assistant, its model, its settings."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from app.core.assistants import NewChat
+from app.store.db import Database
+
+
+class ChatSettingsStore:
+    """Every method is one transaction and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, chat_id: str) -> NewChat:
+        """Of a chat that is gone: nothing. The greeting is a message, and is not told here."""
+        with self._database.read() as db:
+            row = db.execute(
+                "SELECT model, assistant_id, settings FROM chats WHERE id = ?", (chat_id,)
+            ).fetchone()
+        if row is None:
+            return NewChat()
+        return NewChat(row["model"], row["assistant_id"], settings=json.loads(row["settings"]))
+
+    def save(self, chat_id: str, own: NewChat) -> None:
+        with self._database.write() as db:
+            save_own(db, chat_id, own)
+
+
+def save_own(db: sqlite3.Connection, chat_id: str, own: NewChat) -> None:
+    """Within a transaction."""
+    db.execute(
+        "UPDATE chats SET model = ?, assistant_id = ?, settings = ? WHERE id = ?",
+        (own.model, own.assistant_id, json.dumps(dict(own.settings)), chat_id),
+    )

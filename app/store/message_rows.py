@@ -1,0 +1,63 @@
+"""Writing single rows of messages, inside a transaction of whoever calls."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+
+from app.core.conversation import MessageState, StoredMessage
+from app.core.errors import ChatNotFound
+from app.store.writers import this_writer
+from engines.types import Role
+
+
+def insert_message(
+    db: sqlite3.Connection,
+    chat_id: str,
+    parent_id: str | None,
+    role: Role,
+    text: str,
+    state: MessageState,
+    now: float,
+    asked: str = "",
+) -> StoredMessage:
+    message = StoredMessage(new_id(), chat_id, parent_id, role, text, now, state, asked=asked)
+    writer = this_writer() if state == "streaming" else None
+    db.execute(
+        "INSERT INTO messages (id, chat_id, parent_id, role, text, state, writer, created, asked)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (message.id, chat_id, parent_id, role, text, state, writer, now, asked),
+    )
+    return message
+
+
+def insert_turn(
+    db: sqlite3.Connection, chat_id: str, parent_id: str | None, text: str, now: float
+) -> tuple[StoredMessage, StoredMessage]:
+    """A question after a message, and the empty answer to it."""
+    question = insert_message(db, chat_id, parent_id, "user", text, "complete", now)
+    return question, insert_message(db, chat_id, question.id, "assistant", "", "streaming", now)
+
+
+def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
+    """The newest message of the path that is shown. Raises ChatNotFound for a deleted chat."""
+    row = db.execute(
+        "SELECT leaf_id FROM chats WHERE id = ? AND deleted IS NULL", (chat_id,)
+    ).fetchone()
+    if row is None:
+        raise ChatNotFound(
+            "This chat is not there any more.",
+            "It was deleted, perhaps in another window or terminal.",
+            "Ask in a new chat.",
+        )
+    leaf: str | None = row["leaf_id"]
+    return leaf
+
+
+def show_leaf(db: sqlite3.Connection, chat_id: str, leaf_id: str | None, now: float) -> None:
+    """Let the chat show the path to this message; it counts as used now."""
+    db.execute("UPDATE chats SET leaf_id = ?, updated = ? WHERE id = ?", (leaf_id, now, chat_id))
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex

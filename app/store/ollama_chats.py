@@ -1,0 +1,91 @@
+"""Chats of the Ollama app, read from its database `db.sqlite`.
+
+Tables as `app/store/database.go` of ollama/ollama makes them. Nothing is ever written there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from app.core.exchange import wording
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.plain import as_text, as_time
+
+SOURCE = "Ollama"
+SIGN = b"SQLite format 3\0"
+_ROLES: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+_ROLLBACK_JOURNAL = b"\x01\x01"
+
+
+def ollama_chats(path: Path) -> Iterator[FoundChat]:
+    """A database in its place, with what its log holds. Raises Broken."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            yield from _chats(db)
+    except sqlite3.Error as error:
+        raise Broken(f"The database cannot be read: {error}.") from error
+
+
+def ollama_chats_in(data: bytes) -> Iterator[FoundChat]:
+    """A copy of a database, such as a member of an archive. Raises Broken."""
+    # Without its log: as a database that keeps none, or SQLite would look for it.
+    data = data[:18] + _ROLLBACK_JOURNAL + data[20:]
+    try:
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.deserialize(data)
+            yield from _chats(db)
+    except sqlite3.Error as error:
+        raise Broken(f"The database cannot be read: {error}.") from error
+
+
+def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
+    db.row_factory = sqlite3.Row
+    columns = {row["name"] for row in db.execute("PRAGMA table_info(messages)")}
+    if not {"chat_id", "role", "content"} <= columns:
+        raise Broken("It is a database, but not one of the Ollama app.")
+    pictures = _pictures(db)
+    for chat in db.execute("SELECT * FROM chats").fetchall():
+        rows = db.execute("SELECT * FROM messages WHERE chat_id = ? ORDER BY id", (chat["id"],))
+        messages: list[FoundMessage] = []
+        for row in rows:
+            parent = messages[-1].id if messages else None
+            names = pictures.get(row["id"], [])
+            messages.append(_message({name: row[name] for name in columns}, parent, names))
+        yield FoundChat(
+            source=SOURCE,
+            id=as_text(chat["id"]),
+            title=as_text(chat["title"]),
+            created=as_time(chat["created_at"]),
+            updated=None,
+            messages=tuple(messages),
+        )
+
+
+def _pictures(db: sqlite3.Connection) -> dict[int, list[str]]:
+    """The names of what is attached to messages."""
+    if not db.execute("PRAGMA table_info(attachments)").fetchall():
+        return {}
+    found: dict[int, list[str]] = {}
+    for row in db.execute("SELECT message_id, filename FROM attachments ORDER BY id"):
+        found.setdefault(row["message_id"], []).append(as_text(row["filename"]))
+    return found
+
+
+def _message(row: dict[str, Any], parent: str | None, attached: list[str]) -> FoundMessage:
+    began, ended = as_time(row.get("thinking_time_start")), as_time(row.get("thinking_time_end"))
+    role = _ROLES.get(as_text(row["role"]), "tool")
+    files = [wording.file(name) for name in attached]
+    return FoundMessage(
+        id=str(row["id"]),
+        parent=parent,
+        role=role,
+        text="\n\n".join([*files, as_text(row["content"])]),
+        created=as_time(row.get("created_at")),
+        reasoning=as_text(row.get("thinking")),
+        reasoning_s=max(0.0, ended - began) if began and ended else 0.0,
+        model=as_text(row.get("model_name")) if role == "assistant" else "",
+    )

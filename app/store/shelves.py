@@ -1,0 +1,94 @@
+"""Which chats lie where, a page at a time, and how they are put elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from app.core.conversation import Chat
+from app.core.places import Place, PlaceKind
+from app.store.db import Database
+from app.store.rows import chat_of
+
+_HERE = "deleted IS NULL AND archived IS NULL"
+_WHERE: dict[PlaceKind, str] = {
+    "all": _HERE,
+    "pinned": f"{_HERE} AND pinned = 1",
+    "chats": f"{_HERE} AND pinned = 0 AND folder_id IS NULL",
+    "folder": f"{_HERE} AND pinned = 0 AND folder_id = ?",
+    "archive": "deleted IS NULL AND archived IS NOT NULL",
+    "trash": "deleted IS NOT NULL",
+}
+_ORDER: dict[PlaceKind, str] = {"archive": "archived", "trash": "deleted"}
+
+
+class Shelves:
+    """Every method is one transaction and may be called from any thread.
+
+    A page and a count are read from an index of their own, see the migration that makes them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
+        """The last used first; of the archive and the trash, the last put there."""
+        order = _ORDER.get(place.kind, "updated")
+        with self._database.read() as db:
+            rows = db.execute(
+                f"SELECT * FROM chats WHERE {_WHERE[place.kind]}"  # noqa: S608  our own words
+                f" ORDER BY {order} DESC, rowid DESC LIMIT ? OFFSET ?",
+                (*_values(place), limit, offset),
+            ).fetchall()
+        return [chat_of(row) for row in rows]
+
+    def count(self, place: Place) -> int:
+        with self._database.read() as db:
+            found = db.execute(
+                f"SELECT count(*) FROM chats WHERE {_WHERE[place.kind]}",  # noqa: S608  as above
+                _values(place),
+            ).fetchone()
+        return int(found[0])
+
+    def count_since(self, place: Place, when: float) -> int:
+        """How many chats come before any that was used before `when`, as `page` orders them."""
+        order = _ORDER.get(place.kind, "updated")
+        with self._database.read() as db:
+            found = db.execute(
+                f"SELECT count(*) FROM chats WHERE {_WHERE[place.kind]}"  # noqa: S608  as above
+                f" AND {order} >= ?",
+                (*_values(place), when),
+            ).fetchone()
+        return int(found[0])
+
+    def find(self, chat_id: str) -> Chat | None:
+        """A chat wherever it lies; None if it is gone for good."""
+        with self._database.read() as db:
+            row = db.execute("SELECT * FROM chats WHERE id = ?", (chat_id,)).fetchone()
+        return chat_of(row) if row else None
+
+    def set_pinned(self, chat_ids: Sequence[str], pinned: bool) -> None:
+        self._each("UPDATE chats SET pinned = ? WHERE id = ?", int(pinned), chat_ids)
+
+    def set_archived(self, chat_ids: Sequence[str], archived: bool) -> None:
+        when = time.time() if archived else None
+        self._each("UPDATE chats SET archived = ? WHERE id = ?", when, chat_ids)
+
+    def move(self, chat_ids: Sequence[str], folder_id: str | None) -> None:
+        """Into a folder, or out of any."""
+        self._each("UPDATE chats SET folder_id = ? WHERE id = ?", folder_id, chat_ids)
+
+    def delete(self, chat_ids: Sequence[str]) -> None:
+        """Into the trash, from where `undelete` brings them back to where they were."""
+        self._each("UPDATE chats SET deleted = ? WHERE id = ?", time.time(), chat_ids)
+
+    def undelete(self, chat_ids: Sequence[str]) -> None:
+        self._each("UPDATE chats SET deleted = ? WHERE id = ?", None, chat_ids)
+
+    def _each(self, change: str, value: object, chat_ids: Sequence[str]) -> None:
+        with self._database.write() as db:
+            db.executemany(change, [(value, chat_id) for chat_id in chat_ids])
+
+
+def _values(place: Place) -> tuple[str, ...]:
+    return (place.folder_id or "",) if place.kind == "folder" else ()

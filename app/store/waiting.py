@@ -1,0 +1,108 @@
+"""Messages that wait for their turn, in the database, so that none is lost with a crash."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from app.core.conversation import StoredMessage
+from app.core.errors import NotWaiting
+from app.core.waiting import Waiting
+from app.store.db import Database
+from app.store.message_rows import insert_turn, leaf_of, new_id, show_leaf
+
+
+class WaitingStore:
+    """Every method is one transaction and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, chat_id: str) -> tuple[Waiting, ...]:
+        """In the order in which they are to be sent."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM waiting WHERE chat_id = ? ORDER BY position, rowid", (chat_id,)
+            ).fetchall()
+        return tuple(
+            Waiting(
+                row["id"], row["chat_id"], row["text"], row["options"], row["created"], row["after"]
+            )
+            for row in rows
+        )
+
+    def add(self, chat_id: str, text: str, options: str) -> Waiting:
+        """Behind all that wait in its chat, for the branch that is shown. Raises ChatNotFound."""
+        with self._database.write() as db:
+            item = Waiting(new_id(), chat_id, text, options, time.time(), leaf_of(db, chat_id))
+            last = db.execute(
+                "SELECT coalesce(max(position), 0) FROM waiting WHERE chat_id = ?", (chat_id,)
+            ).fetchone()[0]
+            db.execute(
+                "INSERT INTO waiting (id, chat_id, position, text, options, created, [after])"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (item.id, chat_id, last + 1, text, options, item.created, item.after),
+            )
+        return item
+
+    def put_back(self, item: Waiting, order: Sequence[str]) -> None:
+        """One that was removed, where it stood; order: all ids of its chat with it."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO waiting (id, chat_id, position, text, options, created, [after])"
+                " VALUES (?, ?, 0, ?, ?, ?, ?)",
+                (item.id, item.chat_id, item.text, item.options, item.created, item.after),
+            )
+            db.executemany(
+                "UPDATE waiting SET position = ? WHERE id = ?",
+                [(place, item_id) for place, item_id in enumerate(order, start=1)],
+            )
+
+    def change(self, item_id: str, text: str) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE waiting SET text = ? WHERE id = ?", (text, item_id))
+
+    def arrange(self, order: Sequence[str]) -> None:
+        """order: the ids of all that wait in a chat, the next one first."""
+        with self._database.write() as db:
+            db.executemany(
+                "UPDATE waiting SET position = ? WHERE id = ?",
+                [(place, item_id) for place, item_id in enumerate(order, start=1)],
+            )
+
+    def remove(self, item_id: str) -> None:
+        with self._database.write() as db:
+            db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
+
+    def send(self, item_id: str, *, here: bool) -> tuple[StoredMessage, StoredMessage]:
+        """Make it a question with an empty answer.
+
+        here: on the branch that is shown; else after what it waits for, unless that was deleted.
+        What is shown changes only if that is where the question is put. In one step: a crash
+        leaves the message either waiting or asked. Raises ChatNotFound or NotWaiting.
+        """
+        now = time.time()
+        with self._database.write() as db:
+            row = db.execute("SELECT * FROM waiting WHERE id = ?", (item_id,)).fetchone()
+            if row is None:
+                raise NotWaiting(
+                    "This message does not wait any more.",
+                    "It was sent or removed in another window.",
+                    "There is nothing left to do.",
+                )
+            chat_id, after = row["chat_id"], row["after"]
+            leaf = leaf_of(db, chat_id)
+            there = db.execute(
+                "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
+            ).fetchone()
+            parent = leaf if here or there is None else after
+            pair = insert_turn(db, chat_id, parent, row["text"], now)
+            if parent == leaf:
+                show_leaf(db, chat_id, pair[1].id, now)
+            db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
+            # The others wait for this answer now.
+            db.execute(
+                "UPDATE waiting SET [after] = ? WHERE chat_id = ? AND ([after] = ? OR ?)",
+                (pair[1].id, chat_id, after, here),
+            )
+        return pair

@@ -1,0 +1,23 @@
+"""What a second start sends to the first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.core.wish import Wish
+
+
+@pytest.mark.parametrize(
+    "wish", [Wish(), Wish(quick_ask=True), Wish(files=(Path("/a b/ü\n.gguf"), Path("/c")))]
+)
+def test_a_wish_arrives_as_it_was_sent(wish: Wish) -> None:
+    line = wish.to_line()
+    assert line.count(b"\n") == 1
+    assert Wish.from_line(line) == wish
+
+
+@pytest.mark.parametrize("line", [b"", b"show\n", b"[]", b'{"files": 3, "quick_ask": 1}', b"\xff"])
+def test_what_cannot_be_read_only_shows_the_window(line: bytes) -> None:
+    assert Wish.from_line(line) == Wish()

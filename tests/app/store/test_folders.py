@@ -1,0 +1,43 @@
+"""Folders of chats."""
+
+from __future__ import annotations
+
+from app.core.places import CHATS, folder_place
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folders import FolderStore, new_folder
+from app.store.shelves import Shelves
+
+
+def test_folders_come_in_the_order_in_which_they_were_made(database: Database) -> None:
+    folders = FolderStore(database)
+    for name in ("Work", " Home ", "Trips"):
+        folders.add(new_folder(name))
+    folders.rename(folders.folders()[0].id, "Office")
+    assert [(it.name, it.position) for it in folders.folders()] == [
+        ("Office", 0),
+        ("Home", 1),
+        ("Trips", 2),
+    ]
+
+
+def test_a_removed_folder_comes_back_with_its_chats(database: Database, chats: ChatStore) -> None:
+    folders, shelves = FolderStore(database), Shelves(database)
+    folder, other = new_folder("Work"), new_folder("Other")
+    folders.add(folder)
+    folders.add(other)
+    ids = [chats.ask(None, name)[0].chat_id for name in ("stays", "moves")]
+    shelves.move(ids, folder.id)
+    removed = folders.remove(folder.id)
+    assert removed is not None
+    assert shelves.count(CHATS) == 2, "a folder takes no chat with it"
+    shelves.move(ids[1:], other.id)
+    folders.put_back(removed)
+    assert [it.name for it in folders.folders()] == ["Work", "Other"]
+    places = (folder_place(folder.id), folder_place(other.id))
+    found = [[chat.title for chat in shelves.page(place, 0, 9)] for place in places]
+    assert found == [["stays"], ["moves"]]
+
+
+def test_removing_twice_is_no_error(database: Database) -> None:
+    assert FolderStore(database).remove("nobody") is None
