@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Protocol
 
 from engines.cancel import CancelToken
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Measured, MtpCheck
 
 Progress = Callable[[float], None]
 """Called with the part done, 0.0 to 1.0, from the loading thread."""
@@ -15,7 +15,8 @@ Progress = Callable[[float], None]
 class Engine(Protocol):
     """Loads one model at a time and answers with it.
 
-    An engine is used by one thread at a time; only `CancelToken.cancel` comes from others.
+    An engine is used by one thread at a time; only `CancelToken.cancel` and `measure` come from
+    others.
 
     Example::
 
@@ -44,6 +45,14 @@ class Engine(Protocol):
         A cancel ends the answer within 100 ms or one decode step, whichever is longer, with
         Done("cancelled"). Closing the generator early is a cancel without a Done.
         Raises EngineError; what was already yielded is valid and the engine stays usable.
+        """
+        ...
+
+    def measure(self, request: ChatRequest) -> Measured:
+        """Count what the request takes of the context; from any thread, also during an answer.
+
+        Nothing is evaluated, and the KV cache stays as it is.
+        Raises EngineError if nothing is loaded, or the chat template refuses the messages.
         """
         ...
 

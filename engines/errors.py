@@ -13,6 +13,7 @@
           +-- NotEnoughMemory    memory                the plan needs more than is free
           +-- ContextTooLarge    context               more tokens than the model was trained for
           +-- MessageTooLong     message_too_long      the last message alone exceeds the context
+          +-- ContextFull        context_full          the conversation does not fit as a whole
           +-- TemplateFailed     template              the chat template refuses these messages
           +-- GrammarInvalid     grammar               the answer's grammar cannot be read
           +-- DrafterMismatch    drafter               the drafter belongs to another model
@@ -85,6 +86,10 @@ class ContextTooLarge(EngineError):
 
 class MessageTooLong(EngineError):
     code = "message_too_long"
+
+
+class ContextFull(EngineError):
+    code = "context_full"
 
 
 class TemplateFailed(EngineError):

@@ -80,6 +80,7 @@ class ChatRequest:
     chat: names the conversation; what the engine computed for it may be kept on disk under this
     name, so that it can go with its chat. None keeps nothing there.
     thinking: whether the model shall reason first; None as its chat template has it by itself.
+    effort: how hard it shall reason, one of `LoadedModel.efforts`; None as the template has it.
     thinking_budget: tokens after which its reasoning is ended; None sets no limit.
     overflow: what to do where the messages do not fit the context.
     """
@@ -93,6 +94,7 @@ class ChatRequest:
     chat: str | None = None
     thinking: bool | None = None
     thinking_budget: int | None = None
+    effort: str | None = None
     overflow: Overflow = "leave_out"
 
 
@@ -189,7 +191,9 @@ class LoadedModel:
     mtp: what can guess tokens ahead for it. mtp_line: one sentence that says so, or why nothing
     can, and from the measured costs whether it can pay.
     buffers: what the library says that it allocated. grown_bytes: what the process grew by, None
-    where that could not be measured. thinking: as the model's chat template has it.
+    where that could not be measured. thinking: as the model's chat template has it; thinks:
+    whether it reasons where nothing is asked for. efforts: how hard it can be asked to reason, the
+    least first; none where the template has no such thing. effort: the usual one of them.
     """
 
     name: str
@@ -205,6 +209,27 @@ class LoadedModel:
     buffers: Buffers | None = None
     grown_bytes: int | None = None
     thinking: Thinking = "none"
+    thinks: bool = False
+    efforts: tuple[str, ...] = ()
+    effort: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a request takes of the context; nothing is evaluated for it.
+
+    lengths: tokens of each message, with its even share of the chat template's own. total: of the
+    prompt with all of them. kept: room for the answer. context: of the loaded model.
+    left: the messages that would have to leave, by their place. prompt: tokens of what is left
+    without them; no answer is possible where they do not fit the context.
+    """
+
+    lengths: tuple[int, ...]
+    total: int
+    kept: int
+    context: int
+    left: tuple[int, ...]
+    prompt: int
 
 
 @dataclass(frozen=True)
@@ -238,14 +263,23 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True)
+class WasReasoning:
+    """All text so far was reasoning, of which the model left out the beginning's marker."""
+
+
+@dataclass(frozen=True)
 class Usage:
-    """Tokens of one answer. context is the size of the loaded model's context."""
+    """Tokens of one answer. context is the size of the loaded model's context.
+
+    reasoning_tokens: those of the completion that are the model's reasoning, without markers.
+    """
 
     prompt_tokens: int
     cached_tokens: int
     completion_tokens: int
     context: int
     left_out: int = 0
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -307,4 +341,4 @@ class Done:
     seed: int
 
 
-Event = PromptReady | TextDelta | ReasoningDelta | MtpReport | Done
+Event = PromptReady | TextDelta | ReasoningDelta | WasReasoning | MtpReport | Done

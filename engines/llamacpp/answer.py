@@ -13,6 +13,7 @@ from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed, open_sampler
 from engines.llamacpp.speculative import truth
 from engines.llamacpp.speculative.speculation import Speculation
+from engines.llamacpp.steered import steered
 from engines.llamacpp.writer import Delta, Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 
@@ -20,7 +21,7 @@ from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timi
 def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
     """The events of `Engine.chat`.
 
-    Raises GrammarInvalid, TemplateFailed, MessageTooLong and EngineFailed.
+    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong and EngineFailed.
     """
     began = perf_counter()
     seed = actual_seed(request.sampling)
@@ -33,7 +34,7 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
         prior=prompt.tokens,
         begun=_begun(loaded, request),
     )
-    with closing(sampler):
+    with closing(steered(loaded, request, prompt, sampler)) as sampler:
         yield from _answer(loaded, request, cancel, prompt, sampler, seed, began)
 
 
@@ -48,12 +49,14 @@ def _answer(
 ) -> Iterator[Event]:
     cached = loaded.cache.reuse(prompt.tokens, request.chat)
     speculation = _speculation(loaded, request)
-    yield PromptReady(len(prompt.tokens), cached, prompt.left_out)
+    yield PromptReady(len(prompt.tokens), cached, len(prompt.left), prompt.left)
     decoding = Decoding(
         loaded.context, loaded.cache, loaded.model.vocabulary, sampler, speculation, cancel
     )
     tokens: list[int] = []
-    yield from _deltas(loaded, request, prompt, decoding, speculation, tokens)
+    stops = (*request.stop, *loaded.dialect.stops)
+    writer = Writer(loaded.dialect.splitter(prompt.rendered), stops)
+    yield from _deltas(loaded, request, prompt, decoding, speculation, writer, tokens)
     yield Done(
         decoding.finish,
         Usage(
@@ -61,7 +64,8 @@ def _answer(
             cached_tokens=cached,
             completion_tokens=len(tokens),
             context=loaded.context.size,
-            left_out=prompt.left_out,
+            left_out=len(prompt.left),
+            reasoning_tokens=writer.reasoning_pieces,
         ),
         Timing(
             load_s=loaded.report.load_s,
@@ -101,20 +105,17 @@ def _deltas(
     prompt: Prompt,
     decoding: Decoding,
     speculation: Speculation | None,
+    writer: Writer,
     tokens: list[int],
 ) -> Iterator[Delta | MtpReport]:
     """The text of the answer, and news of its drafts; its tokens are added to `tokens`."""
-    writer = Writer(
-        loaded.dialect.reasoning,
-        (*request.stop, *loaded.dialect.stops),
-        inside_reasoning=prompt.reasoning,
-    )
-    piece = loaded.model.vocabulary.piece
+    piece, markers = loaded.model.vocabulary.piece, loaded.markers
+    drawing = decoding.tokens(prompt.tokens, request.max_tokens, stable=prompt.stable)
     try:
-        with closing(decoding.tokens(prompt.tokens, request.max_tokens)) as drawn:
+        with closing(drawing) as drawn:
             for token in drawn:
                 tokens.append(token)
-                yield from writer.feed(piece(token))
+                yield from writer.feed(piece(token), markers.get(token, ""))
                 if writer.stopped:
                     return
                 if speculation is not None and (news := speculation.news()):

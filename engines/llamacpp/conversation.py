@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 
 from engines.types import Message
 
@@ -22,20 +21,56 @@ def removable(messages: Sequence[Message]) -> range:
     return range(first, max(first, asked))
 
 
-def cuts(messages: Sequence[Message], lengths: Sequence[int], room: int, context: int) -> list[int]:
-    """How many messages to leave out, the smallest number first.
+def turns(messages: Sequence[Message]) -> Iterator[range]:
+    """What is removable in whole turns, the oldest first: a question with its answers."""
+    old = removable(messages)
+    begin = old.start
+    for at in old:
+        if at + 1 == old.stop or messages[at + 1].role == "user":
+            yield range(begin, at + 1)
+            begin = at + 1
 
-    Whole turns leave, a question with its answers. They leave in strides of half a context,
-    counted from the beginning of the conversation: so while it grows by less than a stride, the
-    cut stays where it is, the prompt goes on beginning with the same tokens, and the KV cache
-    remains of use.
+
+def pinned(messages: Sequence[Message]) -> list[int]:
+    """The places of old messages that stay because something in their turn is pinned.
+
+    A turn stays whole: a chat template wants user and assistant to take turns, and an answer says
+    little without its question.
+    """
+    return [at for turn in turns(messages) if _stays(messages, turn) for at in turn]
+
+
+def cuts(
+    messages: Sequence[Message], lengths: Sequence[int], room: int, context: int
+) -> list[tuple[int, ...]]:
+    """Which messages to leave out, by their places; the smallest number first.
+
+    Whole turns leave, without those that are pinned. They leave in strides of half of what the
+    pins leave of the context, counted from the beginning of the conversation: so while it grows by
+    less than a stride, the cut stays where it is, the prompt goes on beginning with the same
+    tokens, and the KV cache remains of use.
 
     lengths: tokens of each message. room: tokens there are for all of them.
     """
-    old = removable(messages)
-    stride = max(1, context // 2)
+    stride = max(1, (context - sum(lengths[at] for at in pinned(messages))) // 2)
     enough = -(-(sum(lengths) - room) // stride) * stride
-    sums = list(accumulate(lengths[at] for at in old))
-    ends = [at for at in old if at + 1 == old.stop or messages[at + 1].role == "user"]
-    counts = [end + 1 - old.start for end in ends]
-    return [count for count in counts if sums[count - 1] >= enough] or [len(old)]
+    found: list[tuple[int, ...]] = []
+    left: list[int] = []
+    gone = 0
+    for turn in turns(messages):
+        if not _stays(messages, turn):
+            left += turn
+            gone += sum(lengths[at] for at in turn)
+            if gone >= enough:
+                found.append(tuple(left))
+    return found or [tuple(left)]
+
+
+def without(messages: Sequence[Message], left: Sequence[int]) -> tuple[Message, ...]:
+    """The messages whose places are not among these."""
+    gone = set(left)
+    return tuple(message for at, message in enumerate(messages) if at not in gone)
+
+
+def _stays(messages: Sequence[Message], turn: range) -> bool:
+    return any(messages[at].pinned for at in turn)

@@ -62,9 +62,12 @@ class Decoding:
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
 
-    def tokens(self, prompt: Sequence[int], max_tokens: int | None) -> Generator[int, None, None]:
+    def tokens(
+        self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
+    ) -> Generator[int, None, None]:
         """Continue `prompt`, whose beginning the cache holds. Raises EngineFailed.
 
+        stable: how many tokens of it the next prompt will surely begin with; None for all.
         Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
         of them not yet, as if there had been no drafts.
         """
@@ -74,7 +77,7 @@ class Decoding:
         try:
             if max_tokens == 0:
                 self.finish = "length"
-            elif self._prefill(prompt):
+            elif self._prefill(prompt, len(prompt) if stable is None else stable):
                 yield from self._generate(max_tokens)
         finally:
             forget()
@@ -86,10 +89,10 @@ class Decoding:
         if self._speculation is not None:
             self._speculation.watch(flag)
 
-    def _prefill(self, prompt: Sequence[int]) -> bool:
+    def _prefill(self, prompt: Sequence[int], stable: int) -> bool:
         began = perf_counter()
         held, last = len(self._cache.tokens), len(prompt) - 1
-        for part in self._parts(held, len(prompt)):
+        for part in self._parts(held, len(prompt), stable):
             self._cache.checkpoint()
             tokens = prompt[part.start : part.stop]
             if not self._evaluate(tokens, outputs=int(part.stop > last)):
@@ -102,20 +105,22 @@ class Decoding:
         self.prefill_s = perf_counter() - began
         return True
 
-    def _parts(self, held: int, length: int) -> Iterator[range]:
+    def _parts(self, held: int, length: int, stable: int) -> Iterator[range]:
         """The calls in which a prompt is evaluated.
 
         Where the memory cannot go back, the last token comes alone: with a checkpoint before it,
-        another answer to the same prompt costs one token. A short part of a model with a window is
-        rather evaluated again, which takes less time than one more call each time.
+        another answer to the same prompt costs one token. If the next prompt will not have the
+        last ones, where the reasoning begins, all of those do. A short part of a model with a
+        window is rather evaluated again, which takes less time than one more call each time.
         """
         batch = self._context.batch_size
         alone = self._cache.recurrent or length - held > _SHORT
-        end = length - 1 if alone and self._cache.needs_checkpoints else length
-        for start in range(held, end, batch):
-            yield range(start, min(start + batch, end))
-        if end < length:
-            yield range(end, length)
+        end = length
+        if self._cache.needs_checkpoints and (alone or stable < length):
+            end = max(held, min(stable, length - 1))
+        for begin, stop in ((held, end), (end, length)):
+            for start in range(begin, stop, batch):
+                yield range(start, min(start + batch, stop))
 
     def _generate(self, max_tokens: int | None) -> Iterator[int]:
         run = [self._sampler.draw(self._context)]

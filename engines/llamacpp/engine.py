@@ -24,7 +24,7 @@ from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.pairing import require_pair
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, MtpCheck, MtpMode
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Measured, MtpCheck, MtpMode
 
 if TYPE_CHECKING:
     # The probe's process runs this engine: at run time neither can import the other first.
@@ -51,6 +51,7 @@ class LlamaCppEngine:
         self._probe = probe
         self._loaded: Loaded | None = None
         self._busy = threading.Lock()
+        self._measuring = threading.Lock()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the present one. See `Engine.load`."""
@@ -92,6 +93,13 @@ class LlamaCppEngine:
         with self._alone():
             yield from answer(self._suited(request.mtp), request, cancel)
 
+    def measure(self, request: ChatRequest) -> Measured:
+        """Count what the request takes. See `Engine.measure`."""
+        with self._measuring:
+            if self._loaded is None:
+                raise _nothing_loaded()
+            return self._loaded.prompter.measure(request)
+
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._alone():
@@ -105,9 +113,7 @@ class LlamaCppEngine:
     def _suited(self, mode: MtpMode) -> Loaded:
         """What is loaded, ready for an answer in this mode; nothing is loaded if that fails."""
         if self._loaded is None:
-            raise EngineFailed(
-                "There is nothing to answer with.", "No model is loaded.", "Choose a model."
-            )
+            raise _nothing_loaded()
         try:
             self._loaded.suit(mode)
         except BaseException:
@@ -116,7 +122,9 @@ class LlamaCppEngine:
         return self._loaded
 
     def _unload(self) -> None:
-        loaded, self._loaded = self._loaded, None
+        # What is measured with stays until it has been.
+        with self._measuring:
+            loaded, self._loaded = self._loaded, None
         if loaded is not None:
             loaded.close()
 
@@ -129,3 +137,9 @@ class LlamaCppEngine:
             yield
         finally:
             self._busy.release()
+
+
+def _nothing_loaded() -> EngineFailed:
+    return EngineFailed(
+        "There is nothing to answer with.", "No model is loaded.", "Choose a model."
+    )

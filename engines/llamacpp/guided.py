@@ -61,6 +61,7 @@ class GuidedSampler(ChainSampler):
     ) -> None:
         super().__init__(native, vocabulary_size, sampling, seed, prior)
         self._guide = guide
+        self._guiding = True
         self._logits = Logits(native.api, vocabulary_size)
         self._candidates = _token_data(vocabulary_size)
         self._candidates["id"] = range(vocabulary_size)
@@ -68,11 +69,18 @@ class GuidedSampler(ChainSampler):
 
     def draw(self, context: Context, row: int = -1) -> int:
         token = self._draw(context, row, guided=False)
-        if not self._guide.allows(token):
+        if self._guiding and not self._guide.allows(token):
             token = self._draw(context, row, guided=True)
-        self._guide.accept(token)
-        self._api.llama_sampler_accept(self._chain, token)
+        self.take(token)
         return token
+
+    def take(self, token: int) -> None:
+        if self._guiding:
+            self._guide.accept(token)
+        super().take(token)
+
+    def guide(self, *, on: bool) -> None:
+        self._guiding = on
 
     def _draw(self, context: Context, row: int, *, guided: bool) -> int:
         api, candidates = self._api, self._candidates

@@ -37,6 +37,7 @@ class Loaded:
 
     began: when the load began, by `time.perf_counter`. speculation: None where nothing can be
     evaluated on trial, or where the present context has no room for it (see `suit`).
+    markers: the tokens that tell reasoning from answer, with their texts.
     Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
     LoadCancelled; then the model is the caller's to close.
     """
@@ -61,6 +62,11 @@ class Loaded:
             control=vocabulary.control_texts,
             added=vocabulary.user_defined_texts,
         )
+        self.markers = {
+            token: text
+            for text in self.dialect.markers
+            if (token := vocabulary.token_of(text)) is not None
+        }
         self.native = native
         self.model = model
         self._header = header
@@ -94,6 +100,7 @@ class Loaded:
             if cancel.cancelled:
                 raise LoadCancelled
             speculation = self.speculation
+            switch = self.dialect.switch
             self.report = LoadedModel(
                 name=header.name,
                 architecture=header.architecture,
@@ -105,6 +112,10 @@ class Loaded:
                 load_s=perf_counter() - began,
                 mtp=speculation.kind if speculation else "none",
                 mtp_line=speculation.standing if speculation else advice,
+                thinking=switch.kind,
+                thinks=switch.thinks,
+                efforts=switch.efforts,
+                effort=switch.effort,
             )
             opened.pop_all()
 

@@ -136,3 +136,9 @@ def load_native() -> Native:
         if not _loaded:
             _loaded.append(Native())
         return _loaded[0]
+
+
+def loaded_native() -> Native | None:
+    """llama.cpp if this process has loaded it already."""
+    with _lock:
+        return _loaded[0] if _loaded else None

@@ -6,24 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.dialect import Dialect
-from engines.errors import MessageTooLong, TemplateFailed
+from engines.dialect import Prompt as Rendered
+from engines.errors import TemplateFailed
 from engines.llamacpp import conversation
+from engines.llamacpp.overflow import full, too_long
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
-from engines.types import ChatRequest, Message
+from engines.types import ChatRequest, Measured, Message
+
+_MOST_COUNTS = 20_000
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """text: as rendered. tokens: what the model gets. left_out: messages that did not fit.
+    """tokens: what the model gets. left: messages that did not fit.
 
-    reasoning: the answer begins inside the model's reasoning.
+    rendered: by the dialect. stable: how many of the tokens the next turn's prompt will begin with
+    as well, whatever becomes of the reasoning.
     """
 
-    text: str
+    rendered: Rendered
     tokens: list[int]
-    left_out: int
-    reasoning: bool
+    left: tuple[int, ...]
+    stable: int
+
+    @property
+    def text(self) -> str:
+        return self.rendered.text
 
 
 class Prompter:
@@ -34,36 +43,43 @@ class Prompter:
         self._vocabulary = vocabulary
         self._size = size
         self._known: tuple[str, list[int]] = ("", [])
-        self._held: Sequence[Sequence[int]] = ()
+        self._counts: dict[int, int] = {}
 
     def write(self, request: ChatRequest, held: Sequence[Sequence[int]] = ()) -> Prompt:
-        """Render the conversation; if need be without its oldest turns.
+        """Render the conversation; if need be and allowed without its oldest turns.
 
         held: conversations whose KV cache is at hand. What they spell gets their tokens.
-        Raises TemplateFailed, MessageTooLong.
+        Raises TemplateFailed, ContextFull, MessageTooLong.
         """
-        self._held = held
         messages = request.messages
         if not messages:
             raise ValueError("there is no message to answer")
-        prompt = self._render(messages, 0)
-        room = self._size - conversation.answer_room(self._size, request.max_tokens)
-        if len(prompt.tokens) <= room:
-            return prompt
-        old = conversation.removable(messages)
-        lengths = self._lengths(messages, len(prompt.tokens))
-        for count in conversation.cuts(messages, lengths, room, self._size):
-            kept = (*messages[: old.start], *messages[old.start + count :])
-            prompt = self._render(kept, count)
-            if len(prompt.tokens) <= room:
-                return prompt
+        kept = conversation.answer_room(self._size, request.max_tokens)
+        whole = self._render(request, (), held)
+        if len(whole.tokens) <= self._size - kept:
+            return whole
+        if request.overflow == "stop":
+            raise full(len(whole.tokens), kept, self._size)
+        prompt = self._fitting(request, whole, kept, held)
         if len(prompt.tokens) < self._size:
             return prompt
-        raise MessageTooLong(
-            "This message is too long for the model.",
-            f"With the system prompt it takes {len(prompt.tokens)} tokens, and the context has"
-            f" {self._size}.",
-            "Shorten it, or load the model with a larger context.",
+        pinned = conversation.pinned(messages)
+        held_fast = sum(self._count(messages[at]) for at in pinned)
+        raise too_long(len(prompt.tokens), held_fast, self._size)
+
+    def measure(self, request: ChatRequest) -> Measured:
+        """What `write` would make of it. May be called while an answer is written."""
+        kept = conversation.answer_room(self._size, request.max_tokens)
+        whole = prompt = self._render(request, (), ())
+        if len(whole.tokens) > self._size - kept:
+            prompt = self._fitting(request, whole, kept, ())
+        return Measured(
+            lengths=tuple(self._lengths(request.messages, len(whole.tokens))),
+            total=len(whole.tokens),
+            kept=kept,
+            context=self._size,
+            left=prompt.left,
+            prompt=len(prompt.tokens),
         )
 
     def remember(self, prompt: Prompt, answer: str, tokens: Sequence[int]) -> None:
@@ -74,9 +90,31 @@ class Prompter:
         """
         self._known = (prompt.text + answer, [*prompt.tokens, *tokens])
 
-    def _render(self, messages: Sequence[Message], left_out: int) -> Prompt:
-        rendered = self._dialect.render(messages)
-        tokens = self._tokens(rendered.text)
+    def _fitting(
+        self,
+        request: ChatRequest,
+        whole: Prompt,
+        kept: int,
+        held: Sequence[Sequence[int]],
+    ) -> Prompt:
+        """The prompt without the turns that have to leave; if none may any more, as it then is."""
+        room, prompt = self._size - kept, whole
+        lengths = self._lengths(request.messages, len(whole.tokens))
+        for left in conversation.cuts(request.messages, lengths, room, self._size):
+            prompt = self._render(request, left, held)
+            if len(prompt.tokens) <= room:
+                break
+        return prompt
+
+    def _render(
+        self,
+        request: ChatRequest,
+        left: tuple[int, ...],
+        held: Sequence[Sequence[int]],
+    ) -> Prompt:
+        messages = conversation.without(request.messages, left)
+        rendered = self._dialect.render(messages, request.thinking, request.effort)
+        tokens = self._tokens(rendered.text, held)
         if not tokens:
             # llama.cpp ends the process when it is asked to go on from nothing.
             raise TemplateFailed(
@@ -84,9 +122,17 @@ class Prompter:
                 "The model's chat template makes an empty prompt of this conversation.",
                 "Write a message, or choose another model.",
             )
-        return Prompt(rendered.text, tokens, left_out, rendered.reasoning)
+        return Prompt(rendered, tokens, left, self._stable(rendered, tokens))
 
-    def _tokens(self, text: str) -> list[int]:
+    def _stable(self, rendered: Rendered, tokens: Sequence[int]) -> int:
+        if not rendered.fades:
+            return len(tokens)
+        end = rendered.text[-rendered.fades :]
+        # Without a marker at its beginning, a token may reach over it.
+        over = 0 if self._dialect.begins_with_marker(end) else 1
+        return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)
+
+    def _tokens(self, text: str, held: Sequence[Sequence[int]]) -> list[int]:
         known_text, known_tokens = self._known
         rest = text.removeprefix(known_text)
         # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
@@ -94,10 +140,10 @@ class Prompter:
             return known_tokens + self._vocabulary.tokenise(rest)
         begins = self._dialect.begins_with_marker
         at, spelt = 0, list[int]()
-        for held in self._held:
-            count, end = spelled(text, held, self._vocabulary, begins)
+        for sequence in held:
+            count, end = spelled(text, sequence, self._vocabulary, begins)
             if end > at:
-                at, spelt = end, list(held[:count])
+                at, spelt = end, list(sequence[:count])
         if at:
             return spelt + self._vocabulary.tokenise(text[at:])
         tokens = self._vocabulary.tokenise(text)
@@ -107,6 +153,15 @@ class Prompter:
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:
         """Tokens of each message, with its even share of the template's own."""
-        texts = [len(self._vocabulary.tokenise(message.text)) for message in messages]
+        texts = [self._count(message) for message in messages]
         markup = max(0, total - sum(texts)) // len(messages)
         return [text + markup for text in texts]
+
+    def _count(self, message: Message) -> int:
+        """Tokens of a message's text, counted once: a chat is measured again and again."""
+        key = hash(message.text)
+        if key not in self._counts:
+            if len(self._counts) >= _MOST_COUNTS:
+                self._counts.clear()
+            self._counts[key] = len(self._vocabulary.tokenise(message.text))
+        return self._counts[key]

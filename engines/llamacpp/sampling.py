@@ -72,6 +72,14 @@ class Sampler(Protocol):
         """
         ...
 
+    def take(self, token: int) -> None:
+        """Take note of a token that was not left to be drawn."""
+        ...
+
+    def guide(self, *, on: bool) -> None:
+        """Whether its grammar, if there is one, holds for the tokens to come; at first it does."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -83,6 +91,12 @@ class Greedy:
 
     def draw(self, context: Context, row: int = -1) -> int:
         return int(self._logits.row(context.pointer, row).argmax())
+
+    def take(self, token: int) -> None:
+        """It remembers nothing."""
+
+    def guide(self, *, on: bool) -> None:
+        """It has no grammar."""
 
     def close(self) -> None:
         """It owns nothing."""
@@ -130,6 +144,12 @@ class ChainSampler:
 
     def draw(self, context: Context, row: int = -1) -> int:
         return int(self._sample(self._chain, context.pointer, row))
+
+    def take(self, token: int) -> None:
+        self._api.llama_sampler_accept(self._chain, token)
+
+    def guide(self, *, on: bool) -> None:
+        """It has no grammar."""
 
     def close(self) -> None:
         if self._chain:

@@ -76,6 +76,12 @@ class Vocabulary:
     def eos_text(self) -> str:
         return self.text(int(self._api.llama_vocab_eos(self._pointer)))
 
+    def token_of(self, special: str) -> int | None:
+        """The token with this text, if it is one that stands for itself."""
+        tokens = self.tokenise(special) if special in self._special else []
+        found = [token for token in tokens if self.text(token) == special]
+        return found[0] if found else None
+
     def ends_generation(self, token: int) -> bool:
         """Whether the token ends a turn or the text (llama_vocab_is_eog)."""
         return bool(self._api.llama_vocab_is_eog(self._pointer, token))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engines.dialect import Reasoning, ReasoningSplitter
-from engines.text import StopStrings, Utf8Decoder
-from engines.types import ReasoningDelta, TextDelta
+from engines.dialect import Splitter
+from engines.text import SEAM, StopStrings, Utf8Decoder
+from engines.types import ReasoningDelta, TextDelta, WasReasoning
 
-Delta = TextDelta | ReasoningDelta
+Delta = TextDelta | ReasoningDelta | WasReasoning
 
 
 class Writer:
@@ -17,16 +17,17 @@ class Writer:
     known: how many of the pieces there are up to the last that ended with a whole character.
     raw: the text of those, markers and stop string with it.
     stopped: a stop string was met; nothing more is shown.
+    reasoning_pieces: how many were reasoning, without markers.
     """
 
-    def __init__(
-        self, reasoning: Reasoning | None, stops: Sequence[str], *, inside_reasoning: bool
-    ) -> None:
+    def __init__(self, splitter: Splitter, stops: Sequence[str]) -> None:
         self._characters = Utf8Decoder()
-        self._splitter = ReasoningSplitter(reasoning, inside=inside_reasoning)
+        self._splitter = splitter
         self._stops = StopStrings(stops)
         self._parts: list[str] = []
         self.known = 0
+        self.reasoning_pieces = 0
+        self._waiting = 0
 
     @property
     def raw(self) -> str:
@@ -36,12 +37,24 @@ class Writer:
     def stopped(self) -> bool:
         return self._stops.hit
 
-    def feed(self, piece: bytes) -> Iterator[Delta]:
-        text = self._characters.feed(piece)
+    def feed(self, piece: bytes, marker: str = "") -> Iterator[Delta]:
+        """What the next token adds. marker: its text, if it is a marker of the dialect."""
+        decode = self._characters
+        text = decode.finish() + marker if marker else decode.feed(piece)
         self._parts.append(text)
         if self._characters.whole:
             self.known = len(self._parts)
-        return self._shown(self._splitter.feed(text))
+        within = self._splitter.reasoning
+        deltas = self._splitter.feed(seamed(text, marker))
+        if within and self._splitter.reasoning:
+            self._waiting += 1
+            if deltas:
+                self.reasoning_pieces += self._waiting
+                self._waiting = 0
+        else:
+            # What waited was the marker that ended the reasoning.
+            self._waiting = 0
+        return self._shown(deltas)
 
     def finish(self, *, ended: bool) -> Iterator[Delta]:
         """What was held back, now that nothing follows.
@@ -59,7 +72,15 @@ class Writer:
 
     def _shown(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
         for delta in deltas:
-            if isinstance(delta, ReasoningDelta):
+            if isinstance(delta, WasReasoning) and (rest := self._stops.finish()):
+                yield TextDelta(rest)
+            if not isinstance(delta, TextDelta):
                 yield delta
             elif text := self._stops.feed(delta.text):
                 yield TextDelta(text)
+
+
+def seamed(text: str, marker: str) -> str:
+    """A token's text as splitters take it: only the marker at its end has a SEAM before it."""
+    plain = text.removesuffix(marker).replace(SEAM, "\N{REPLACEMENT CHARACTER}")
+    return plain + SEAM + marker if marker else plain

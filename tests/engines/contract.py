@@ -19,7 +19,13 @@ import pytest
 
 from engines.base import Engine
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled, MessageTooLong, ModelNotFound
+from engines.errors import (
+    ContextFull,
+    EngineError,
+    LoadCancelled,
+    MessageTooLong,
+    ModelNotFound,
+)
 from engines.types import (
     ChatRequest,
     Done,
@@ -152,6 +158,63 @@ class EngineContract:
         assert usage.prompt_tokens < usage.context
         assert isinstance(events[0], PromptReady)
         assert events[0].left_out == usage.left_out
+        assert events[0].left == tuple(range(1, 1 + usage.left_out)), "the first is the system's"
+
+    def test_what_is_pinned_stays(self, loaded: Engine, plan: LoadPlan) -> None:
+        turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
+        request = ask(*turns, "And now?")
+        pinned = replace(request.messages[2], pinned=True)
+        messages = (*request.messages[:2], pinned, *request.messages[3:])
+        events = run(loaded, replace(request, messages=messages))
+        assert isinstance(events[0], PromptReady)
+        assert {0, 1, 4, 5} <= set(events[0].left)
+        assert not {2, 3} & set(events[0].left), "a turn stays whole"
+
+    def test_too_many_pins_are_said(self, loaded: Engine, plan: LoadPlan) -> None:
+        turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
+        request = ask(*turns, "And now?")
+        messages = tuple(replace(message, pinned=True) for message in request.messages)
+        with pytest.raises(ContextFull) as caught:
+            run(loaded, replace(request, messages=messages))
+        assert "pinned" in caught.value.what
+        assert answer(loaded, ask("What is Hearth?"))
+
+    def test_what_may_not_be_left_out_is_an_error(self, loaded: Engine, plan: LoadPlan) -> None:
+        turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
+        with pytest.raises(ContextFull) as caught:
+            run(loaded, ask(*turns, "And now?", overflow="stop"))
+        assert f"{plan.context:,}" in caught.value.why
+        assert caught.value.what
+        assert caught.value.do
+        assert answer(loaded, ask("What is Hearth?", overflow="stop"))
+
+    def test_what_is_measured_is_what_is_asked(self, loaded: Engine, plan: LoadPlan) -> None:
+        short = ask("What is Hearth?", "An app.", "Really?", system="Be brief.")
+        turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
+        for request in (short, ask(*turns, "And now?")):
+            measured = loaded.measure(request)
+            ready = run(loaded, request)[0]
+            assert isinstance(ready, PromptReady)
+            assert (measured.prompt, measured.left) == (ready.prompt_tokens, ready.left)
+            assert len(measured.lengths) == len(request.messages)
+            assert abs(sum(measured.lengths) - measured.total) <= len(request.messages)
+            assert measured.context == plan.context
+        assert measured.total > measured.context
+
+    def test_measuring_waits_for_no_answer_and_changes_none(self, loaded: Engine) -> None:
+        request = ask("What is Hearth?", max_tokens=None)
+        expected = run(loaded, request)
+        other = loaded.measure(ask("Something else entirely?"))
+        events = loaded.chat(request, CancelToken())
+        seen = [next(events)]
+        assert loaded.measure(ask("Something else entirely?")) == other
+        seen += list(events)
+        assert text_of(seen) == text_of(expected)
+        assert done_of(seen).usage.cached_tokens >= done_of(expected).usage.prompt_tokens - 1
+
+    def test_without_a_model_nothing_is_measured(self, engine: Engine) -> None:
+        with pytest.raises(EngineError):
+            engine.measure(ask("Hello"))
 
     def test_a_message_longer_than_the_context_is_refused(
         self, loaded: Engine, plan: LoadPlan

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.dialect import REASONING, Dialect, Reasoning, ReasoningSplitter
+from engines.dialect import Dialect
+from engines.dialect.formats import GEMMA, THINK
 from engines.errors import TemplateFailed
 from engines.text import SEAM
-from engines.types import Message, ReasoningDelta, TextDelta
+from engines.types import Message
 
 TURNS = (
     "{{ bos_token }}{% for m in messages %}<|turn>{{ m['role'] }}\n"
@@ -143,49 +144,15 @@ def test_no_text_spells_a_marker_between_the_cuts(words: list[str]) -> None:
     assert not any(marker in part for part in parts for marker in markers)
 
 
-GEMMA, THINK = REASONING
-
-
-def split(pieces: list[str], pair: Reasoning | None, *, inside: bool = False) -> tuple[str, str]:
-    """Reasoning and answer of a text that comes in these pieces."""
-    splitter = ReasoningSplitter(pair, inside=inside)
-    events = [event for piece in pieces for event in splitter.feed(piece)] + splitter.finish()
-    reasoning = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
-    return reasoning, "".join(event.text for event in events if isinstance(event, TextDelta))
-
-
-@pytest.mark.parametrize(
-    ("text", "pair", "inside", "expected"),
-    [
-        ("Just so.", None, False, ("", "Just so.")),
-        ("<think>no", None, False, ("", "<think>no")),
-        ("Just so.", THINK, False, ("", "Just so.")),
-        ("<think>\nHm.\n</think>\n\nYes.", THINK, False, ("Hm.\n", "Yes.")),
-        ("\n<think>Hm", THINK, False, ("Hm", "")),
-        ("\nHm.</think>Yes.", THINK, True, ("Hm.", "Yes.")),
-        ("<|channel>thought\nHm.<channel|>Yes.", GEMMA, False, ("Hm.", "Yes.")),
-        ("<|channel>thought\n<channel|>Yes.", GEMMA, False, ("", "Yes.")),
-        ("One writes <think>x</think>.", THINK, False, ("", "One writes <think>x</think>.")),
-        ("<thin", THINK, False, ("", "<thin")),
-        ("<thinly> so", THINK, False, ("", "<thinly> so")),
-    ],
-)
-def test_reasoning_is_told_from_the_answer(
-    text: str, pair: Reasoning | None, inside: bool, expected: tuple[str, str]
-) -> None:
-    assert split([text], pair, inside=inside) == expected
-    assert split(list(text), pair, inside=inside) == expected
-
-
-def test_the_pair_is_the_one_that_the_model_knows() -> None:
-    assert Dialect(TURNS).reasoning is None
-    assert Dialect(TURNS, added=("<channel|>",)).reasoning is GEMMA
-    assert Dialect(TURNS + "{# </think> #}").reasoning is THINK
+def test_the_format_is_the_one_that_the_model_knows() -> None:
+    assert Dialect(TURNS).format is None
+    assert Dialect(TURNS, added=("<|channel>", "<channel|>")).format is GEMMA
+    assert Dialect(TURNS + "{# </think> #}").format is THINK
 
 
 def test_a_prompt_may_end_inside_the_reasoning() -> None:
     dialect = Dialect(TURNS + "<think>\n{# </think> #}")
-    assert dialect.render([Message("user", "Why?")]).reasoning
+    assert dialect.render([Message("user", "Why?")]).begins == "reasoning"
     begun = dialect.render([Message("user", "Why?"), Message("assistant", "Because")])
-    assert not begun.reasoning
+    assert begun.begins == "answer"
     assert begun.text.endswith("<think>\n</think>\n\nBecause")

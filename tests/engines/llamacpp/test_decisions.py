@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from engines.llamacpp.cache import reusable
-from engines.llamacpp.conversation import answer_room, cuts, removable
+from engines.llamacpp.conversation import answer_room, cuts, pinned, removable, without
 from engines.llamacpp.sampling import actual_seed
 from engines.types import Message, Sampling
 
@@ -67,8 +68,33 @@ def test_system_prompt_and_last_question_stay() -> None:
 
 def test_whole_turns_leave() -> None:
     messages = conversation(4)
-    assert cuts(messages, [10] * 10, room=90, context=100) == [6, 8]
-    assert cuts(messages, [10] * 10, room=10, context=100) == [8]
+    first, second = cuts(messages, [10] * 10, room=90, context=100)
+    assert (first, second) == ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, 6, 7, 8))
+    assert cuts(messages, [10] * 10, room=10, context=100) == [second]
+    assert without(messages, second) == (messages[0], messages[9])
+
+
+def pin(messages: list[Message], *places: int) -> list[Message]:
+    return [replace(m, pinned=at in places) for at, m in enumerate(messages)]
+
+
+def test_a_pin_keeps_its_whole_turn() -> None:
+    messages = pin(conversation(4), 4)
+    assert pinned(messages) == [3, 4]
+    (first, *_) = cuts(messages, [10] * 10, room=90, context=100)
+    assert first == (1, 2, 5, 6)
+    assert cuts(messages, [10] * 10, room=10, context=100) == [(1, 2, 5, 6, 7, 8)]
+
+
+def test_where_everything_is_pinned_nothing_leaves() -> None:
+    messages = pin(conversation(2), 1, 3)
+    assert cuts(messages, [10] * 6, room=10, context=100) == [()]
+
+
+def test_a_pin_of_what_stays_anyway_changes_nothing() -> None:
+    messages = conversation(4)
+    expected = cuts(messages, [10] * 10, room=90, context=100)
+    assert cuts(pin(messages, 0, 9), [10] * 10, room=90, context=100) == expected
 
 
 def test_the_cut_stays_while_the_conversation_grows() -> None:
@@ -76,11 +102,23 @@ def test_the_cut_stays_while_the_conversation_grows() -> None:
     for turns in range(10, 40):
         messages = conversation(turns)
         lengths = [7 + number % 5 for number in range(len(messages))]
-        (count, *_) = cuts(messages, lengths, room=150, context=200)
-        assert sum(lengths) - sum(lengths[1 : 1 + count]) <= 150
-        first.append(count)
+        (left, *_) = cuts(messages, lengths, room=150, context=200)
+        assert sum(lengths) - sum(lengths[at] for at in left) <= 150
+        first.append(len(left))
     assert first == sorted(first)
     assert sum(before != after for before, after in pairwise(first)) < 8
+
+
+def test_with_pins_the_cut_stays_as_well() -> None:
+    seen = []
+    for turns in range(10, 40):
+        messages = pin(conversation(turns), 3, 8)
+        lengths = [7 + number % 5 for number in range(len(messages))]
+        (left, *_) = cuts(messages, lengths, room=150, context=200)
+        assert not {3, 4, 7, 8} & set(left)
+        assert sum(lengths) - sum(lengths[at] for at in left) <= 150
+        seen.append(left)
+    assert sum(before != after for before, after in pairwise(seen)) < 10
 
 
 def test_room_for_an_answer() -> None:

@@ -1,0 +1,13 @@
+"""How a model family writes a conversation: its chat template and its reasoning markers.
+
+The template is a program that comes with the model file: it runs in a sandbox. What people wrote
+goes through it as data: text that spells a control token never becomes one. Whether a model
+reasons, and how to ask it to, is found out by rendering the template both ways.
+"""
+
+from engines.dialect.dialect import CHATML, Dialect, Prompt
+from engines.dialect.formats import FORMATS, Format
+from engines.dialect.splitter import Splitter
+from engines.dialect.switch import Switch
+
+__all__ = ["CHATML", "FORMATS", "Dialect", "Format", "Prompt", "Splitter", "Switch"]

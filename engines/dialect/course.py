@@ -1,0 +1,61 @@
+"""Which tokens of an answer are written without asking the model: pure.
+
+A reasoning budget ends the reasoning after so many tokens with the marker that ends it. An answer
+that follows a grammar has its reasoning before it, where the grammar does not hold.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from engines.dialect.splitter import Splitter
+
+
+class Course:
+    """Follows an answer token by token.
+
+    splitter: one of its own. first: tokens that begin the answer. closing: those that end the
+    reasoning. budget: most tokens of reasoning, None for no limit.
+    """
+
+    def __init__(
+        self,
+        splitter: Splitter,
+        *,
+        first: Iterable[int] = (),
+        closing: Sequence[int] = (),
+        budget: int | None = None,
+    ) -> None:
+        self._splitter = splitter
+        self._forced = deque(first)
+        self._closing = closing
+        self._budget = budget
+        self._spent = 0
+        self._close_if_due()
+
+    @property
+    def forced(self) -> int | None:
+        """The token that has to come next; None leaves it to the model."""
+        return self._forced[0] if self._forced else None
+
+    @property
+    def answering(self) -> bool:
+        """Whether the next token is part of the answer, for which a grammar holds."""
+        return not self._forced and not self._splitter.reasoning
+
+    def saw(self, text: str) -> None:
+        """Take note of the next token's text, as splitters take it."""
+        within = self._splitter.reasoning
+        self._splitter.feed(text)
+        if self._forced:
+            self._forced.popleft()
+        elif within and self._splitter.reasoning:
+            self._spent += 1
+        self._close_if_due()
+
+    def _close_if_due(self) -> None:
+        due = self._budget is not None and self._spent >= self._budget
+        if due and self._splitter.reasoning and not self._forced:
+            self._forced.extend(self._closing)
+            self._budget = None

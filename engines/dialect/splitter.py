@@ -1,0 +1,179 @@
+"""Tells a model's reasoning from its answer while both stream, however the text is cut."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from engines.dialect.formats import Format
+from engines.dialect.harmony import ChannelSplitter
+from engines.text import SEAM, held_back
+from engines.types import ReasoningDelta, TextDelta, WasReasoning
+
+Begins = Literal["start", "reasoning", "answer"]
+"""Where an answer begins: at its very start, within its reasoning, or behind that."""
+
+Delta = TextDelta | ReasoningDelta | WasReasoning
+
+
+class Splitter(Protocol):
+    """Text in, reasoning and answer out; a beginning of a marker waits for its rest."""
+
+    @property
+    def reasoning(self) -> bool:
+        """Whether what comes next is reasoning."""
+        ...
+
+    def feed(self, text: str) -> list[Delta]: ...
+
+    def finish(self) -> list[Delta]:
+        """What was held back, now that nothing follows."""
+        ...
+
+
+def open_splitter(
+    format_: Format | None, begins: Begins = "start", *, expected: bool = False
+) -> Splitter:
+    """For one answer. expected: the model is about to reason, even if it leaves out the marker."""
+    if format_ is None:
+        return _Whole()
+    if format_.channels:
+        return ChannelSplitter(format_.marked, begins)
+    return PairSplitter(format_, begins, expected=expected)
+
+
+class _Whole:
+    """For a model that does not reason: all of it is the answer."""
+
+    reasoning = False
+
+    def feed(self, text: str) -> list[Delta]:
+        return [TextDelta(text)] if text else []
+
+    def finish(self) -> list[Delta]:
+        return []
+
+
+class PairSplitter:
+    """For reasoning between two markers, before the answer.
+
+    Markers count only before the answer has begun: later they are text about markers. There is
+    one exception, for models that leave out the opening marker: where reasoning is `expected`, a
+    first closing marker at the beginning of a line turns all before it into reasoning.
+    """
+
+    def __init__(
+        self, format_: Format, begins: Begins = "start", *, expected: bool = False
+    ) -> None:
+        self._format = format_
+        self._state: Begins = begins
+        self._held = ""
+        self._trim = begins == "reasoning"
+        self._wrapped = begins == "answer" and format_.wraps is not None
+        self._omitted = begins == "start" and expected
+        self._line = ""
+
+    @property
+    def reasoning(self) -> bool:
+        return self._state == "reasoning"
+
+    def feed(self, text: str) -> list[Delta]:
+        deltas: list[Delta] = []
+        self._held += text
+        while self._step(deltas):
+            pass
+        return deltas
+
+    def finish(self) -> list[Delta]:
+        deltas: list[Delta] = []
+        held, self._held = self._held, ""
+        if self._wrapped and self._format.wraps and held.strip() == self._format.wraps[1]:
+            held = ""
+        self._emit(deltas, held)
+        return deltas
+
+    def _step(self, deltas: list[Delta]) -> bool:
+        """Handle the text up to the next marker; False when there is none yet."""
+        if self._state == "start":
+            return self._start()
+        if self._state == "reasoning":
+            return self._reason(deltas)
+        return self._answer(deltas)
+
+    def _start(self) -> bool:
+        """Which marker does it begin with, if any?"""
+        begun = self._held.lstrip()
+        openings = dict.fromkeys(self._format.opens, "reasoning")
+        if self._format.wraps:
+            openings[self._format.wraps[0]] = "answer"
+        for marker, state in openings.items():
+            if begun.startswith(marker):
+                self._held = begun.removeprefix(marker)
+                self._state = "reasoning" if state == "reasoning" else "answer"
+                self._wrapped = state == "answer"
+                self._trim, self._omitted = True, False
+                return True
+        if any(marker.startswith(begun) for marker in openings):
+            return False
+        self._state = "answer"
+        return True
+
+    def _reason(self, deltas: list[Delta]) -> bool:
+        found = [(at, it) for it in self._format.closes if (at := self._held.find(it)) >= 0]
+        if found:
+            at, marker = min(found)
+            self._emit(deltas, self._held[:at])
+            self._held = self._held[at + len(marker) :]
+            self._state, self._trim = "start", True
+            return True
+        self._emit_but(deltas, held_back(self._held, self._format.closes))
+        return False
+
+    def _answer(self, deltas: list[Delta]) -> bool:
+        if self._omitted:
+            return self._look_for_end(deltas)
+        keep = 0
+        if self._wrapped and self._format.wraps:
+            # The closing tag counts only as the very last.
+            closing = self._format.wraps[1]
+            ended = self._held.rstrip()
+            blanks = len(self._held) - len(ended)
+            if ended.endswith(closing):
+                keep = len(closing) + blanks
+            elif not blanks:
+                keep = held_back(ended, (closing,))
+        self._emit_but(deltas, keep)
+        return False
+
+    def _look_for_end(self, deltas: list[Delta]) -> bool:
+        """Find out whether this is reasoning without an opening marker, line by line."""
+        markers = (*self._format.closes, *self._format.opens)
+        found = [(at, it) for it in markers if (at := self._held.find(it)) >= 0]
+        if not found:
+            self._emit_but(deltas, held_back(self._held, markers))
+            return False
+        at, marker = min(found)
+        line = self._line + self._held[:at].replace(SEAM, "")
+        self._omitted = False
+        if marker in self._format.opens or line.rpartition("\n")[2].strip():
+            return True
+        self._emit(deltas, self._held[:at])
+        deltas.append(WasReasoning())
+        self._held = self._held[at + len(marker) :]
+        self._state, self._trim = "start", True
+        return True
+
+    def _emit_but(self, deltas: list[Delta], keep: int) -> None:
+        """Pass on all but the last `keep` characters."""
+        shown = len(self._held) - keep
+        text, self._held = self._held[:shown], self._held[shown:]
+        self._emit(deltas, text)
+
+    def _emit(self, deltas: list[Delta], text: str) -> None:
+        text = text.replace(SEAM, "")
+        if self._trim:
+            text = text.lstrip("\n")
+            self._trim = not text
+        if text:
+            self._line = (self._line + text).rpartition("\n")[2]
+            delta = ReasoningDelta if self._state == "reasoning" else TextDelta
+            deltas.append(delta(text))

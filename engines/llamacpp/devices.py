@@ -1,0 +1,87 @@
+"""The devices that llama.cpp sees, without loading it into this process.
+
+Its libraries take memory and time that nobody needs before a model is loaded, and drivers of
+graphics cards are code that can crash. So another process looks, unless they are here already.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable
+from engines.hardware.values import NativeDevice
+from engines.llamacpp.helper.parent import Ended, run_helper
+from engines.llamacpp.native import loaded_native
+
+COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.devices_child")
+"""How to start the process; its last line on standard output is the answer. See `probe.COMMAND`."""
+
+FRESH_S: Final = 10.0
+"""Seconds for which an answer holds: how much memory is free on a card changes."""
+
+_LIMIT_S: Final = 30.0
+_FAULT: Final = "fault"
+
+
+class Devices:
+    """May be used from any thread; at worst two of them look at once."""
+
+    def __init__(
+        self, command: Sequence[str] = COMMAND, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._command = tuple(command)
+        self._clock = clock
+        self._seen: tuple[float, tuple[NativeDevice, ...]] | None = None
+
+    def look(self) -> tuple[NativeDevice, ...]:
+        """All of them, the processor among them. Raises EngineUnavailable."""
+        native = loaded_native()
+        if native is not None:
+            return native.devices()
+        now = self._clock()
+        if self._seen is None or now - self._seen[0] > FRESH_S:
+            self._seen = now, self._ask()
+        return self._seen[1]
+
+    def _ask(self) -> tuple[NativeDevice, ...]:
+        try:
+            ended = run_helper(self._command[:-1], self._command[-1], _LIMIT_S, CancelToken())
+        except OSError as error:
+            raise _unavailable(
+                f"The system starts no process: {error.strerror or error}."
+            ) from error
+        return _answer(ended)
+
+
+def told(devices: Sequence[NativeDevice]) -> list[dict[str, Any]]:
+    """How devices travel between two processes."""
+    return [vars(device) for device in devices]
+
+
+def fault(error: EngineUnavailable) -> dict[str, str]:
+    return {_FAULT: error.why}
+
+
+def _answer(ended: Ended) -> tuple[NativeDevice, ...]:
+    last = ended.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
+    try:
+        said = json.loads(last)
+        if isinstance(said, dict):
+            raise _unavailable(str(said[_FAULT]))
+        return tuple(NativeDevice(**device) for device in said)
+    except (ValueError, TypeError, KeyError):
+        why = "It came to no end." if not ended.in_time else f"Its code was {ended.code}."
+        raise _unavailable(f"The process that looked at the devices failed. {why}") from None
+
+
+def _unavailable(why: str) -> EngineUnavailable:
+    return EngineUnavailable(
+        "The llama.cpp engine cannot start.",
+        why,
+        "Start Hearth with run.py, which sets the engine up again.",
+    )

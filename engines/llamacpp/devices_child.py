@@ -1,0 +1,23 @@
+"""The process that loads llama.cpp and says which devices it sees. See `devices`."""
+
+from __future__ import annotations
+
+import sys
+
+from engines.errors import EngineUnavailable
+from engines.llamacpp.devices import fault, told
+from engines.llamacpp.helper.child import begin
+from engines.llamacpp.native import load_native
+
+
+def main() -> int:
+    say = begin()
+    try:
+        say(told(load_native().devices()))
+    except EngineUnavailable as error:
+        say(fault(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Looking at the devices from another process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from engines.errors import EngineUnavailable
+from engines.llamacpp.devices import FRESH_S, Devices
+from engines.llamacpp.native import load_native
+
+LOOK = """
+import sys
+from engines.llamacpp.devices import Devices
+print([device.kind for device in Devices().look()], "llama_cpp" in sys.modules)
+"""
+SPEAKS = "import sys; print({said!r}); sys.exit({code})"
+
+
+def speaking(said: str, code: int = 0) -> tuple[str, ...]:
+    return (sys.executable, "-c", SPEAKS.format(said=said, code=code))
+
+
+@pytest.fixture(autouse=True)
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engines.llamacpp.devices.loaded_native", lambda: None)
+
+
+def test_another_process_sees_what_this_one_would() -> None:
+    seen, ours = Devices().look(), load_native().devices()
+    assert [(it.name, it.kind, it.total_bytes) for it in seen] == [
+        (it.name, it.kind, it.total_bytes) for it in ours
+    ]
+
+
+def test_the_library_stays_out_of_the_process_that_asks() -> None:
+    out = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True)
+    assert out.stdout.strip().startswith("['cpu'")
+    assert out.stdout.strip().endswith("False")
+
+
+def test_once_it_is_loaded_nobody_else_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engines.llamacpp.devices.loaded_native", load_native)
+    assert Devices(("no such program",)).look() == load_native().devices()
+
+
+def test_an_answer_holds_for_a_while() -> None:
+    now = 0.0
+    device = '[{"name": "A", "description": "", "backend": "", "kind": "cpu",'
+    device += ' "total_bytes": 1, "free_bytes": 1, "pci_id": null}]'
+    devices = Devices(speaking(device), clock=lambda: now)
+    assert devices.look()[0].name == "A"
+    devices._command = speaking("[]")
+    assert devices.look()[0].name == "A"
+    now = FRESH_S + 1
+    assert devices.look() == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (speaking('{"fault": "A driver is missing."}'), "A driver is missing."),
+        (speaking("nonsense", code=3), "Its code was 3."),
+        (speaking('[{"name": "half"}]'), "failed"),
+        (("/no/such/program", "x"), "The system starts no process"),
+    ],
+)
+def test_what_goes_wrong_is_said(command: tuple[str, ...], why: str) -> None:
+    with pytest.raises(EngineUnavailable, match="cannot start") as caught:
+        Devices(command).look()
+    assert why in caught.value.why
