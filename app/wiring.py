@@ -15,11 +15,14 @@ from app.hub.limiter import Limiter
 from app.hub.remote_header import forget_headers
 from app.hub.transfer import Terms
 from app.net import Gate, endpoint
+from app.opening import MB, FirstServices, Opened, first_services, open_data
 from app.services.answers import Answers
 from app.services.bench import Bench
+from app.services.chat_layers import ChatLayers
 from app.services.collection.collection import Collection
 from app.services.collection.folders import folders_named
 from app.services.collection.places import places_here
+from app.services.compacting import Compacting
 from app.services.downloads import DownloadQueue, Pace
 from app.services.fitting import Fitting
 from app.services.library import Library
@@ -30,15 +33,25 @@ from app.services.recommending import Recommending
 from app.services.runtime import Runtime
 from app.services.tokens import Tokens
 from app.services.trash import empty_trash
+from app.store.assistants import AssistantStore
+from app.store.branches import BranchStore
+from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.downloads import DownloadStore
 from app.store.folder import DataFolder
+from app.store.folders import FolderStore
 from app.store.ledger import Ledger
 from app.store.loads import LoadStore
 from app.store.models import ModelStore
+from app.store.prompts import PromptStore
+from app.store.search import Search
+from app.store.search_index import SearchIndex
 from app.store.secrets import Secrets
 from app.store.settings_file import SettingsFile
+from app.store.shelves import Shelves
+from app.store.snapshots import Snapshots
+from app.store.summaries import SummaryStore
 from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
@@ -50,7 +63,9 @@ from engines.llamacpp.speculative.cost_book import CostBook
 from engines.registry import statuses
 
 if TYPE_CHECKING:
+    from app.services.snapshots import DailySnapshots
     from app.services.tasks import Tasks
+    from app.services.titles import Titles
     from app.services.window import WindowServices
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
@@ -59,8 +74,6 @@ DELETED_KEPT_S = 30 * 24 * 3600.0
 
 HEADERS_KEPT_S = 30 * 24 * 3600.0
 """How long a header from the Hub is kept, in seconds."""
-
-MB = 1_000_000
 
 CATALOGUE = RESOURCES / "catalogue.json"
 STARTER = RESOURCES / "starter" / "starter.gguf"
@@ -86,9 +99,17 @@ class Core:
     stays_offline: in this run, whatever the settings say.
     """
 
+    opened: Opened
     folder: DataFolder
     database: Database
     chats: ChatStore
+    shelves: Shelves
+    folders: FolderStore
+    index: SearchIndex
+    search: Search
+    snapshots: Snapshots
+    assistants: AssistantStore
+    prompts: PromptStore
     settings: SettingsFile
     library: Library
     care: ModelCare
@@ -111,6 +132,7 @@ class Core:
         self.runtime.unload()
         self.downloads.close()
         self.gate.close()
+        self.index.close()
         self.database.close()
 
 
@@ -119,14 +141,19 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
 
     offline: stay offline in this run, whatever the settings say.
     """
-    folder.prepare()
-    settings = SettingsFile(folder.settings)
-    states = _states(folder, settings)
-    database = Database(folder.database)
-    chats = ChatStore(database)
+    return complete(open_data(folder), offline)
+
+
+def complete(opened: Opened, offline: bool = False) -> Core:
+    """All else that goes with an open data folder. Raises AppError; nothing stays open then."""
+    folder, settings, database = opened.folder, opened.settings, opened.database
+    chats = opened.chats
     try:
+        states = opened.states
         chats.mark_interrupted()
         empty_trash(chats, states.forget, DELETED_KEPT_S)
+        BranchStore(database).purge(DELETED_KEPT_S)
+        index = SearchIndex(folder.search, database)
     except BaseException:
         database.close()
         raise
@@ -149,6 +176,7 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
     recommending = Recommending(CATALOGUE, folder.root, default_root, hardware, hub)
     advise = with_catalogue(recommending.catalogue)
     runtime = Runtime(engine, fitting, advise)
+    assistants = AssistantStore(database)
     care = ModelCare(library, models, collection)
     downloads = DownloadQueue(
         DownloadStore(database),
@@ -157,15 +185,29 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
     )
     downloads.on_done = care.downloaded
     return Core(
+        opened=opened,
         folder=folder,
         database=database,
         chats=chats,
+        shelves=opened.shelves,
+        folders=opened.folders,
+        index=index,
+        search=Search(index, database),
+        snapshots=Snapshots(folder.snapshots, folder.database),
+        assistants=assistants,
+        prompts=PromptStore(database),
         settings=settings,
         library=library,
         care=care,
         runtime=runtime,
         fitting=fitting,
-        answers=Answers(chats, library, runtime),
+        answers=Answers(
+            chats,
+            library,
+            runtime,
+            ChatLayers(ChatSettingsStore(database), assistants),
+            Compacting(SummaryStore(database), runtime),
+        ),
         bench=Bench(runtime, engine.check_mtp),
         states=states,
         stays_offline=offline,
@@ -197,51 +239,61 @@ def _further_folders(settings: SettingsFile) -> tuple[Path, ...]:
         return ()
 
 
-def _states(folder: DataFolder, settings: SettingsFile) -> StateFolder:
-    """The chats that are kept ready on disk.
-
-    Settings that cannot be read are told by whoever needs them next; until then the usual room
-    holds, so that nothing is removed for a slip in that file.
-    """
-    try:
-        room = settings.read().kv_disk
-    except SettingsInvalid:
-        room = Settings().kv_disk
-    return StateFolder(folder.root / "states", room * MB)
-
-
 @dataclass(frozen=True)
 class WindowParts:
     """The window's own objects on top of a Core. The owner closes `tasks` before the core."""
 
     tasks: Tasks
     services: WindowServices
+    background: tuple[Titles, DailySnapshots]
 
 
-def open_services(core: Core) -> WindowParts:
-    """Qt comes in here, so that the terminal runs where Qt's system libraries are missing."""
-    from app.services.chats import Chats
+def open_services(core: Core, first: FirstServices | None = None) -> WindowParts:
+    """Qt comes in here, so that the terminal runs where Qt's system libraries are missing.
+
+    first: those that are there already.
+    """
+    from app.services.assistants import Assistants
+    from app.services.chat_search import ChatSearch
+    from app.services.chat_settings import ChatSettings
     from app.services.connections import Connections
     from app.services.discover import Discover
     from app.services.download_list import DownloadList
     from app.services.generation import Generation
+    from app.services.global_shortcut.service import GlobalShortcut
     from app.services.hub_token import HubToken
     from app.services.model_page import ModelPage
     from app.services.models import Models
+    from app.services.notifications import Notifications
     from app.services.overview import ModelOverview
+    from app.services.prompts import Prompts
     from app.services.same_answer import SameAnswer
-    from app.services.settings import SettingsService
+    from app.services.session_bus import SessionBus
     from app.services.suggestions import Suggestions
     from app.services.system import SystemService
-    from app.services.tasks import Tasks
     from app.services.window import WindowServices
+    from app.wiring_chats import answering, context, in_background, scratch
 
-    tasks = Tasks()
+    first = first or first_services(core.opened)
+    tasks, settings = first.tasks, first.settings
     tasks.closing.connect(core.gate.hang_up)
-    settings = SettingsService(core.settings)
+    bus = SessionBus(tasks)
+    assistants = Assistants(core.assistants, tasks)
+    generation = Generation(core.chats, core.answers, settings, tasks)
     services = WindowServices(
-        chats=Chats(core.chats, tasks),
-        generation=Generation(core.chats, core.answers, settings, tasks),
+        chats=first.chats,
+        search=ChatSearch(core.search, core.index, tasks),
+        assistants=assistants,
+        chat_settings=ChatSettings(
+            ChatSettingsStore(core.database), assistants, core.library, settings, tasks
+        ),
+        prompts=Prompts(core.prompts, tasks),
+        open_scratch=lambda: scratch(
+            core.library, core.runtime, core.assistants, assistants, settings, tasks
+        ),
+        generation=generation,
+        answering=answering(core.database, core.library, generation, tasks),
+        context=context(core.database, core.answers, core.runtime, settings, tasks),
         models=Models(core.library, core.care, tasks, core.advise),
         overview=ModelOverview(core.library, core.care, core.folder.root, tasks),
         model_page=ModelPage(core.library, core.care, core.fitting, settings, hardware, tasks),
@@ -263,8 +315,13 @@ def open_services(core: Core) -> WindowParts:
         hub_token=HubToken(core.tokens, tasks),
         settings=settings,
         system=SystemService(hardware, statuses, tasks),
+        bus=bus,
+        notifications=Notifications(bus),
+        global_shortcut=GlobalShortcut(bus),
+        tasks=tasks,
         data_folder=core.folder.root,
         log_file=core.folder.logs / "hearth.log",
         stays_offline=core.stays_offline,
     )
-    return WindowParts(tasks, services)
+    background = in_background(core.chats, core.runtime, core.snapshots, services, tasks)
+    return WindowParts(tasks, services, background)

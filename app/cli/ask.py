@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from app.cli.assistants import layers_of
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.parser import Usage
@@ -32,6 +33,12 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
             "A depth is how many tokens MTP guesses ahead, and off means none.",
             "Leave out one of the two.",
         )
+    if args.assistant is not None and args.chat is not None:
+        raise Usage(
+            "--assistant and --chat cannot be given together.",
+            "A chat has the assistant that it began with.",
+            "Leave out one of the two.",
+        )
     settings = core.settings.read()
     text = _standard_input() if args.text == "-" else args.text
     text = with_files(text, args.file)
@@ -48,6 +55,10 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         grammar=_read(args.grammar) if args.grammar else None,
         system_prompt=args.system,
         anyway=args.anyway,
+        thinking=args.think,
+        thinking_budget=args.think_budget,
+        effort=args.effort,
+        under=layers_of(core, args.assistant),
     )
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
@@ -59,7 +70,7 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         _, answer = core.chats.ask(core.chats.chat(args.chat).id, text)
         return core.answers.write(answer, settings, options, out.progress, cancel)
 
-    return print_answer(core, interruptible(work), out)
+    return print_answer(core, interruptible(work), out, args.think)
 
 
 def answer_built_in(core: Core, out: Output) -> int:

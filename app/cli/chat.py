@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import select
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TextIO, cast
 
 from app.cli.ask import answer_built_in
@@ -45,7 +46,7 @@ class Conversation:
     model: str | None = None
     chat_id: str | None = None
     mtp: MtpMode | None = None
-    anyway: bool = False
+    options: AnswerOptions = field(default_factory=AnswerOptions)
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +57,7 @@ class Conversation:
             "/continue": ("go on with an answer that was stopped or cut off", self._continue),
             "/model": ("NAME: choose a model; without a name, show all", self._model),
             "/mtp": ("auto, on or off, for this chat; alone, show how it stands", self._mtp),
+            "/think": ("on or off: whether a model that can be asked to thinks first", self._think),
             "/chats": ("show the chats; /open ID goes on with one", self._chats),
             "/open": ("ID: go on with a chat", self._open),
             "/quit": ("leave; Ctrl-D does the same", self._quit),
@@ -81,10 +83,10 @@ class Conversation:
         settings = self.core.settings.read()
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
-            options = AnswerOptions(model=self.model, anyway=self.anyway)
+            options = replace(self.options, model=self.model)
             return self.core.answers.write(answer, settings, options, self.out.progress, cancel)
 
-        print_answer(self.core, interruptible(work), self.out)
+        print_answer(self.core, interruptible(work), self.out, self.options.thinking)
 
     def _last_answer(self) -> StoredMessage | None:
         path = self.core.chats.path(self.chat_id) if self.chat_id else ()
@@ -130,6 +132,13 @@ class Conversation:
         if stands != "off":
             print(self._what_runs(stands, self.model or self.core.settings.read().model))
 
+    def _think(self, switch: str) -> None:
+        if switch not in {"on", "off"}:
+            self.out.note("Thinking can be on or off.")
+            return
+        self.options = replace(self.options, thinking=switch == "on")
+        print(f"Thinking is {switch} for what comes, where the model can be asked to.")
+
     def _settings(self) -> Settings:
         """Those that hold for the model in use."""
         settings = self.core.settings.read()
@@ -165,7 +174,7 @@ def chat_or_prove(core: Core, out: Output) -> int:
     """
     if sys.stdin is None or (not sys.stdin.isatty() and _is_silent(sys.stdin)):
         return answer_built_in(core, out)
-    return chat(core, None, out)
+    return chat(core, AnswerOptions(), out)
 
 
 def _is_silent(stream: TextIO) -> bool:
@@ -175,16 +184,26 @@ def _is_silent(stream: TextIO) -> bool:
     return not select.select([stream], [], [], _SILENCE_S)[0]
 
 
-def chat(core: Core, model: str | None, out: Output, *, anyway: bool = False) -> int:
-    """Read lines until the end; returns the exit status.
+def chat_as_asked(core: Core, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status."""
+    options = AnswerOptions(
+        model=args.model,
+        anyway=args.anyway,
+        thinking=args.think,
+        thinking_budget=args.think_budget,
+        effort=args.effort,
+    )
+    return chat(core, options, out)
 
-    anyway: load the model even if it does not seem to fit.
+
+def chat(core: Core, options: AnswerOptions, out: Output) -> int:
+    """Read lines until the end; returns the exit status.
 
     Where standard input ends at once, one built-in question is answered.
     """
-    conversation = Conversation(core, out, model, anyway=anyway)
-    if model is not None:
-        core.library.find(model)
+    conversation = Conversation(core, out, options.model, options=options)
+    if options.model is not None:
+        core.library.find(options.model)
     if sys.stdin.isatty():
         return _by_hand(conversation)
     lines = [line for line in sys.stdin if line.strip()]

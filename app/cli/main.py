@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from app.cli.interrupt import ending_at_once
 from app.cli.output import Output
 from app.cli.parser import Usage, build_parser
+from app.core.wish import Wish
 from app.reports import keep_log, save_report
 from app.store.folder import DataFolder
 from engines.errors import UserError
@@ -61,14 +62,20 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         from app.cli.doctor import doctor
 
         return doctor(folder, out)
-    if args.command is None and has_display():
+    if args.command in (None, "open") and has_display():
         try:
             with ending_at_once():
                 from app import window
         except ImportError as error:
             out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
         else:
-            return _with_window(window, folder, "offline" in args)
+            return _with_window(window, folder, "offline" in args, _wish(args))
+    if args.command == "open":
+        raise UserError(
+            "The files were not opened.",
+            "There is no display for a window here.",
+            "`hearth models add FILE` adds a model, `hearth ask --file FILE` asks about a text.",
+        )
     with ending_at_once():
         from app.wiring import open_core
 
@@ -80,10 +87,12 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         core.close()
 
 
-def _with_window(window: ModuleType, folder: DataFolder, offline: bool) -> int:
+def _with_window(window: ModuleType, folder: DataFolder, offline: bool, wish: Wish) -> int:
     """An error at the start is shown in a window of its own, and printed by the caller."""
     from app.wiring import open_core
 
+    if window.passed_on(folder.root, wish):
+        return 0
     try:
         core = open_core(folder, offline)
     except UserError as error:
@@ -91,14 +100,26 @@ def _with_window(window: ModuleType, folder: DataFolder, offline: bool) -> int:
         raise
     try:
         with keep_log(folder):
-            return int(window.run(core))
+            return int(window.run(core, wish))
     finally:
         core.close()
 
 
 def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
     with ending_at_once():
-        from app.cli import ask, bench, chat, connections, manage, models, pull, recommend, token
+        from app.cli import (
+            ask,
+            assistants,
+            bench,
+            chat,
+            chats,
+            connections,
+            manage,
+            models,
+            pull,
+            recommend,
+            token,
+        )
 
     commands: dict[str | None, Callable[[], int]] = {
         "ask": lambda: ask.ask(core, args, out),
@@ -110,14 +131,21 @@ def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
         "downloads": lambda: pull.downloads(core, args, out),
         "token": lambda: token.token(core, args, out),
         "connections": lambda: connections.connections(core, args, out),
-        "chats": lambda: manage.manage_chats(core, args, out),
+        "assistants": lambda: assistants.manage_assistants(core, args, out),
+        "chats": lambda: chats.manage_chats(core, args, out),
         "settings": lambda: manage.manage_settings(core, args, out),
-        "chat": lambda: chat.chat(core, args.model, out, anyway=args.anyway),
+        "chat": lambda: chat.chat_as_asked(core, args, out),
         None: lambda: chat.chat_or_prove(core, out),
     }
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
     return commands[args.command]()
+
+
+def _wish(args: argparse.Namespace) -> Wish:
+    """What the window is opened for."""
+    files = args.files if args.command == "open" else ()
+    return Wish(args.quick_ask, tuple(path.expanduser().absolute() for path in files))
 
 
 def has_display() -> bool:

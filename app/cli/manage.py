@@ -1,14 +1,12 @@
-"""The terminal's commands around a chat: hardware, engines, chats, settings."""
+"""The terminal's commands around a chat: hardware, engines, settings."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 from app.cli.output import Output, size, table
-from app.core.export import as_json, as_markdown
 from app.core.settings import fields, section_of
 from app.wiring import Core, hardware
 from engines.registry import statuses
@@ -60,39 +58,12 @@ def list_engines(out: Output) -> int:
     return 0
 
 
-def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
-    chats = core.chats
-    if args.verb in ("list", "search"):
-        found = chats.search(" ".join(args.what)) if args.verb == "search" else chats.chats()
-        out.value(
-            [asdict(chat) for chat in found],
-            lambda: table([(c.id[:8], _when(c.updated), c.title) for c in found]),
-        )
-        return 0
-    chat = chats.chat(args.what)
-    path = chats.path(chat.id)
-    if args.verb == "rm":
-        chats.delete(chat.id)
-        core.states.forget(chat.id)
-        out.value({"removed": chat.id}, lambda: f"Deleted “{chat.title}”.")
-    elif args.verb == "export" and args.format == "json":
-        print(as_json(chat, chats.messages(chat.id)))
-    elif args.verb == "export":
-        out.value({"markdown": as_markdown(chat, path)}, lambda: as_markdown(chat, path))
-    else:
-        out.value(
-            {**asdict(chat), "messages": [asdict(message) for message in path]},
-            lambda: as_markdown(chat, path),
-        )
-    return 0
-
-
 def manage_settings(core: Core, args: argparse.Namespace, out: Output) -> int:
     settings = core.settings.read()
     if args.verb == "set":
         settings = settings.changed(args.what, args.value)
         core.settings.write(settings)
-    values = settings.model_dump()
+    values = settings.values()
     if args.verb == "list":
         described = [
             {
@@ -121,7 +92,3 @@ def cell(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {cell(part)}" for key, part in value.items())
     return str(value)
-
-
-def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -13,6 +13,7 @@ from engines.errors import UserError
 from engines.types import MAX_DEPTH
 
 MODES = ("auto", "on", "off")
+EFFORTS = ("minimal", "low", "medium", "high", "max")
 ANYWAY = "load the model even if it does not seem to fit the memory"
 MTP = "multi-token prediction: auto guesses ahead where it is faster, on always, off never"
 BENCH = (
@@ -58,9 +59,15 @@ def build_parser() -> argparse.ArgumentParser:
     def command(name: str, text: str) -> _Parser:
         return commands.add_parser(name, help=text, description=text, parents=[anywhere])
 
+    parser.add_argument(
+        "--quick-ask", action="store_true", help="open the small window in which to ask one thing"
+    )
+    opened = command("open", "open files in the window: models, texts, exported chats")
+    opened.add_argument("files", type=Path, nargs="+", metavar="FILE")
     chat = command("chat", "chat in the terminal; /help lists the commands there")
     chat.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
     chat.add_argument("--anyway", action="store_true", help=ANYWAY)
+    _add_thinking(chat)
 
     _add_ask(command("ask", "one answer; TEXT of - reads standard input"))
     _add_bench(command("bench", BENCH))
@@ -104,13 +111,30 @@ def build_parser() -> argparse.ArgumentParser:
         anywhere,
         {
             "list": ("all chats, the last used first", None),
-            "search": ("chats that hold all the words", "WORDS"),
+            "search": ("messages and titles that hold all the words", "WORDS"),
             "show": ("one chat", "ID"),
             "export": ("one chat as a file's text, on stdout", "ID"),
-            "rm": ("delete a chat", "ID"),
+            "rm": ("delete a chat; it can be brought back for 30 days", "ID"),
+            "undelete": ("bring a deleted chat back", "ID"),
+            "archive": ("put a chat away", "ID"),
+            "unarchive": ("put a chat back into the list", "ID"),
+            "restore": ("all chats as a daily copy has them; `list` shows the copies", "FILE"),
         },
     )
+    chats["list"].add_argument(
+        "--place", choices=("all", "archive", "trash"), default="all", help="those that lie there"
+    )
+    chats["search"].add_argument("--limit", type=_some, default=50, metavar="N", help="at most")
     chats["export"].add_argument("--format", choices=("md", "json"), default="md")
+    _verbs(
+        command("assistants", "the assistants that were made in the window"),
+        anywhere,
+        {
+            "list": ("all assistants", None),
+            "show": ("one assistant", "NAME"),
+            "rm": ("remove an assistant; its chats stay", "NAME"),
+        },
+    )
     settings = _verbs(
         command("settings", "every setting of the window"),
         anywhere,
@@ -150,6 +174,7 @@ def _add_ask(ask: _Parser) -> None:
         help=f"tokens to guess ahead, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is there",
     )
     ask.add_argument("--system", metavar="S", help="the system prompt")
+    ask.add_argument("--assistant", metavar="NAME", help="as this assistant, without --chat")
     ask.add_argument("--max-tokens", type=_count, metavar="N")
     ask.add_argument("--temperature", type=_temperature, metavar="T")
     ask.add_argument("--top-p", type=_top_p, metavar="P")
@@ -161,7 +186,26 @@ def _add_ask(ask: _Parser) -> None:
         "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
     )
     ask.add_argument("--anyway", action="store_true", help=ANYWAY)
+    _add_thinking(ask)
     ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
+
+
+def _add_thinking(parser: _Parser) -> None:
+    parser.add_argument(
+        "--think",
+        type=_switch,
+        metavar="on|off",
+        help="whether a model that can be asked to reasons first; otherwise as the settings say",
+    )
+    parser.add_argument(
+        "--effort", choices=EFFORTS, help="how hard it reasons, where it knows such levels"
+    )
+    parser.add_argument(
+        "--think-budget",
+        type=_count,
+        metavar="N",
+        help="tokens after which the reasoning is ended and the answer begins",
+    )
 
 
 def _add_bench(bench: _Parser) -> None:
@@ -193,6 +237,12 @@ def _depth(text: str) -> int:
     if not 1 <= number <= MAX_DEPTH:
         raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_DEPTH}")
     return number
+
+
+def _switch(text: str) -> bool:
+    if text not in {"on", "off"}:
+        raise argparse.ArgumentTypeError(f"{text} is neither on nor off")
+    return text == "on"
 
 
 def _some(text: str) -> int:

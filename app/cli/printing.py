@@ -9,10 +9,12 @@ from typing import Any
 
 from app.cli.output import Output
 from app.core.conversation import Failure
-from app.services.answers import AnswerEvent, Ended
+from app.core.thinking import why_fixed
+from app.services.answers import AnswerEvent, Ended, Ready
+from app.services.compacting import Compaction
 from app.wiring import Core
 from engines.errors import UserError
-from engines.types import Done, ReasoningDelta, TextDelta
+from engines.types import Done, ReasoningDelta, TextDelta, WasReasoning
 
 
 class AnswerFailed(UserError):
@@ -25,8 +27,9 @@ class AnswerFailed(UserError):
 
 @dataclass
 class _Heard:
-    """What has come of an answer."""
+    """What has come of an answer. think: whether it was asked to reason."""
 
+    think: bool | None = None
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     done: Done | None = None
@@ -38,20 +41,38 @@ class _Heard:
                 self.text.append(text)
                 out.piece(text)
             case ReasoningDelta(text):
+                if not self.reasoning:
+                    out.note("Thinking …")
                 self.reasoning.append(text)
+            case WasReasoning():
+                self.reasoning += self.text
+                self.text.clear()
+                out.piece("\n")
+            case Ready(_, loaded) if self.think is not None and loaded.thinking != "switch":
+                out.note(why_fixed(loaded.thinking))
+            case Compaction("begun", count):
+                out.note(f"Summing up the oldest {count} messages, to make room.")
+            case Compaction("failed", why=why):
+                out.note(f"The oldest messages could not be summed up. {why}")
             case Done():
                 self.done = event
             case Ended(message) if message.failure is not None:
                 self.failure = AnswerFailed(message.failure)
 
 
-def print_answer(core: Core, events: Generator[AnswerEvent, None, None], out: Output) -> int:
+def print_answer(
+    core: Core,
+    events: Generator[AnswerEvent, None, None],
+    out: Output,
+    think: bool | None = None,
+) -> int:
     """Print an answer; returns the exit status.
 
+    think: whether the model was asked to reason; it is told where that has no effect.
     Raises the answer's error after what was answered has been printed. Where that is to be one
     JSON value, it holds both, and nothing is raised.
     """
-    heard = _Heard()
+    heard = _Heard(think)
     try:
         with closing(events):
             for event in events:

@@ -23,7 +23,6 @@ from app.core.hub_names import HUBS, hub_name
 from app.core.network import Purpose
 from app.core.quantisations import recommend
 from app.hub.asking import Answer, Asking, ask
-from app.hub.described import described, listed, name_of_account, tree
 from app.hub.refusals import unreadable
 from app.hub.remote_header import fetch_headers
 from app.hub.repository import choose
@@ -74,6 +73,8 @@ class Hub:
 
         drafter, projector: of the variant that most people should take.
         """
+        from app.hub.described import described
+
         asking = Asking(
             purpose,
             f"/api/models/{quote(repo)}/revision/{quote(revision, safe='')}",
@@ -110,6 +111,8 @@ class Hub:
 
     def who(self, token: str) -> str:
         """The name of a token's account. Raises TokenRefused."""
+        from app.hub.described import name_of_account
+
         asking = Asking("test a token", "/api/whoami-v2", token)
         return name_of_account(ask(self._gate, asking).body)
 
@@ -124,6 +127,8 @@ class Hub:
 
     def _tree(self, repository: Repository, purpose: Purpose) -> tuple[RepoFile, ...]:
         """The files with their sizes, from a mirror that does not tell them with the rest."""
+        from app.hub.described import tree
+
         path = f"/api/models/{repository.id}/tree/{repository.revision}"
         params: dict[str, str | Sequence[str]] | None = {"recursive": "true"}
         files: list[RepoFile] = []
@@ -148,6 +153,8 @@ class Hub:
         return answer.body
 
     def _list(self, words: str, tags: list[str], query: Query) -> list[Found]:
+        from app.hub.described import listed
+
         ours = query.mtp or query.most_parameters is not None
         limit = min(query.limit * 4 if ours else query.limit, _ASKED_MOST)
         params: dict[str, str | Sequence[str]] = {

@@ -5,25 +5,34 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from app.core.asked import Asked
+from app.core.assistants import NewChat
 from app.core.conversation import (
     AnswerFacts,
     Failure,
     MessageState,
+    OverflowPolicy,
     StoredMessage,
-    as_prompt,
     path_to,
 )
+from app.core.held import NO_LAYERS, Layers
+from app.core.model_settings import effective
 from app.core.models import ModelEntry
 from app.core.settings import Settings
+from app.core.summary import prompt_of
+from app.services.asking import asked_of, begun, drawn
+from app.services.chat_layers import ChatLayers
+from app.services.compacting import Compacting, Compaction
+from app.services.growing import GrowingAnswer
 from app.services.library import Library
 from app.services.runtime import Runtime
 from app.store.chats import ChatStore
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, UserError
+from engines.errors import EngineError, LoadCancelled, UserError
 from engines.planner import Wishes
 from engines.types import (
     ChatRequest,
@@ -35,6 +44,7 @@ from engines.types import (
     ReasoningDelta,
     Sampling,
     TextDelta,
+    WasReasoning,
 )
 
 T = TypeVar("T")
@@ -50,6 +60,9 @@ class AnswerOptions:
 
     chat: the stored chat that the answer belongs to; None for an answer without one.
     anyway: load the model even if it does not seem to fit.
+    thinking_budget: tokens of reasoning; here 0 is none at all.
+    under: what the chat and its assistant have set, where these options leave it open.
+    begins: what a chat that begins with the question has of its own. settings: more, by name.
     """
 
     model: str | None = None
@@ -65,18 +78,46 @@ class AnswerOptions:
     chat: str | None = None
     system_prompt: str | None = None
     anyway: bool = False
+    overflow: OverflowPolicy | None = None
+    thinking: bool | None = None
+    thinking_budget: int | None = None
+    effort: str | None = None
+    under: Layers = NO_LAYERS
+    begins: NewChat | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def asked(self) -> Mapping[str, object]:
         """The settings among these, by their names."""
         return {
+            "model": self.model,
             "temperature": self.temperature,
             "top_p": self.top_p,
             "context": self.context,
             "max_tokens": self.max_tokens,
             "mtp": self.mtp,
             "system_prompt": self.system_prompt,
+            "overflow": self.overflow,
+            "thinking": None if self.thinking is None else "on" if self.thinking else "off",
+            "effort": self.effort,
+            **self.settings,
         }
+
+    @property
+    def layers(self) -> Layers:
+        """What holds over the settings."""
+        return replace(self.under, message=self.asked)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is to be loaded for an answer, and how it is asked for; the messages come later."""
+
+    entry: ModelEntry
+    held: Settings
+    wishes: Wishes
+    request: ChatRequest
+    overflow: OverflowPolicy
 
 
 @dataclass(frozen=True)
@@ -95,16 +136,32 @@ class Ended:
     saved: bool = True
 
 
-AnswerEvent = Event | Ready | Ended
+AnswerEvent = Event | Ready | Asked | Compaction | Ended
 
 
 class Answers:
-    """Qt-free; window and terminal both answer through it, on the engine's thread."""
+    """Qt-free; window and terminal both answer through it, on the engine's thread.
 
-    def __init__(self, chats: ChatStore, library: Library, runtime: Runtime) -> None:
+    leaves_traces: the engine may keep on disk what it computed for a chat, and the list of models
+    says when one has answered last.
+    """
+
+    def __init__(
+        self,
+        chats: ChatStore,
+        library: Library,
+        runtime: Runtime,
+        layers: ChatLayers,
+        compacting: Compacting,
+        *,
+        leaves_traces: bool = True,
+    ) -> None:
         self._chats = chats
         self._library = library
         self._runtime = runtime
+        self._layers = layers
+        self._compacting = compacting
+        self._leaves_traces = leaves_traces
 
     def write(
         self,
@@ -120,29 +177,27 @@ class Answers:
         the chat's switch stands. What can go wrong for a user is part of the ended message;
         nothing is raised for it.
         """
-        written = answer
+        written, growing = answer, GrowingAnswer(answer)
         saved_at = time.monotonic()
         try:
             path = path_to(self._chats.messages(answer.chat_id), answer.id)
-            messages = as_prompt(path, self.system_prompt(settings, options))
-            chosen = replace(
-                options, mtp=_or(options.mtp, self._chats.mtp(answer.chat_id)), chat=answer.chat_id
-            )
-            for event in self.once(messages, settings, chosen, progress, cancel):
-                if isinstance(event, TextDelta):
-                    written = replace(written, text=written.text + event.text)
-                elif isinstance(event, ReasoningDelta):
-                    written = replace(written, reasoning=written.reasoning + event.text)
+            chosen = self.in_chat(answer.chat_id, options)
+            for event in self._in_chat(path, settings, chosen, progress, cancel):
+                if isinstance(event, Asked):
+                    written = begun(written, event)
+                elif isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
+                    growing.take(event)
                 elif isinstance(event, Done):
                     state: MessageState = (
                         "stopped" if event.finish_reason == "cancelled" else "complete"
                     )
                     written = replace(written, state=state, facts=self._facts(event))
+                    written = drawn(written, event.seed)
                 yield event
                 if written.state == "streaming" and time.monotonic() - saved_at > _SAVE_EVERY_S:
                     # A save on the way may fail: the next one, or the last, holds everything.
                     with contextlib.suppress(UserError):
-                        self._chats.save_answer(written)
+                        self._chats.save_answer(growing.onto(written))
                     saved_at = time.monotonic()
         except LoadCancelled:
             written = replace(written, state="stopped")
@@ -150,9 +205,10 @@ class Answers:
             failure = Failure(error.code, error.what, error.why, error.do)
             written = replace(written, state="failed", failure=failure)
         except BaseException:
-            self._chats.save_answer(replace(written, state="interrupted"))
+            self._chats.save_answer(growing.onto(replace(written, state="interrupted")))
             raise
-        yield self._save_end(written)
+        growing.end()
+        yield self._save_end(growing.onto(written))
 
     def once(
         self,
@@ -163,39 +219,104 @@ class Answers:
         cancel: CancelToken,
     ) -> Iterator[Event | Ready]:
         """Answer without the store. Raises EngineError, ModelUnknown or LoadCancelled."""
-        if cancel.cancelled:
-            raise LoadCancelled
-        entry = self._library.find(_or(options.model, settings.model))
-        held = self._library.effective(entry, settings, options.asked)
-        wishes = replace(wishes_of(held), anyway=options.anyway)
-        yield Ready(entry, self._runtime.load(entry, wishes, progress, cancel))
+        prepared = self.prepare(settings, options)
+        yield self._load(prepared, progress, cancel)
+        yield from self._say(prepared, messages, cancel)
+
+    def in_chat(self, chat_id: str, options: AnswerOptions) -> AnswerOptions:
+        """These options with what the chat has of its own, where they leave it open."""
+        return replace(
+            options,
+            mtp=_or(options.mtp, self._chats.mtp(chat_id)),
+            chat=chat_id if self._leaves_traces else None,
+            overflow=_or(options.overflow, self._compacting.policy(chat_id)),
+            under=self._layers.of(chat_id),
+        )
+
+    def prepare(self, settings: Settings, options: AnswerOptions) -> Prepared:
+        """From any thread. Raises ModelUnknown."""
+        entry = self._library.find(options.layers.model or settings.model)
+        held = self.settings_for(settings, options)
         request = ChatRequest(
-            messages=messages,
+            messages=(),
             sampling=replace(held.sampling, seed=options.seed, grammar=options.grammar),
             max_tokens=held.max_tokens or None,
             stop=options.stop,
             mtp=held.mtp,
             depth=options.depth,
             chat=options.chat,
+            overflow="stop" if held.overflow == "stop" else "leave_out",
+            thinking=None if held.thinking == "model" else held.thinking == "on",
+            thinking_budget=_or(options.thinking_budget, held.thinking_budget or None),
+            effort=None if held.effort == "model" else held.effort,
         )
-        for event in self._runtime.chat(request, cancel):
-            if isinstance(event, Done):
-                self._library.used(entry)
-            yield event
+        wishes = replace(wishes_of(held), anyway=options.anyway)
+        return Prepared(entry, held, wishes, request, held.overflow)
 
     def system_prompt(self, settings: Settings, options: AnswerOptions) -> str:
         """The one that holds for an answer. Raises ModelUnknown."""
-        called = _or(options.model, settings.model)
-        return _or(
-            options.system_prompt, self._library.settings_for(called, settings).system_prompt
-        )
+        return self.settings_for(settings, options).system_prompt
+
+    def settings_for(self, settings: Settings, options: AnswerOptions) -> Settings:
+        """All that hold for an answer. Raises ModelUnknown."""
+        called = options.layers.model or settings.model
+        return self._library.settings_for(called, settings, options.layers)
+
+    def model_of(self, chat_id: str, settings: Settings, options: AnswerOptions) -> str:
+        """By what the model is called that an answer in this chat comes from."""
+        return options.model or self._layers.of(chat_id).model or settings.model
+
+    def most_context(self, entry: ModelEntry) -> int:
+        """Tokens that a model was trained for; 0 where its file cannot be read."""
+        try:
+            return self._library.facts(entry).context_max
+        except EngineError:
+            return 0
 
     def usual_mtp(self, settings: Settings) -> MtpMode:
         """How the switch of a new chat stands, told at once."""
         try:
-            return self._library.settings_at_once(settings.model, settings).mtp
+            return effective(settings, self._library.own_at_once(settings.model)).mtp
         except UserError:
             return settings.mtp
+
+    def _in_chat(
+        self,
+        path: tuple[StoredMessage, ...],
+        settings: Settings,
+        options: AnswerOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[AnswerEvent]:
+        """Answer the end of a path; where the chat wants it, older turns are summed up before."""
+        prepared = self.prepare(settings, options)
+        system_prompt = self.system_prompt(settings, options)
+        ready = self._load(prepared, progress, cancel)
+        yield ready
+        if prepared.overflow == "compact":
+            fitted = yield from self._compacting.make_room(
+                path, system_prompt, prepared.request, cancel
+            )
+        else:
+            fitted = prompt_of(path, system_prompt)
+        request = replace(prepared.request, messages=fitted.messages)
+        yield asked_of(prepared.entry, prepared.held, request, ready.loaded)
+        yield from self._say(prepared, fitted.messages, cancel)
+
+    def _load(self, prepared: Prepared, progress: Progress, cancel: CancelToken) -> Ready:
+        if cancel.cancelled:
+            raise LoadCancelled
+        loaded = self._runtime.load(prepared.entry, prepared.wishes, progress, cancel)
+        return Ready(prepared.entry, loaded)
+
+    def _say(
+        self, prepared: Prepared, messages: tuple[Message, ...], cancel: CancelToken
+    ) -> Iterator[Event]:
+        request = replace(prepared.request, messages=messages)
+        for event in self._runtime.chat(request, cancel):
+            if isinstance(event, Done) and self._leaves_traces:
+                self._library.used(prepared.entry)
+            yield event
 
     def _save_end(self, message: StoredMessage) -> Ended:
         try:

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pydantic import ValidationError
-
-from app.core.catalogue_sizes import KnownFiles, KnownRepository, known_repository, updated
 from app.core.errors import AppError, GatedRepository, RepositoryUnknown
 from app.core.hub import Repository
 from app.core.network import Purpose
 from app.store.folder import write_whole
 from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.core.catalogue_sizes import KnownFiles, KnownRepository
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +44,13 @@ class KnownFilesBook:
         self._file = file
 
     def read(self) -> KnownFiles:
+        from app.core.catalogue_sizes import KnownFiles
+
         try:
             return KnownFiles.model_validate_json(self._file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return KnownFiles()
-        except (OSError, ValidationError, ValueError) as error:
+        except (OSError, ValueError) as error:
             logger.warning("what the Hub told before cannot be read: %s", error)
             return KnownFiles()
 
@@ -70,6 +72,8 @@ def refresh(
     meet every one of them does. progress: from 0 to 1.
     Raises DataFolderReadOnly or DiskFull.
     """
+    from app.core.catalogue_sizes import known_repository, updated
+
     told: dict[str, KnownRepository] = {}
     missing: list[tuple[str, str]] = []
     for at, repo in enumerate(repos):

@@ -1,36 +1,74 @@
-"""The list of chats, for the window: reading at once, writing on the store's queue."""
+"""The chats and their order, for the window: reading at once, writing on the store's queue."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.conversation import Chat, StoredMessage
-from app.core.export import as_json, as_markdown
+from app.core.export import as_json, as_markdown, file_name
+from app.core.places import Folder, Place, RemovedFolder
+from app.services.drafts import Drafts
 from app.services.tasks import STORE, Tasks
+from app.services.trash import remove_for_good
 from app.store.chats import ChatStore
 from app.store.folder import write_whole
+from app.store.folders import FolderStore, new_folder
+from app.store.shelves import Shelves
 from engines.types import MtpMode
 
 
 class Chats(QObject):
-    """Reading takes milliseconds and never waits for a writer (see `store.db`)."""
+    """Reading takes milliseconds, however many chats there are, and never waits for a writer.
+
+    changed(): titles, order or places are different now. exported(path): a chat, or the folder
+    that many were written to. failed(error). drafts: what was written and not sent.
+
+    forget_states: removes what an engine has kept of a chat.
+    """
 
     changed = Signal()
     exported = Signal(Path)
     failed = Signal(Exception)
 
-    def __init__(self, store: ChatStore, tasks: Tasks, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        store: ChatStore,
+        shelves: Shelves,
+        folders: FolderStore,
+        drafts: Drafts,
+        forget_states: Callable[[str], None],
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._store = store
+        self._shelves = shelves
+        self._folders = folders
+        self.drafts = drafts
+        self._forget_states = forget_states
         self._tasks = tasks
         self._chosen: dict[str, MtpMode] = {}
+        self._removed: dict[str, RemovedFolder] = {}
 
-    def list(self, words: str = "") -> list[Chat]:
-        """Chats for the sidebar, the last used first; those that hold the words, if any."""
-        return self._store.search(words) if words.strip() else self._store.chats()
+    def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
+        """Chats of a place, the last used first; of the trash, the last deleted first."""
+        return self._shelves.page(place, offset, limit)
+
+    def count(self, place: Place) -> int:
+        return self._shelves.count(place)
+
+    def count_since(self, place: Place, when: float) -> int:
+        """How many of them were used at `when` or later; in seconds since 1970."""
+        return self._shelves.count_since(place, when)
+
+    def chat(self, chat_id: str) -> Chat | None:
+        """A chat wherever it lies, the trash too; None if it is gone for good."""
+        return self._shelves.find(chat_id)
 
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
         """The messages that a chat shows. Raises ChatNotFound."""
@@ -53,13 +91,70 @@ class Chats(QObject):
         )
 
     def rename(self, chat_id: str, title: str) -> None:
+        """By the user, whose word is final: the model makes no title for this chat any more."""
         self._write(lambda: self._store.rename(chat_id, title))
 
-    def delete(self, chat_id: str) -> None:
-        self._write(lambda: self._store.delete(chat_id))
+    def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
+        self._write(lambda: self._shelves.set_pinned(chat_ids, pinned))
 
-    def undelete(self, chat_id: str) -> None:
-        self._write(lambda: self._store.undelete(chat_id))
+    def archive(self, *chat_ids: str) -> None:
+        self._write(lambda: self._shelves.set_archived(chat_ids, True))
+
+    def unarchive(self, *chat_ids: str) -> None:
+        self._write(lambda: self._shelves.set_archived(chat_ids, False))
+
+    def move(self, folder_id: str | None, *chat_ids: str) -> None:
+        """Into a folder, or out of any. To undo it, move each back to its `Chat.folder_id`."""
+        self._write(lambda: self._shelves.move(chat_ids, folder_id))
+
+    def delete(self, *chat_ids: str) -> None:
+        """Into the trash, for 30 days."""
+        self._write(lambda: self._shelves.delete(chat_ids))
+
+    def undelete(self, *chat_ids: str) -> None:
+        """Back to where they were: pinned, in their folder, or archived."""
+        self._write(lambda: self._shelves.undelete(chat_ids))
+
+    def delete_for_good(self, *chat_ids: str) -> None:
+        """Remove chats that are in the trash; this has no way back."""
+        self._write(lambda: remove_for_good(self._store, self._forget_states, chat_ids))
+
+    def empty_trash(self) -> None:
+        def write() -> None:
+            remove_for_good(self._store, self._forget_states, self._store.deleted())
+
+        self._write(write)
+
+    def folders(self) -> list[Folder]:
+        """By their position."""
+        return self._folders.folders()
+
+    def make_folder(self, name: str, *chat_ids: str) -> str:
+        """Make a folder, and move chats into it; returns its id at once."""
+        folder = new_folder(name)
+
+        def write() -> None:
+            self._folders.add(folder)
+            self._shelves.move(chat_ids, folder.id)
+
+        self._write(write)
+        return folder.id
+
+    def rename_folder(self, folder_id: str, name: str) -> None:
+        self._write(lambda: self._folders.rename(folder_id, name))
+
+    def remove_folder(self, folder_id: str) -> None:
+        """Its chats stay, in no folder; `put_back_folder` undoes it while the window is open."""
+
+        def write() -> None:
+            removed = self._folders.remove(folder_id)
+            if removed is not None:
+                self._removed[folder_id] = removed
+
+        self._write(write)
+
+    def put_back_folder(self, folder_id: str) -> None:
+        self._write(lambda: self._folders.put_back(self._removed.pop(folder_id)))
 
     def export(self, chat_id: str, path: Path) -> None:
         """Write a chat to a file: as JSON where its name ends so, else as Markdown.
@@ -68,14 +163,40 @@ class Chats(QObject):
         """
 
         def write() -> Path:
-            chat = self._store.chat(chat_id)
-            if path.suffix.lower() == ".json":
-                write_whole(path, as_json(chat, self._store.messages(chat.id)))
-            else:
-                write_whole(path, as_markdown(chat, self._store.path(chat.id)))
+            _write_file(self._store, chat_id, path)
             return path
+
+        self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
+
+    def export_many(
+        self, chat_ids: Sequence[str], into: Path, kind: Literal["md", "json"] = "md"
+    ) -> None:
+        """Write a file for each chat into a folder, named after their titles.
+
+        Nothing that is there is overwritten. Emits exported(into), or failed.
+        """
+
+        def write() -> Path:
+            for chat_id in chat_ids:
+                _write_file(self._store, chat_id, _free_path(into, self._store.chat(chat_id), kind))
+            return into
 
         self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
 
     def _write(self, change: Callable[[], None]) -> None:
         self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)
+
+
+def _write_file(store: ChatStore, chat_id: str, path: Path) -> None:
+    chat = store.chat(chat_id)
+    if path.suffix.lower() == ".json":
+        write_whole(path, as_json(chat, store.messages(chat.id)))
+    else:
+        write_whole(path, as_markdown(chat, store.path(chat.id)))
+
+
+def _free_path(into: Path, chat: Chat, kind: str) -> Path:
+    """A file that is not there yet, named after the chat."""
+    name = file_name(chat.title)
+    tries = (into / f"{name}{f' {number}' if number > 1 else ''}.{kind}" for number in count(1))
+    return next(path for path in tries if not path.exists())

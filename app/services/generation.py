@@ -11,18 +11,20 @@ from PySide6.QtCore import QObject, Signal
 from app.core.conversation import StoredMessage
 from app.services.answers import AnswerEvent, AnswerOptions, Answers, Ended, Ready
 from app.services.batches import joined
+from app.services.compacting import Compaction
+from app.services.growing import GrowingAnswer
 from app.services.settings import SettingsService
 from app.services.tasks import ENGINE, STORE, Task, Tasks
 from app.store.chats import ChatStore
 from engines.cancel import CancelToken
-from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta
+from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta, WasReasoning
 
 
 @dataclass(frozen=True)
 class _Running:
     """An answer that is being written, or waits for its turn."""
 
-    answer_id: str
+    chat_id: str
     task: Task
     mtp: MtpMode
 
@@ -38,10 +40,13 @@ class Generation(QObject):
     ready(answer_id, Ready): the model is loaded.
     prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): as it comes,
     in batches about 30 times a second; of the reports in a batch only the last.
+    was_reasoning(answer_id): all its text so far was reasoning.
+    compacting(answer_id, Compaction): older turns are summed up before it, or could not be.
     mtp(chat_id, MtpReport): what MTP does, also once at the end.
     ended(answer): complete, stopped or failed, as it was saved.
     refused(number, text, error): the question could not be saved; nothing was asked.
     crashed(error): a bug of ours.
+    Several answers of a chat may be on their way, on different branches.
     """
 
     asked = Signal(int, object)
@@ -52,6 +57,8 @@ class Generation(QObject):
     mtp = Signal(str, object)
     text = Signal(str, str)
     reasoning = Signal(str, str)
+    was_reasoning = Signal(str)
+    compacting = Signal(str, object)
     ended = Signal(object)
     refused = Signal(int, str, Exception)
     crashed = Signal(Exception)
@@ -70,7 +77,7 @@ class Generation(QObject):
         self._settings = settings
         self._tasks = tasks
         self._running: dict[str, _Running] = {}
-        self._pieces: dict[str, list[str]] = {}
+        self._growing: dict[str, GrowingAnswer] = {}
         self._unsaved: dict[str, StoredMessage] = {}
         self._numbers = count(1)
         self._anyway: set[str] = set()
@@ -80,6 +87,22 @@ class Generation(QObject):
 
         A chat of None begins a new one, whose MTP switch then stands as the options say.
         """
+        return self.ask_by(
+            lambda: self._store.ask(chat_id, text, options.mtp, options.begins),
+            options,
+            lambda number, error: self.refused.emit(number, text, error),
+        )
+
+    def ask_by(
+        self,
+        save: Callable[[], tuple[StoredMessage, StoredMessage]],
+        options: AnswerOptions,
+        failed: Callable[[int, Exception], None],
+    ) -> int:
+        """Answer a question that is saved in a way of its own; returns its number.
+
+        save: makes the question and its empty answer. failed: called if that was not possible.
+        """
         number = next(self._numbers)
 
         def saved(pair: tuple[StoredMessage, StoredMessage]) -> None:
@@ -87,21 +110,23 @@ class Generation(QObject):
             self.asked.emit(number, question)
             self._answer(answer, options)
 
-        self._tasks.run(
-            lambda: self._store.ask(chat_id, text, options.mtp),
-            saved,
-            lambda error: self.refused.emit(number, text, error),
-            on=STORE,
-        )
+        self._tasks.run(save, saved, lambda error: failed(number, error), on=STORE)
         return number
 
     def regenerate(self, answer: StoredMessage, options: AnswerOptions) -> int:
         """Answer the same question again; the old answer stays as a branch."""
-        return self._reopen(lambda: self._store.answer_again(answer.chat_id, answer.id), options)
+        return self.answer_by(lambda: self._store.answer_again(answer.chat_id, answer.id), options)
 
     def resume(self, answer: StoredMessage, options: AnswerOptions) -> int:
         """Go on with an answer that was stopped or interrupted, or failed."""
-        return self._reopen(lambda: self._store.reopen(answer), options)
+        return self.answer_by(lambda: self._store.reopen(answer), options)
+
+    def answer_by(self, save: Callable[[], StoredMessage], options: AnswerOptions) -> int:
+        """Write an answer that is made or opened in a way of its own; returns its number."""
+        self._tasks.run(
+            save, lambda answer: self._answer(answer, options), self.crashed.emit, on=STORE
+        )
+        return next(self._numbers)
 
     def load_anyway(self, model: str) -> None:
         """Load this model even if it does not seem to fit, for as long as Hearth is open."""
@@ -109,11 +134,24 @@ class Generation(QObject):
 
     def stop(self, chat_id: str) -> None:
         """End the answer in this chat; what is there is kept."""
-        if chat_id in self._running:
-            self._running[chat_id].task.cancel()
+        for answer_id in self.answering(chat_id):
+            self.stop_answer(answer_id)
+
+    def stop_answer(self, answer_id: str) -> None:
+        if answer_id in self._running:
+            self._running[answer_id].task.cancel()
+
+    def answering(self, chat_id: str) -> tuple[str, ...]:
+        """The answers that are being written in this chat, or wait for their turn."""
+        return tuple(it for it, running in self._running.items() if running.chat_id == chat_id)
+
+    def stop_all(self) -> None:
+        """End every answer, also those that wait for their turn."""
+        for running in self._running.values():
+            running.task.cancel()
 
     def is_answering(self, chat_id: str) -> bool:
-        return chat_id in self._running
+        return bool(self.answering(chat_id))
 
     def usual_mtp(self) -> MtpMode:
         """How the switch of a new chat stands, for the model in use."""
@@ -121,8 +159,8 @@ class Generation(QObject):
 
     def running_mtp(self, chat_id: str) -> MtpMode | None:
         """The mode of the answer that is being written in this chat; None if there is none."""
-        running = self._running.get(chat_id)
-        return running.mtp if running else None
+        answers = self.answering(chat_id)
+        return self._running[answers[0]].mtp if answers else None
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
         """An answer from the store, with the text that has come since it was last saved.
@@ -131,19 +169,13 @@ class Generation(QObject):
         """
         if answer.id in self._unsaved:
             return self._unsaved[answer.id]
-        if answer.id not in self._pieces:
-            return answer
-        return replace(answer, text="".join(self._pieces[answer.id]))
-
-    def _reopen(self, change: Callable[[], StoredMessage], options: AnswerOptions) -> int:
-        self._tasks.run(
-            change, lambda answer: self._answer(answer, options), self.crashed.emit, on=STORE
-        )
-        return next(self._numbers)
+        growing = self._growing.get(answer.id)
+        return growing.onto(answer) if growing else answer
 
     def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
-        options = replace(options, anyway=(options.model or settings.model) in self._anyway)
+        model = self._answers.model_of(answer.chat_id, settings, options)
+        options = replace(options, anyway=model in self._anyway)
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             def progress(share: float) -> None:
@@ -156,19 +188,28 @@ class Generation(QObject):
             self.crashed.emit(error)
 
         self._unsaved.pop(answer.id, None)
-        self._pieces[answer.id] = [answer.text]
+        self._growing[answer.id] = GrowingAnswer(answer)
         task = self._tasks.stream(
             work, lambda events: self._pass_on(answer, events), lambda: None, failed, on=ENGINE
         )
-        self._running[answer.chat_id] = _Running(answer.id, task, options.mtp or self.usual_mtp())
+        mtp = options.mtp or self.usual_mtp()
+        self._running[answer.id] = _Running(answer.chat_id, task, mtp)
         self.begun.emit(answer)
 
     def _over(self, answer: StoredMessage) -> None:
-        """Forget what was kept while this answer was written; a later one of its chat stays."""
-        self._pieces.pop(answer.id, None)
-        running = self._running.get(answer.chat_id)
-        if running is not None and running.answer_id == answer.id:
-            del self._running[answer.chat_id]
+        """Forget what was kept while this answer was written."""
+        self._growing.pop(answer.id, None)
+        self._running.pop(answer.id, None)
+
+    def _grow(self, answer_id: str, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
+        self._growing[answer_id].take(event)
+        match event:
+            case TextDelta(text):
+                self.text.emit(answer_id, text)
+            case ReasoningDelta(text):
+                self.reasoning.emit(answer_id, text)
+            case WasReasoning():
+                self.was_reasoning.emit(answer_id)
 
     def _pass_on(self, answer: StoredMessage, events: list[AnswerEvent]) -> None:
         for event in joined(events):
@@ -177,11 +218,10 @@ class Generation(QObject):
                     self.ready.emit(answer.id, event)
                 case PromptReady():
                     self.prompt.emit(answer.id, event)
-                case TextDelta(text):
-                    self._pieces[answer.id].append(text)
-                    self.text.emit(answer.id, text)
-                case ReasoningDelta(text):
-                    self.reasoning.emit(answer.id, text)
+                case TextDelta() | ReasoningDelta() | WasReasoning():
+                    self._grow(answer.id, event)
+                case Compaction():
+                    self.compacting.emit(answer.id, event)
                 case MtpReport():
                     self.mtp.emit(answer.chat_id, event)
                 case Ended(message, saved):

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING
 
 from app.store.known_headers import File, KnownHeaders
 from engines.errors import EngineError, UserError
 from engines.gguf_header import GgufHeader, read_architecture, read_header
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 class Headers:
@@ -80,7 +82,7 @@ class Headers:
         try:
             text = self._known.get(file)
             return _as_json().validate_json(text) if text else None
-        except (UserError, ValidationError):
+        except (UserError, ValueError):
             return None  # what cannot be remembered is read again
 
     def _learnt(self, file: File) -> GgufHeader:
@@ -95,6 +97,8 @@ class Headers:
 
 @cache
 def _as_json() -> TypeAdapter[GgufHeader]:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(GgufHeader)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import ModelUnknown
+from app.core.held import NO_LAYERS, Held, Layers, held
 from app.core.model_settings import effective, made_for, valid
 from app.core.models import STARTER, ModelEntry
 from app.core.settings import Settings
@@ -86,18 +87,25 @@ class Library:
         """
         return effective(settings, made_for(entry), self.settings_of(entry), *layers)
 
-    def settings_for(self, called: str, settings: Settings) -> Settings:
+    def held(self, entry: ModelEntry, settings: Settings, layers: Layers) -> Held:
+        """As `effective`, for an answer in a chat."""
+        own = {**made_for(entry), **self.settings_of(entry)}
+        return held(settings, lambda _: own, layers)
+
+    def settings_for(
+        self, called: str, settings: Settings, layers: Layers = NO_LAYERS
+    ) -> Settings:
         """Those that hold where the model of this name answers; at once. Raises ModelUnknown."""
-        return self.effective(self._shelf.named(called), settings)
+        return self.held(self._shelf.named(called), settings, layers).settings
 
-    def settings_at_once(self, called: str, settings: Settings) -> Settings:
-        """As `settings_for`, for a window that cannot wait for folders to be looked into.
+    def own_at_once(self, called: str) -> Mapping[str, object]:
+        """What a model has of its own, and is made for; for a window, which cannot wait.
 
-        A model that is called by its name has its own settings here once it was listed; what it
-        is made for is left out.
+        A model that is called by its name has its own settings here once it was listed.
         """
-        own = valid(self._store.known.settings(self._shelf.id_of(called)))
-        return effective(settings, own)
+        model_id = self._shelf.id_of(called)
+        made = made_for(self._starter) if model_id == self._starter.id else {}
+        return {**made, **valid(self._store.known.settings(model_id))}
 
     def used(self, entry: ModelEntry) -> None:
         """It has answered. Nobody is told when that cannot be kept: the answer is there."""

@@ -132,7 +132,7 @@ def template_of(source: str | None) -> Template:
         dialect = Dialect(source)
     except TemplateFailed as error:
         return Template(source is not None, trouble=f"{error.what} {error.why}")
-    return Template(source is not None, dialect.system_role, dialect.reasoning is not None)
+    return Template(source is not None, dialect.system_role, dialect.format is not None)
 
 
 def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from app.core.catalogue import Catalogue
 from app.core.companions import drafter_for, offer_of
 from app.core.errors import AppError
 from app.core.models import ModelEntry
 from app.services.library import Library
 from engines.gguf_header import GgufHeader, read_header, require_chat
 from engines.pairing import TARGETS, mtp_advice
+
+if TYPE_CHECKING:
+    from app.core.catalogue import Catalogue
 
 Advise = Callable[[GgufHeader], str]
 """One sentence for a model without a drafter."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.core.catalogue import Catalogue, CatalogueInvalid, load_catalogue
-from app.core.catalogue_sizes import known_sizes, repositories
+from app.core.errors import CatalogueInvalid
 from app.core.recommend import Recommendation, recommend
 from app.services.catalogue_refresh import AsksRepository, KnownFilesBook, Refreshed, refresh
 from engines.cancel import CancelToken
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import BandwidthBook
+
+if TYPE_CHECKING:
+    from app.core.catalogue import Catalogue
 
 
 class Recommending:
@@ -41,12 +44,16 @@ class Recommending:
 
     def catalogue(self) -> Catalogue:
         """The models Hearth knows. Raises CatalogueInvalid for the user's own file."""
+        from app.core.catalogue import load_catalogue
+
         return load_catalogue(
             self._shipped.read_text(encoding="utf-8"), self._own_text(), str(self._extension)
         )
 
     def recommend(self) -> Recommendation:
         """For this computer as it is now. Raises CatalogueInvalid."""
+        from app.core.catalogue_sizes import known_sizes
+
         catalogue = self.catalogue()
         hardware = self._hardware()
         return recommend(
@@ -61,6 +68,8 @@ class Recommending:
         self, cancel: CancelToken, progress: Callable[[float], None] = lambda _: None
     ) -> Refreshed:
         """Ask the Hub for the true sizes and hashes. Raises CatalogueInvalid."""
+        from app.core.catalogue_sizes import repositories
+
         return refresh(self._hub, repositories(self.catalogue()), self._known, cancel, progress)
 
     def _own_text(self) -> str | None:

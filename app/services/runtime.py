@@ -10,14 +10,15 @@ from app.services.fitting import Fitting, paired
 from app.services.mtp_advice import Advise
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
+from engines.errors import EngineFailed
 from engines.gguf_header import read_header
 from engines.pairing import mtp_advice
 from engines.planner import Wishes, require_fit
-from engines.types import ChatRequest, Event, LoadedModel
+from engines.types import ChatRequest, Event, LoadedModel, Measured
 
 
 class Runtime:
-    """Owns the engine. Used by one thread at a time.
+    """Owns the engine. Used by one thread at a time; only `measure_for` is called from others.
 
     fitting: plans each load, and learns from it. advise: what to say of MTP where nothing drafts.
     """
@@ -65,6 +66,24 @@ class Runtime:
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         return self._engine.chat(request, cancel)
+
+    def measure(self, request: ChatRequest) -> Measured:
+        """What a request takes of the loaded model's context. Raises EngineError."""
+        return self._engine.measure(request)
+
+    def measure_for(
+        self, entry: ModelEntry, wishes: Wishes, request: ChatRequest
+    ) -> Measured | None:
+        """The same, from any thread; None where this model is not loaded as it is wished for.
+
+        Raises EngineError, if the model's chat template refuses the messages.
+        """
+        if self._wanted != (entry, wishes):
+            return None
+        try:
+            return self._engine.measure(request)
+        except EngineFailed:
+            return None  # it has just been unloaded
 
     def unload(self) -> None:
         self._engine.close()

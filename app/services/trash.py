@@ -1,8 +1,8 @@
-"""Deleted chats lose what was kept to go on with them, and later go for good."""
+"""Deleted chats lose what was kept to go on with them, and later, or at a word, go for good."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from app.store.chats import ChatStore
 
@@ -20,3 +20,14 @@ def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], older_th
     for chat_id in gone:
         chats.purge(chat_id)
     return len(gone)
+
+
+def remove_for_good(
+    chats: ChatStore, forget_states: Callable[[str], None], chat_ids: Iterable[str]
+) -> None:
+    """Those of them that are in the trash; one at a time, so that no writer waits for long."""
+    deleted = set(chats.deleted())
+    for chat_id in chat_ids:
+        if chat_id in deleted:
+            forget_states(chat_id)
+            chats.purge(chat_id)

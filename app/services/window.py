@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.services.answering import Answering
+from app.services.assistants import Assistants
+from app.services.chat_search import ChatSearch
+from app.services.chat_settings import ChatSettings
 from app.services.chats import Chats
 from app.services.connections import Connections
+from app.services.context_use import ContextUses
 from app.services.discover import Discover
 from app.services.download_list import DownloadList
 from app.services.generation import Generation
+from app.services.global_shortcut.service import GlobalShortcut
 from app.services.hub_token import HubToken
 from app.services.model_page import ModelPage
 from app.services.models import Models
+from app.services.notifications import Notifications
 from app.services.overview import ModelOverview
+from app.services.prompts import Prompts
 from app.services.same_answer import SameAnswer
+from app.services.scratch import Scratch
+from app.services.session_bus import SessionBus
 from app.services.settings import SettingsService
 from app.services.suggestions import Suggestions
 from app.services.system import SystemService
+from app.services.tasks import Tasks
 
 
 @dataclass(frozen=True)
 class WindowServices:
     """data_folder and log_file are shown to the user, never opened by the window.
 
-    stays_offline: this run stays offline, whatever the settings say.
+    stays_offline: this run stays offline, whatever the settings say. open_scratch: makes a chat of
+    which nothing is kept. tasks: for drawing that would hold up the window.
     """
 
     chats: Chats
+    search: ChatSearch
+    assistants: Assistants
+    chat_settings: ChatSettings
+    prompts: Prompts
+    open_scratch: Callable[[], Scratch]
     generation: Generation
+    answering: Answering
+    context: ContextUses
     models: Models
     overview: ModelOverview
     model_page: ModelPage
@@ -40,6 +60,10 @@ class WindowServices:
     hub_token: HubToken
     settings: SettingsService
     system: SystemService
+    bus: SessionBus
+    notifications: Notifications
+    global_shortcut: GlobalShortcut
+    tasks: Tasks
     data_folder: Path
     log_file: Path
     stays_offline: bool

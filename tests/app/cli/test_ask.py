@@ -66,10 +66,10 @@ def test_a_depth_that_cannot_be_is_wrong_usage(
     [
         (("--depth", "two"), "--depth: two is not a whole number."),
         (("--max-tokens", "x"), "--max-tokens: x is not a whole number."),
-        (("--temperature", "nan"), "--temperature: nan: Input should be"),
-        (("--temperature", "-1"), "--temperature: -1: Input should be"),
-        (("--temperature", "warm"), "--temperature: warm: Input should be a valid number"),
-        (("--top-p", "7"), "--top-p: 7: Input should be less than or equal to 1."),
+        (("--temperature", "nan"), "--temperature: nan: It should be a number."),
+        (("--temperature", "-1"), "--temperature: -1: It should be at least 0."),
+        (("--temperature", "warm"), "--temperature: warm: It should be a number."),
+        (("--top-p", "7"), "--top-p: 7: It should be at most 1."),
     ],
 )
 def test_a_number_that_cannot_be_is_told_in_words(

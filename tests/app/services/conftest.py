@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 
 from app.services.answers import Answers
+from app.services.chat_layers import ChatLayers
+from app.services.compacting import Compacting
 from app.services.fitting import Fitting
 from app.services.library import Library
 from app.services.runtime import Runtime
+from app.store.assistants import AssistantStore
+from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.loads import LoadStore
 from app.store.models import ModelStore
+from app.store.summaries import SummaryStore
 from app.wiring import STARTER, STARTER_DRAFTER
 from engines.hardware import detect
 from engines.llamacpp.sizing.sizer import Sizer
@@ -24,6 +29,7 @@ from tests.support.scripted import ScriptedEngine
 
 @dataclass(frozen=True)
 class Services:
+    database: Database
     engine: ScriptedEngine
     chats: ChatStore
     library: Library
@@ -50,5 +56,8 @@ def services(tmp_path: Path) -> Iterator[Services]:
     library = Library(models, STARTER, STARTER_DRAFTER)
     loads = LoadStore(database)
     runtime = Runtime(engine, Fitting(detect, loads, Sizer()))
-    yield Services(engine, chats, library, runtime, Answers(chats, library, runtime), loads, models)
+    layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
+    compacting = Compacting(SummaryStore(database), runtime)
+    answers = Answers(chats, library, runtime, layers, compacting)
+    yield Services(database, engine, chats, library, runtime, answers, loads, models)
     database.close()

@@ -10,15 +10,30 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DiskFull
+from app.core.places import ARCHIVE, CHATS, PINNED, TRASH, folder_place
 from app.services.chats import Chats
+from app.services.drafts import Drafts
 from app.services.tasks import Tasks
+from app.store.drafts import DraftStore
+from app.store.folders import FolderStore
+from app.store.shelves import Shelves
 from tests.app.services.conftest import Services
 
 
 @pytest.fixture
-def chats(services: Services, qtbot: QtBot) -> Iterator[Chats]:
+def forgotten() -> list[str]:
+    """Chats of which the engine was to keep nothing."""
+    return []
+
+
+@pytest.fixture
+def chats(services: Services, forgotten: list[str], qtbot: QtBot) -> Iterator[Chats]:
     tasks = Tasks()
-    yield Chats(services.chats, tasks)
+    database = services.database
+    drafts = Drafts(DraftStore(database), tasks)
+    yield Chats(
+        services.chats, Shelves(database), FolderStore(database), drafts, forgotten.append, tasks
+    )
     tasks.close()
 
 
@@ -34,9 +49,61 @@ def test_changes_are_announced_when_they_are_saved(
     for change in changes:
         with qtbot.waitSignal(chats.changed):
             change()
-    assert [chat.title for chat in chats.list()] == ["Renamed"]
-    assert [chat.title for chat in chats.list("hello")] == ["Renamed"]
-    assert chats.list("goodbye") == []
+    assert [chat.title for chat in chats.page(CHATS, 0, 9)] == ["Renamed"]
+
+
+def test_many_chats_go_from_place_to_place_and_back(
+    chats: Chats, services: Services, forgotten: list[str], qtbot: QtBot
+) -> None:
+    ids = [services.chats.ask(None, name)[0].chat_id for name in "abc"]
+
+    def lie(change: Callable[[], object]) -> dict[str, str]:
+        with qtbot.waitSignal(chats.changed):
+            change()
+        places = {"pinned": PINNED, "chats": CHATS, "archive": ARCHIVE, "trash": TRASH}
+        folders = {folder.name: folder_place(folder.id) for folder in chats.folders()}
+        found = {name: chats.page(it, 0, 9) for name, it in {**places, **folders}.items()}
+        return {name: "".join(chat.title for chat in them) for name, them in found.items() if them}
+
+    made: list[str] = []
+    assert lie(lambda: made.append(chats.make_folder(" Work ", *ids[:2]))) == {
+        "chats": "c",
+        "Work": "ba",
+    }
+    assert lie(lambda: chats.rename_folder(made[0], "Home"))["Home"] == "ba"
+    assert lie(lambda: chats.remove_folder(made[0])) == {"chats": "cba"}
+    assert lie(lambda: chats.put_back_folder(made[0])) == {"chats": "c", "Home": "ba"}
+    assert lie(lambda: chats.move(None, ids[0])) == {"chats": "ca", "Home": "b"}
+    assert lie(lambda: chats.archive(*ids)) == {"archive": "cba"}
+    assert lie(lambda: chats.unarchive(*ids)) == {"chats": "ca", "Home": "b"}
+    assert lie(lambda: chats.set_pinned(True, *ids[1:])) == {"pinned": "cb", "chats": "a"}
+    assert lie(lambda: chats.delete(*ids)) == {"trash": "cba"}
+    assert lie(lambda: chats.undelete(ids[1])) == {"pinned": "b", "trash": "ca"}
+    assert lie(lambda: chats.delete_for_good(ids[0], ids[1])) == {"pinned": "b", "trash": "c"}
+    assert forgotten == ids[:1], "only what is in the trash goes"
+    assert lie(chats.empty_trash) == {"pinned": "b"}
+    assert forgotten == [ids[0], ids[2]]
+    assert chats.chat(ids[0]) is None
+    found = chats.chat(ids[1])
+    assert found is not None
+    assert found.title == "b"
+
+
+def test_many_chats_become_files_and_none_is_overwritten(
+    chats: Chats, services: Services, qtbot: QtBot, tmp_path: Path
+) -> None:
+    titles = ["a/b: c?", "twice", "twice", "…"]
+    ids = [services.chats.ask(None, title)[0].chat_id for title in titles]
+    (tmp_path / "twice.md").write_text("of the user's")
+    with qtbot.waitSignal(chats.exported) as done:
+        chats.export_many(ids, tmp_path)
+    assert done.args == [tmp_path]
+    names = {"a b c.md", "twice.md", "twice 2.md", "twice 3.md", "Chat.md", "chats.db"}
+    assert {
+        file.name for file in tmp_path.iterdir() if not file.name.startswith("chats.db-")
+    } == names
+    assert (tmp_path / "twice.md").read_text() == "of the user's"
+    assert (tmp_path / "twice 3.md").read_text("utf-8").startswith("# twice")
 
 
 @pytest.mark.parametrize("name", ["chat.md", "chat.json"])

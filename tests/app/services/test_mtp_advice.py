@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.core.catalogue import Catalogue, CatalogueInvalid, Fact, Mtp, load_catalogue
+from app.core.catalogue import Catalogue, Fact, Mtp, load_catalogue
+from app.core.errors import CatalogueInvalid
 from app.services.fitting import Fitting
 from app.services.mtp_advice import mtp_of_files, with_catalogue
 from app.services.runtime import Runtime

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.catalogue import CatalogueInvalid
-from app.core.errors import AppError, Offline, RepositoryUnknown
+from app.core.errors import AppError, CatalogueInvalid, Offline, RepositoryUnknown
 from app.core.hub import RepoFile, Repository, Variant
 from app.core.network import Purpose
 from app.services.recommending import Recommending

@@ -1,0 +1,67 @@
+"""`hearth assistants`: the assistants of the window, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from app.cli.output import Output, table
+from app.core.assistants import Assistant
+from app.core.errors import AssistantUnknown
+from app.core.held import NO_LAYERS, Layers
+from app.core.settings import fields
+from app.services.chat_layers import values_of
+
+if TYPE_CHECKING:
+    from app.wiring import Core
+
+
+def manage_assistants(core: Core, args: argparse.Namespace, out: Output) -> int:
+    if args.verb == "list":
+        found = core.assistants.assistants()
+        out.value(
+            [asdict(it) for it in found],
+            lambda: (
+                table([(it.id[:8], it.name, it.model or "") for it in found])
+                or "No assistants yet; they are made in the window."
+            ),
+        )
+        return 0
+    assistant = find_assistant(core, args.what)
+    if args.verb == "rm":
+        core.assistants.remove(assistant.id)
+        out.value({"removed": assistant.id}, lambda: f"Removed “{assistant.name}”.")
+    else:
+        out.value(asdict(assistant), lambda: _described(assistant))
+    return 0
+
+
+def find_assistant(core: Core, called: str) -> Assistant:
+    """By its name, or the beginning of its id. Raises AssistantUnknown."""
+    known = core.assistants.assistants()
+    found = [it for it in known if it.name.casefold() == called.casefold()]
+    found = found or [it for it in known if called and it.id.startswith(called)]
+    if len(found) != 1:
+        raise AssistantUnknown(
+            f"There is no assistant “{called}”.",
+            "Several are called like that." if found else "None has that name or id.",
+            "`hearth assistants list` shows all of them with their ids.",
+        )
+    return found[0]
+
+
+def layers_of(core: Core, called: str | None) -> Layers:
+    """What an assistant sets for an answer without a chat. Raises AssistantUnknown."""
+    if called is None:
+        return NO_LAYERS
+    return Layers(assistant=values_of(find_assistant(core, called)), chat={}, message={})
+
+
+def _described(assistant: Assistant) -> str:
+    rows = [("Name", assistant.name), ("Id", assistant.id)]
+    rows += [("Model", assistant.model)] if assistant.model else []
+    rows += [("Greeting", assistant.greeting)] if assistant.greeting else []
+    rows += [(fields()[it].title, str(value)) for it, value in assistant.settings.items()]
+    text = table(rows)
+    return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text

@@ -1,0 +1,131 @@
+"""`hearth chats`: the history in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.cli.output import Output, size, table
+from app.core.conversation import Chat
+from app.core.errors import ChatNotFound
+from app.core.export import as_json, as_markdown
+from app.core.hits import Hit
+from app.core.places import ARCHIVE, TRASH
+from app.services.indexing import steps
+from app.wiring import Core
+from engines.cancel import CancelToken
+
+_EVERY = -1
+"""No limit, in SQLite's words."""
+
+
+def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
+    match args.verb:
+        case "list":
+            _list(core, args, out)
+        case "search":
+            _search(core, " ".join(args.what), args.limit, out)
+        case "restore":
+            _restore(core, args.what, out)
+        case "undelete":
+            chat = _in_trash(core, args.what)
+            core.shelves.undelete((chat.id,))
+            out.value({"undeleted": chat.id}, lambda: f"“{chat.title}” is back.")
+        case _:
+            _with_chat(core, core.chats.chat(args.what), args, out)
+    return 0
+
+
+def _with_chat(core: Core, chat: Chat, args: argparse.Namespace, out: Output) -> None:
+    messages, path = core.chats.messages(chat.id), core.chats.path(chat.id)
+    match args.verb:
+        case "rm":
+            core.chats.delete(chat.id)
+            core.states.forget(chat.id)
+            out.value({"removed": chat.id}, lambda: f"Deleted “{chat.title}”.")
+        case "archive" | "unarchive":
+            core.shelves.set_archived((chat.id,), args.verb == "archive")
+            out.value(
+                {f"{args.verb}d": chat.id},
+                lambda: (
+                    f"“{chat.title}” is {'in' if args.verb == 'archive' else 'out of'} the "
+                    "archive now."
+                ),
+            )
+        case "export" if args.format == "json":
+            print(as_json(chat, messages))
+        case "export":
+            out.value({"markdown": as_markdown(chat, path)}, lambda: as_markdown(chat, path))
+        case _:
+            out.value(
+                {**asdict(chat), "messages": [asdict(message) for message in path]},
+                lambda: as_markdown(chat, path),
+            )
+
+
+def _list(core: Core, args: argparse.Namespace, out: Output) -> None:
+    place = {"archive": ARCHIVE, "trash": TRASH}.get(args.place)
+    found = core.chats.chats() if place is None else core.shelves.page(place, 0, _EVERY)
+    out.value([asdict(chat) for chat in found], lambda: table([_row(chat) for chat in found]))
+
+
+def _search(core: Core, words: str, limit: int, out: Output) -> None:
+    """All of the history: what the index has not read yet is read first."""
+    for share in steps(core.index, CancelToken(), rest=lambda _: None):
+        out.rewrite(f"Reading older chats: {share:4.0%}")
+    out.rewrite("")
+    hits = core.search.find(words, limit)
+    out.value(
+        _by_chat(hits),
+        lambda: table([(*_row(hit.chat), hit.snippet if hit.message_id else "") for hit in hits]),
+    )
+
+
+def _by_chat(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Each chat once, with what was found in it."""
+    found: dict[str, dict[str, Any]] = {}
+    for hit in hits:
+        chat = found.setdefault(hit.chat.id, {**asdict(hit.chat), "hits": []})
+        part = {"message_id": hit.message_id, "snippet": hit.snippet, "marks": hit.marks}
+        chat["hits"].append(part)
+    return list(found.values())
+
+
+def _restore(core: Core, what: str, out: Output) -> None:
+    snapshots = core.snapshots.list()
+    if what == "list":
+        out.value(
+            [asdict(snapshot) for snapshot in snapshots],
+            lambda: table([(s.path.name, _when(s.made), size(s.size)) for s in snapshots]),
+        )
+        return
+    named = (snapshot.path for snapshot in snapshots if snapshot.path.name == what)
+    source = next(named, Path(what).expanduser())
+    kept = core.snapshots.restore(source, datetime.now().astimezone())
+    out.value(
+        {"restored": str(source), "kept": str(kept)},
+        lambda: f"The chats are those of {source.name} now. What was there before is in {kept}.",
+    )
+
+
+def _in_trash(core: Core, called: str) -> Chat:
+    found = [it for it in core.shelves.page(TRASH, 0, _EVERY) if it.id.startswith(called)]
+    if len(found) != 1:
+        raise ChatNotFound(
+            f"There is no chat “{called}” in the trash.",
+            "Several begin like that." if found else "It is gone for good, or was never there.",
+            "`hearth chats list --place trash` shows what can be brought back.",
+        )
+    return found[0]
+
+
+def _row(chat: Chat) -> tuple[str, str, str]:
+    return chat.id[:8], _when(chat.updated), chat.title
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,1 @@
+"""Chats as files: exporting them, and importing those of other programs."""

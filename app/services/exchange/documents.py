@@ -1,0 +1,136 @@
+"""The pieces of data that a file, a folder or an archive holds, as far as they may be chats.
+
+Nothing is unpacked onto the disk, so names in an archive lead nowhere; and all is bounded, so that
+a small file cannot fill the memory.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.core.exchange import gpt4all
+from app.core.exchange.found import NotRead
+from app.core.exchange.torn_zip import torn_members
+from app.store.ollama_chats import SIGN
+
+MOST_BYTES = 1_000_000_000
+"""Of one document, and of all in an archive."""
+_MOST_FILES = 100_000
+_BEGINNING = 64
+_TORN = "The archive breaks off; what is left of it was read."
+_TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
+
+
+@dataclass(frozen=True)
+class Document:
+    """name: within its folder or archive. path: of the file; None for a member of an archive."""
+
+    name: str
+    data: bytes
+    path: Path | None = None
+
+    @property
+    def folder(self) -> str:
+        """Where it lies; chats of Jan are two files in one folder."""
+        return self.name.replace("\\", "/").rpartition("/")[0]
+
+
+def documents(path: Path) -> Iterator[Document | NotRead]:
+    """What may hold chats, told by how it begins. Raises OSError for `path` itself."""
+    if path.is_dir():
+        yield from _of_folder(path)
+        return
+    with path.open("rb") as file:
+        begin = file.read(_BEGINNING)
+    if begin.startswith(b"PK"):
+        yield from _of_archive(path)
+        return
+    yield from _of_file(path, path.name)
+    if sibling := _sibling(path):
+        yield from _of_file(sibling, sibling.name)
+
+
+def _of_file(path: Path, name: str) -> Iterator[Document | NotRead]:
+    if path.stat().st_size > MOST_BYTES:
+        yield NotRead(name, _TOO_LARGE)
+        return
+    data = path.read_bytes()
+    if _may_be_chats(data[:_BEGINNING]):
+        yield Document(name, data, path)
+
+
+def _sibling(path: Path) -> Path | None:
+    """The other half of a thread of Jan."""
+    other = {"thread.json": "messages.jsonl", "messages.jsonl": "thread.json"}.get(path.name)
+    found = path.with_name(other) if other else None
+    return found if found and found.is_file() else None
+
+
+def _of_folder(root: Path) -> Iterator[Document | NotRead]:
+    count = 0
+    for folder, inner, names in os.walk(root):
+        inner.sort()
+        for name in sorted(names):
+            count += 1
+            if count > _MOST_FILES:
+                yield NotRead(root.name, f"It holds more than {_MOST_FILES:,} files.")
+                return
+            path = Path(folder) / name
+            try:
+                with path.open("rb") as file:
+                    begin = file.read(_BEGINNING)
+                if path.is_symlink() or not _may_be_chats(begin):
+                    continue
+                yield from _of_file(path, path.relative_to(root).as_posix())
+            except OSError as error:
+                yield NotRead(name, f"The system says: {error.strerror or error}.")
+
+
+def _of_archive(path: Path) -> Iterator[Document | NotRead]:
+    left = MOST_BYTES
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist()[:_MOST_FILES]:
+                found = _member(archive, member, left)
+                if isinstance(found, Document):
+                    left -= len(found.data)
+                if found is not None:
+                    yield found
+    except zipfile.BadZipFile:
+        if path.stat().st_size > MOST_BYTES:
+            yield NotRead(path.name, _TOO_LARGE)
+            return
+        for name, data in torn_members(path.read_bytes(), MOST_BYTES):
+            if _may_be_chats(data[:_BEGINNING]):
+                yield Document(name, data)
+        yield NotRead(path.name, _TORN)
+
+
+def _member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int
+) -> Document | NotRead | None:
+    try:
+        with archive.open(member) as file:
+            begin = file.read(_BEGINNING)
+            if not _may_be_chats(begin):
+                return None
+            data = begin + file.read(most)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        return NotRead(member.filename, f"It is damaged: {error}.")
+    except (NotImplementedError, RuntimeError):
+        return NotRead(member.filename, "It is encrypted, or packed in a way Hearth cannot read.")
+    return (
+        NotRead(member.filename, _TOO_LARGE)
+        if len(data) > most
+        else Document(member.filename, data)
+    )
+
+
+def _may_be_chats(begin: bytes) -> bool:
+    text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text[:1] in (b"[", b"{") or begin.startswith(SIGN[:8]) or gpt4all.is_ours(begin)

@@ -1,0 +1,105 @@
+"""Finding the chats of other programs in files, folders and archives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from app.core.exchange import gpt4all, jan
+from app.core.exchange.found import Broken, NotRead, ReadyChat
+from app.core.exchange.recognise import chats_in, read_each, thread_in
+from app.services.exchange.documents import Document, documents
+from app.store import ollama_chats
+from engines.cancel import CancelToken
+
+_NOTHING = "Hearth knows no chats of any program in it."
+
+
+@dataclass(frozen=True)
+class FileFound:
+    """What was found in one file or folder. sources: the programs that the chats come from."""
+
+    path: Path
+    chats: tuple[ReadyChat, ...]
+    not_read: tuple[NotRead, ...]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(chat.source for chat in self.chats))
+
+
+def read_files(paths: Sequence[Path], cancel: CancelToken) -> Iterator[FileFound]:
+    """One after the other; a file that cannot be read stops none of the others."""
+    for path in paths:
+        if cancel.cancelled:
+            return
+        try:
+            yield _read(path, cancel)
+        except OSError as error:
+            why = f"The system says: {error.strerror or error}."
+            yield FileFound(path, (), (NotRead(path.name, why),))
+
+
+@dataclass
+class _Threads:
+    """The halves of Jan's chats, by the folder that they lie in."""
+
+    heads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    bodies: dict[str, str] = field(default_factory=dict)
+
+
+def _read(path: Path, cancel: CancelToken) -> FileFound:
+    chats: list[ReadyChat] = []
+    not_read: list[NotRead] = []
+    threads = _Threads()
+    for document in documents(path):
+        if cancel.cancelled:
+            break
+        found = iter((document,)) if isinstance(document, NotRead) else _chats(document, threads)
+        for it in found:
+            (chats if isinstance(it, ReadyChat) else not_read).append(it)  # type: ignore[arg-type]
+    for it in _jan(threads):
+        (chats if isinstance(it, ReadyChat) else not_read).append(it)  # type: ignore[arg-type]
+    if not chats and not not_read:
+        not_read.append(NotRead(path.name, _NOTHING))
+    return FileFound(path, tuple(chats), tuple(not_read))
+
+
+def _chats(document: Document, threads: _Threads) -> Iterator[ReadyChat | NotRead]:
+    data = document.data
+    if data.startswith(ollama_chats.SIGN):
+        yield from _ollama(document)
+    elif gpt4all.is_ours(data):
+        for it in read_each([data], gpt4all.read):
+            yield it if isinstance(it, ReadyChat) else NotRead(document.name, it.why)
+    else:
+        text = data.decode("utf-8-sig", "replace")
+        if (thread := thread_in(text)) is not None:
+            threads.heads[document.folder] = thread
+        elif jan.is_messages(text):
+            threads.bodies[document.folder] = text
+        else:
+            _, found = chats_in(text)
+            yield from found
+
+
+def _ollama(document: Document) -> Iterator[ReadyChat | NotRead]:
+    try:
+        if document.path is not None:
+            found = list(ollama_chats.ollama_chats(document.path))
+        else:
+            found = list(ollama_chats.ollama_chats_in(document.data))
+    except Broken as error:
+        yield NotRead(document.name, str(error))
+    else:
+        yield from read_each(found, lambda it: it)
+
+
+def _jan(threads: _Threads) -> Iterator[ReadyChat | NotRead]:
+    for folder in dict.fromkeys((*threads.heads, *threads.bodies)):
+        messages, broken = jan.lines(threads.bodies.get(folder, ""))
+        chat = partial(jan.read, messages=messages, broken=broken)
+        yield from read_each([threads.heads.get(folder, {})], chat)

@@ -1,0 +1,59 @@
+"""Keys as people write them, such as Ctrl+Alt+H, and as the systems' interfaces want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MODIFIERS = {"ctrl": "Ctrl", "alt": "Alt", "shift": "Shift", "meta": "Meta", "super": "Meta"}
+_PORTAL = {"Ctrl": "CTRL", "Alt": "ALT", "Shift": "SHIFT", "Meta": "LOGO"}
+_X11 = {"Shift": 1, "Ctrl": 4, "Alt": 8, "Meta": 64}
+"""Masks of X.h: Alt is usually Mod1 and the logo key Mod4."""
+
+_NAMED = {"space": "space", "home": "Home", "end": "End", "insert": "Insert", "tab": "Tab"}
+_SIGNS = {
+    ".": "period", ",": "comma", "-": "minus", "/": "slash", ";": "semicolon", "'": "apostrophe",
+    "[": "bracketleft", "]": "bracketright", "\\": "backslash", "`": "grave", "=": "equal",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Keys:
+    """modifiers: Ctrl, Alt, Shift, Meta, in this order. key: its name as X11 has it (keysym)."""
+
+    modifiers: tuple[str, ...]
+    key: str
+
+    @property
+    def for_portal(self) -> str:
+        """By the XDG shortcuts specification: `CTRL+ALT+h`."""
+        return "+".join([*(_PORTAL[each] for each in self.modifiers), self.key])
+
+    @property
+    def x11_mask(self) -> int:
+        return sum(_X11[each] for each in self.modifiers)
+
+
+def read(text: str) -> Keys:
+    """Raises ValueError with half a sentence that says what is wrong."""
+    *before, last = [part.strip() for part in text.split("+")]
+    unknown = next((part for part in before if part.lower() not in _MODIFIERS), None)
+    if unknown is not None:
+        raise ValueError(f"“{unknown}” is no key to hold; those are Ctrl, Alt, Shift and Meta")
+    held = {_MODIFIERS[part.lower()] for part in before}
+    if not held - {"Shift"}:
+        raise ValueError("Ctrl, Alt or Meta has to be held, or the key could not be typed")
+    modifiers = tuple(each for each in ("Ctrl", "Alt", "Shift", "Meta") if each in held)
+    return Keys(modifiers, _key(last))
+
+
+def _key(text: str) -> str:
+    name = text.lower()
+    if len(name) == 1 and name.isascii() and name.isalnum():
+        return name
+    if name in _NAMED:
+        return _NAMED[name]
+    if text in _SIGNS:
+        return _SIGNS[text]
+    if name[:1] == "f" and name[1:].isdigit() and 1 <= int(name[1:]) <= 24:
+        return name.upper()
+    raise ValueError(f"“{text}” is not a key that can be used for this")

@@ -1,0 +1,34 @@
+"""Keeping the search index in step: a little before a search, all of it in the background."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from app.store.search_index import SearchIndex
+from engines.cancel import CancelToken
+
+_RECENT = 500
+"""So many changes are read before a search, so that what was just written is found."""
+
+
+def catch_up(index: SearchIndex) -> None:
+    """Read what has changed lately; what is more than that comes in the background."""
+    if 0 < index.behind().changes <= _RECENT:
+        while index.behind().changes and index.step():
+            pass
+
+
+def steps(
+    index: SearchIndex, cancel: CancelToken, rest: Callable[[float], None] = time.sleep
+) -> Iterator[float]:
+    """Read all there is; after each step, how much of the older texts can be found by now.
+
+    rest: is given the seconds that the step took. Resting as long lets others have the interpreter.
+    """
+    while not cancel.cancelled:
+        began = time.monotonic()
+        if not index.step():
+            return
+        yield index.behind().share
+        rest(time.monotonic() - began)

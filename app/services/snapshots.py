@@ -1,0 +1,75 @@
+"""A copy of all chats each day, made while Hearth is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.services.settings import SettingsService
+from app.services.tasks import Task, Tasks
+from app.store.snapshots import Snapshots
+from engines.cancel import CancelToken
+
+SNAPSHOTS = "snapshots"
+"""A queue of its own: copying a long history takes a while."""
+
+_FIRST_MS = 60_000
+_AGAIN_MS = 3_600_000
+
+
+class DailySnapshots(QObject):
+    """taken(path). failed(error): told once, not each hour."""
+
+    taken = Signal(Path)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        settings: SettingsService,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._snapshots = snapshots
+        self._settings = settings
+        self._tasks = tasks
+        self._running: Task | None = None
+        self._clock = QTimer(self)
+        self._clock.timeout.connect(self.look)
+        self._clock.start(_FIRST_MS)
+        tasks.closing.connect(self._clock.stop)
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether the next day is waited for; not after a failure."""
+        return self._clock.isActive()
+
+    def look(self) -> None:
+        """Make the copy of today, if there is none and one is wanted."""
+        self._clock.start(_AGAIN_MS)
+        keep = self._settings.current.snapshots
+        if keep == 0 or self._running is not None:
+            return
+
+        def work(cancel: CancelToken) -> Iterator[Path]:
+            now = datetime.now().astimezone()
+            if self._snapshots.is_due(now):
+                taken = self._snapshots.take(now, keep, cancel)
+                if taken is not None:
+                    yield taken
+
+        def over() -> None:
+            self._running = None
+
+        def failed(error: Exception) -> None:
+            over()
+            self._clock.stop()
+            self.failed.emit(error)
+
+        self._running = self._tasks.stream(
+            work, lambda paths: self.taken.emit(paths[-1]), over, failed, on=SNAPSHOTS
+        )

@@ -1,0 +1,37 @@
+"""Reading the keys for everywhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.services.global_shortcut.keys import Keys, read
+
+
+def test_keys_are_read_in_any_spelling() -> None:
+    assert read(" alt + ctrl+H ") == Keys(("Ctrl", "Alt"), "h")
+    assert read("Super+Space") == Keys(("Meta",), "space")
+    assert read("Ctrl+Shift+F12") == Keys(("Ctrl", "Shift"), "F12")
+    assert read("Alt+,") == Keys(("Alt",), "comma")
+
+
+def test_each_system_gets_its_own_spelling() -> None:
+    keys = read("Ctrl+Alt+Meta+H")
+    assert keys.for_portal == "CTRL+ALT+LOGO+h"
+    assert keys.x11_mask == 4 | 8 | 64
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("H", "has to be held"),
+        ("Shift+H", "has to be held"),
+        ("Strg+H", "“Strg” is no key to hold"),
+        ("Ctrl+", "is not a key"),
+        ("Ctrl+Enter", "“Enter” is not a key"),
+        ("Ctrl+F99", "“F99” is not a key"),
+        ("Ctrl+ü", "“ü” is not a key"),
+    ],
+)
+def test_what_cannot_be_used_is_said(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason.replace("+", r"\+")):
+        read(text)

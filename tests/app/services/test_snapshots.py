@@ -1,0 +1,57 @@
+"""The daily copy while the window is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.core.errors import DataFolderReadOnly
+from app.services.settings import SettingsService
+from app.services.snapshots import DailySnapshots
+from app.services.tasks import Tasks
+from app.store.settings_file import SettingsFile
+from app.store.snapshots import Snapshots
+from tests.app.services.conftest import Services
+
+
+class Daily:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "snapshots"
+        self.tasks = Tasks()
+        self.settings = SettingsService(SettingsFile(folder / "settings.json"))
+        snapshots = Snapshots(self.folder, folder / "chats.db")
+        self.service = DailySnapshots(snapshots, self.settings, self.tasks)
+
+
+@pytest.fixture
+def daily(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[Daily]:
+    daily = Daily(tmp_path)
+    yield daily
+    daily.tasks.close()
+
+
+def test_there_is_one_copy_a_day(daily: Daily, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(daily.service.taken) as taken:
+        daily.service.look()
+    (path,) = daily.folder.iterdir()
+    assert taken.args == [path]
+    with qtbot.assertNotEmitted(daily.service.taken, wait=300):
+        daily.service.look()
+
+
+def test_none_is_made_where_none_is_wanted(daily: Daily, qtbot: QtBot) -> None:
+    daily.settings.set("snapshots", 0)
+    with qtbot.assertNotEmitted(daily.service.taken, wait=300):
+        daily.service.look()
+    assert not daily.folder.exists()
+
+
+def test_a_failure_is_told_once(daily: Daily, qtbot: QtBot) -> None:
+    daily.folder.write_text("a file is in the way")
+    with qtbot.waitSignal(daily.service.failed) as failed:
+        daily.service.look()
+    assert isinstance(failed.args[0], DataFolderReadOnly)
+    assert not daily.service.is_looking
