@@ -1,67 +1,133 @@
-"""Hearth's window: from an open Core to the end of the event loop."""
+"""Hearth's window: from the data folder to the end of the event loop."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
 from app import __version__
 from app.core.settings import Settings
-from app.reports import describe
+from app.core.wish import Wish
+from app.loading import Loading
+from app.opening import first_services, open_data
+from app.store.folder import DataFolder
 from app.store.window_state import WindowStateFile
 from app.ui.appearance import Appearance
+from app.ui.early import Early, FirstPainting
 from app.ui.icons import app_icon
+from app.ui.language import speak
 from app.ui.main_window import MainWindow
-from app.ui.notify import Notifier, startup_dialog
-from app.ui.single_instance import SingleInstance
-from app.wiring import Core, open_services
+from app.ui.single_instance import SingleInstance, pass_on
 from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.opening import Opened
 
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 _log = logging.getLogger(__name__)
 
 
-def run(core: Core) -> int:
-    """Show the window until it is closed; the caller closes the core.
+def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
+    """Show the window until it is closed; returns the exit status.
 
-    Raises AlreadyOpen if the data folder has a window, and SettingsInvalid.
+    An error at the start is shown in a window of its own. Raises it then: AppError, as AlreadyOpen
+    where the data folder has a window.
     """
+    if passed_on(folder.root, wish):
+        return 0
+    try:
+        opened = open_data(folder)
+    except UserError as error:
+        show_startup_error(error)
+        raise
+    try:
+        return _run(opened, offline, wish)
+    finally:
+        opened.database.close()
+
+
+def _run(opened: Opened, offline: bool, wish: Wish) -> int:
     app = _application()
-    instance = SingleInstance(core.folder.root)
+    instance = SingleInstance(opened.folder.root)
     try:
         try:
-            parts = open_services(core)
+            first = first_services(opened)
         except UserError as error:
             show_startup_error(error)
             raise
-        services = parts.services
+        speak(app, first.settings.current.language)
         appearance = Appearance(app)
-        appearance.apply(services.settings.current)
-        services.settings.changed.connect(appearance.apply)
-        window = MainWindow(services, describe)
-        state = WindowStateFile(core.folder.root / "window.json")
+        appearance.apply(first.settings.current)
+        first.settings.changed.connect(appearance.apply)
+        window = MainWindow(first.chats, first.settings.current)
+        state = WindowStateFile(opened.folder.root / "window.json")
         window.restore(state.read())
-        instance.asked_to_show.connect(window.come_to_front)
-        hook, sys.excepthook = sys.excepthook, _reporter(window.notifier)
+        loading = Loading(opened, first, window, offline)
+        start = _Start(window, instance, wish)
+        loading.ready.connect(start.finish)
+        loading.failed.connect(start.fail)
+        FirstPainting(window.composer.edit).painted.connect(loading.start)
         try:
             window.show()
-            return app.exec()
+            status = app.exec()
         finally:
-            sys.excepthook = hook
-            parts.tasks.close()
+            start.close()
+            first.tasks.close()
             _keep(state, window)
+            loading.close()
             window.deleteLater()
+        if start.error is not None:
+            raise start.error
+        return status
     finally:
         instance.close()
 
 
+class _Start:
+    """What becomes of a start when the window is whole, or cannot be."""
+
+    def __init__(self, window: MainWindow, instance: SingleInstance, wish: Wish) -> None:
+        self.error: Exception | None = None
+        self._window = window
+        self._instance = instance
+        self._wish = wish
+        self._early = Early([instance.asked])
+        self._hook = sys.excepthook
+
+    def finish(self) -> None:
+        desktop = self._window.desktop
+        sys.excepthook = _reporter(self._window)
+        self._instance.asked.connect(desktop.fulfil)
+        if self._wish != Wish():
+            desktop.fulfil(self._wish)
+        self._early.pass_on()
+
+    def fail(self, error: Exception) -> None:
+        self.error = error
+        if isinstance(error, UserError):
+            show_startup_error(error)
+        QApplication.exit(1)
+
+    def close(self) -> None:
+        sys.excepthook = self._hook
+
+
+def passed_on(folder: Path, wish: Wish) -> bool:
+    """Whether a window that is open for this data folder does what is wanted."""
+    return wish != Wish() and pass_on(folder, wish)
+
+
 def show_startup_error(error: UserError) -> None:
     """Say in a window of its own why Hearth cannot start; returns when it is closed."""
+    from app.ui.notify import startup_dialog
+
     app = _application()
     Appearance(app).apply(Settings())
     dialog = startup_dialog(error)
@@ -77,20 +143,25 @@ def _application() -> QApplication:
     app.setApplicationVersion(__version__)
     app.setDesktopFileName("hearth")
     app.setWindowIcon(app_icon())
+    speak(app, Settings().language)
     return app
 
 
-def _reporter(notifier: Notifier) -> _Hook:
-    """What becomes of an exception that nobody caught: it is logged and shown."""
+def _reporter(window: MainWindow) -> _Hook:
+    """What becomes of an exception that nobody caught: it is logged and shown.
+
+    The log is on the disk, so it gets no word of a scratch chat.
+    """
 
     def report(
-        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+        kind: type[BaseException], error: BaseException, _trace: TracebackType | None
     ) -> None:
         if issubclass(kind, KeyboardInterrupt):
             QApplication.quit()
             return
-        _log.error("A bug of ours", exc_info=(kind, error, trace))
-        notifier.error(error)
+        error = window.assisting.discreet(error)
+        _log.error("A bug of ours", exc_info=(type(error), error, error.__traceback__))
+        window.notifier.error(error)
 
     return report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ from app.store.db import Database
 from app.store.downloads import DownloadStore
 from app.store.folder import DataFolder
 from app.store.folders import FolderStore
+from app.store.imports import ImportStore
 from app.store.ledger import Ledger
 from app.store.loads import LoadStore
 from app.store.models import ModelStore
@@ -92,6 +94,21 @@ def hardware() -> Hardware:
     return detect(devices)
 
 
+def hardware_from_outside() -> Callable[[], Hardware]:
+    """The same, without loading llama.cpp into this process where it is not yet."""
+    from engines.llamacpp.devices import Devices
+
+    looking = Devices()
+
+    def look() -> Hardware:
+        try:
+            return detect(looking.look())
+        except EngineUnavailable:
+            return detect(())
+
+    return look
+
+
 @dataclass(frozen=True)
 class Core:
     """What window and terminal share. The owner calls `close`.
@@ -100,11 +117,13 @@ class Core:
     """
 
     opened: Opened
+    look: Callable[[], Hardware]
     folder: DataFolder
     database: Database
     chats: ChatStore
     shelves: Shelves
     folders: FolderStore
+    imports: ImportStore
     index: SearchIndex
     search: Search
     snapshots: Snapshots
@@ -144,8 +163,14 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
     return complete(open_data(folder), offline)
 
 
-def complete(opened: Opened, offline: bool = False) -> Core:
-    """All else that goes with an open data folder. Raises AppError; nothing stays open then."""
+def complete(
+    opened: Opened, offline: bool = False, look: Callable[[], Hardware] | None = None
+) -> Core:
+    """All else that goes with an open data folder. Raises AppError; nothing stays open then.
+
+    look: sees the computer for those who load no model.
+    """
+    look = look or hardware
     folder, settings, database = opened.folder, opened.settings, opened.database
     chats = opened.chats
     try:
@@ -173,7 +198,7 @@ def complete(opened: Opened, offline: bool = False) -> Core:
     # Whose a token is, is asked without the one that is kept.
     tokens = Tokens(secrets, Hub(gate, lambda: None).who)
     hub = Hub(gate, tokens.for_hub)
-    recommending = Recommending(CATALOGUE, folder.root, default_root, hardware, hub)
+    recommending = Recommending(CATALOGUE, folder.root, default_root, look, hub)
     advise = with_catalogue(recommending.catalogue)
     runtime = Runtime(engine, fitting, advise)
     assistants = AssistantStore(database)
@@ -186,11 +211,13 @@ def complete(opened: Opened, offline: bool = False) -> Core:
     downloads.on_done = care.downloaded
     return Core(
         opened=opened,
+        look=look,
         folder=folder,
         database=database,
         chats=chats,
         shelves=opened.shelves,
         folders=opened.folders,
+        imports=ImportStore(database),
         index=index,
         search=Search(index, database),
         snapshots=Snapshots(folder.snapshots, folder.database),
@@ -259,6 +286,8 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
     from app.services.connections import Connections
     from app.services.discover import Discover
     from app.services.download_list import DownloadList
+    from app.services.exchange.exporting import Exporting
+    from app.services.exchange.importing import Importing
     from app.services.generation import Generation
     from app.services.global_shortcut.service import GlobalShortcut
     from app.services.hub_token import HubToken
@@ -271,7 +300,9 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
     from app.services.session_bus import SessionBus
     from app.services.suggestions import Suggestions
     from app.services.system import SystemService
+    from app.services.system_motion import SystemMotion
     from app.services.window import WindowServices
+    from app.ui.exchange.pdf import print_chats
     from app.wiring_chats import answering, context, in_background, scratch
 
     first = first or first_services(core.opened)
@@ -283,6 +314,8 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
     services = WindowServices(
         chats=first.chats,
         search=ChatSearch(core.search, core.index, tasks),
+        exporting=Exporting(core.chats, core.folders, print_chats, tasks),
+        importing=Importing(core.imports, tasks),
         assistants=assistants,
         chat_settings=ChatSettings(
             ChatSettingsStore(core.database), assistants, core.library, settings, tasks
@@ -296,7 +329,7 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
         context=context(core.database, core.answers, core.runtime, settings, tasks),
         models=Models(core.library, core.care, tasks, core.advise),
         overview=ModelOverview(core.library, core.care, core.folder.root, tasks),
-        model_page=ModelPage(core.library, core.care, core.fitting, settings, hardware, tasks),
+        model_page=ModelPage(core.library, core.care, core.fitting, settings, core.look, tasks),
         downloads=DownloadList(core.downloads, core.library, is_metered, tasks),
         connections=Connections(core.ledger, tasks),
         same_answer=SameAnswer(core.bench, core.library, settings, tasks),
@@ -306,18 +339,19 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
             core.fitting,
             core.tokens,
             settings,
-            hardware,
+            core.look,
             endpoint,
             core.folder.headers,
             tasks,
         ),
-        suggestions=Suggestions(core.recommending, hardware, tasks),
+        suggestions=Suggestions(core.recommending, core.look, tasks),
         hub_token=HubToken(core.tokens, tasks),
         settings=settings,
-        system=SystemService(hardware, statuses, tasks),
+        system=SystemService(core.look, statuses, tasks),
         bus=bus,
         notifications=Notifications(bus),
         global_shortcut=GlobalShortcut(bus),
+        system_motion=SystemMotion(bus),
         tasks=tasks,
         data_folder=core.folder.root,
         log_file=core.folder.logs / "hearth.log",

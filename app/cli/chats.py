@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.cli.exchange import export_chats, import_chats
 from app.cli.output import Output, size, table
 from app.core.conversation import Chat
 from app.core.errors import ChatNotFound
-from app.core.export import as_json, as_markdown
+from app.core.export import as_markdown
 from app.core.hits import Hit
 from app.core.places import ARCHIVE, TRASH
 from app.services.indexing import steps
@@ -29,6 +30,10 @@ def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
             _list(core, args, out)
         case "search":
             _search(core, " ".join(args.what), args.limit, out)
+        case "export":
+            export_chats(core, args, out)
+        case "import":
+            import_chats(core, args, out)
         case "restore":
             _restore(core, args.what, out)
         case "undelete":
@@ -41,7 +46,7 @@ def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
 
 
 def _with_chat(core: Core, chat: Chat, args: argparse.Namespace, out: Output) -> None:
-    messages, path = core.chats.messages(chat.id), core.chats.path(chat.id)
+    path = core.chats.path(chat.id)
     match args.verb:
         case "rm":
             core.chats.delete(chat.id)
@@ -56,10 +61,6 @@ def _with_chat(core: Core, chat: Chat, args: argparse.Namespace, out: Output) ->
                     "archive now."
                 ),
             )
-        case "export" if args.format == "json":
-            print(as_json(chat, messages))
-        case "export":
-            out.value({"markdown": as_markdown(chat, path)}, lambda: as_markdown(chat, path))
         case _:
             out.value(
                 {**asdict(chat), "messages": [asdict(message) for message in path]},

@@ -8,14 +8,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from app.cli.interrupt import ending_at_once
 from app.cli.output import Output
-from app.cli.parser import Usage, build_parser
 from app.core.wish import Wish
-from app.reports import keep_log, save_report
 from app.store.folder import DataFolder
 from engines.errors import UserError
 
@@ -32,19 +29,16 @@ def main(words: Sequence[str] | None = None) -> int:
     _speak_utf8()
     folder = DataFolder.default()
     try:
-        args = build_parser().parse_args(words)
+        args = _window_alone(words) or _parsed(words)
         if "data_dir" in args:
             folder = DataFolder(args.data_dir.expanduser().absolute())
         status = _carry_out(args, folder, out)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
-    except Usage as error:
-        out.error(error)
-        return 2
     except UserError as error:
         out.error(error)
-        return 1
+        return 2 if error.code == "usage" else 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -52,6 +46,8 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop for a bug of ours: report it whole
+        from app.reports import save_report
+
         report = save_report(error, folder)
         out.error(_bug(report))
         return 1
@@ -69,7 +65,7 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         except ImportError as error:
             out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
         else:
-            return _with_window(window, folder, "offline" in args, _wish(args))
+            return window.open_window(folder, "offline" in args, _wish(args))
     if args.command == "open":
         raise UserError(
             "The files were not opened.",
@@ -77,6 +73,7 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
             "`hearth models add FILE` adds a model, `hearth ask --file FILE` asks about a text.",
         )
     with ending_at_once():
+        from app.reports import keep_log
         from app.wiring import open_core
 
     core = open_core(folder, "offline" in args)
@@ -87,22 +84,28 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
         core.close()
 
 
-def _with_window(window: ModuleType, folder: DataFolder, offline: bool, wish: Wish) -> int:
-    """An error at the start is shown in a window of its own, and printed by the caller."""
-    from app.wiring import open_core
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    from app.cli.parser import build_parser
 
-    if window.passed_on(folder.root, wish):
-        return 0
-    try:
-        core = open_core(folder, offline)
-    except UserError as error:
-        window.show_startup_error(error)
-        raise
-    try:
-        with keep_log(folder):
-            return int(window.run(core, wish))
-    finally:
-        core.close()
+    return build_parser().parse_args(words)
+
+
+def _window_alone(words: Sequence[str]) -> argparse.Namespace | None:
+    """What the parser makes of these words; None where they ask for more than the window.
+
+    A start of the window does not wait for the whole command line to be built.
+    """
+    args = argparse.Namespace(command=None, quick_ask=False)
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--offline":
+            args.offline = True
+        elif word == "--data-dir" and rest and not rest[0].startswith("-"):
+            args.data_dir = Path(rest.pop(0))
+        else:
+            return None
+    return args
 
 
 def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from app import __version__
+from app.cli.exchange_parser import add_exchange
 from app.cli.model_words import MODELS, add_models
 from app.core.errors import SettingsInvalid
 from engines.errors import UserError
@@ -113,7 +114,8 @@ def build_parser() -> argparse.ArgumentParser:
             "list": ("all chats, the last used first", None),
             "search": ("messages and titles that hold all the words", "WORDS"),
             "show": ("one chat", "ID"),
-            "export": ("one chat as a file's text, on stdout", "ID"),
+            "export": ("chats as text on stdout, or as files", "ID…"),
+            "import": ("chats that another program or Hearth has exported", "FILE…"),
             "rm": ("delete a chat; it can be brought back for 30 days", "ID"),
             "undelete": ("bring a deleted chat back", "ID"),
             "archive": ("put a chat away", "ID"),
@@ -125,7 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--place", choices=("all", "archive", "trash"), default="all", help="those that lie there"
     )
     chats["search"].add_argument("--limit", type=_some, default=50, metavar="N", help="at most")
-    chats["export"].add_argument("--format", choices=("md", "json"), default="md")
+    add_exchange(chats["export"], chats["import"])
     _verbs(
         command("assistants", "the assistants that were made in the window"),
         anywhere,
@@ -148,6 +150,10 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+_MANY = {"WORDS": "+", "FILE…": "+", "ID…": "*"}
+"""How often what a verb is about may be named; otherwise once."""
+
+
 def _verbs(
     group: _Parser,
     anywhere: _Parser,
@@ -158,7 +164,8 @@ def _verbs(
     for name, (text, what) in verbs.items():
         made[name] = below.add_parser(name, help=text, description=text, parents=[anywhere])
         if what is not None:
-            made[name].add_argument("what", metavar=what, nargs="+" if what == "WORDS" else None)
+            many = _MANY.get(what)
+            made[name].add_argument("what", metavar=what.rstrip("…"), nargs=many)
     return made
 
 

@@ -47,6 +47,12 @@ class SearchBroken(AppError):
     code = "search"
 
 
+class ExportFailed(AppError):
+    """A file could not be written where the user wanted it; nothing of it was left there."""
+
+    code = "export"
+
+
 class SnapshotUnusable(AppError):
     code = "snapshot"
 

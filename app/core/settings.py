@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cache
-from typing import Any, Literal, cast, get_type_hints
+from typing import Any, Literal, cast, get_args, get_type_hints
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.setting_field import SettingField
@@ -19,16 +19,7 @@ from engines.types import KvType, Sampling
 Section = Literal[
     "Appearance", "Desktop", "Assistant", "Answers", "Model", "Speed", "Downloads", "Privacy"
 ]
-SECTIONS: tuple[Section, ...] = (
-    "Appearance",
-    "Desktop",
-    "Assistant",
-    "Answers",
-    "Model",
-    "Speed",
-    "Downloads",
-    "Privacy",
-)
+SECTIONS: tuple[Section, ...] = get_args(Section)
 
 RENAMED: dict[str, str] = {}
 
@@ -123,7 +114,7 @@ class Settings:
         "Menu bar",
         "All commands in menus over the window. On macOS they are at the top of the screen.",
     )
-    shortcuts: dict[str, str] = _field(
+    shortcuts: dict[str, str] = _field(  # noqa: RUF009 - made anew for each
         {},
         "Desktop",
         "Shortcuts",
@@ -383,6 +374,12 @@ def section_of(field: SettingField) -> Section:
 
 def is_multiline(field: SettingField) -> bool:
     return field.multiline
+
+
+def shown(word: str) -> str:
+    """A word that is the value of a setting, as it is written in the form: “Leave out”."""
+    words = word.replace("_", " ")
+    return words[:1].upper() + words[1:] if words.replace(" ", "").isalpha() else word
 
 
 def limits_of(field: SettingField) -> tuple[float | None, float | None]:

@@ -12,9 +12,17 @@ from typing import Literal
 Align = Literal["left", "center", "right"]
 
 
+MathStyle = Literal["", "inline", "display"]
+
+
 @dataclass(frozen=True)
 class Span:
-    """A run of text in one style. href: an address that a click offers to open."""
+    """A run of text in one style.
+
+    href: an address that a click offers to open. math: the text is a formula in LaTeX, to be set
+    among words or in full height. note: the text is the number of a footnote, which has this name.
+    picture: the path of a file that the text stands for.
+    """
 
     text: str
     bold: bool = False
@@ -22,6 +30,9 @@ class Span:
     strike: bool = False
     code: bool = False
     href: str = ""
+    math: MathStyle = ""
+    note: str = ""
+    picture: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,12 +41,14 @@ class Place:
 
     indent: how many lists it is in. marker: of the list item that it begins, such as "•" or "2.".
     quote: how many quotations it is in. tight: it follows the block before without a gap.
+    note: the name of the footnote that it begins.
     """
 
     indent: int = 0
     marker: str = ""
     quote: int = 0
     tight: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,15 @@ class Code:
 
 
 @dataclass(frozen=True)
+class Formula:
+    """A formula in LaTeX on lines of its own. closed: its end has been written."""
+
+    text: str
+    closed: bool = True
+    place: Place = Place()
+
+
+@dataclass(frozen=True)
 class Table:
     """rows: the heading row first; every row has as many cells as `align`."""
 
@@ -73,4 +95,4 @@ class Rule:
     place: Place = Place()
 
 
-Block = Paragraph | Code | Table | Rule
+Block = Paragraph | Code | Formula | Table | Rule

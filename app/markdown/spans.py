@@ -8,6 +8,7 @@ from dataclasses import replace
 from markdown_it.token import Token
 
 from app.markdown.blocks import Span
+from app.markdown.local_files import local_path
 
 LINE_BREAK = "\u2028"
 _OPENABLE = ("http://", "https://", "mailto:")
@@ -48,18 +49,43 @@ def _span(token: Token, style: Span) -> Span:
         return replace(style, text=LINE_BREAK)
     if token.type == "code_inline":
         return replace(style, text=token.content, code=True)
+    if token.type == "math_inline":
+        display = token.markup == "display"
+        return replace(style, text=token.content, math="display" if display else "inline")
+    if token.type == "footnote_ref":
+        number = str(token.meta["id"] + 1)
+        return Span(number, note=number)
     if token.type == "image":
-        address = str(token.attrGet("src") or "")
-        return replace(
-            style, text=token.content or address, href=address if is_openable(address) else ""
-        )
+        return _picture(token, style)
     return replace(style, text=token.content)
+
+
+def _picture(token: Token, style: Span) -> Span:
+    """Nothing is fetched: a picture elsewhere is a link to it."""
+    address = str(token.attrGet("src") or "")
+    words = "".join(child.content for child in token.children or []) or address
+    href = address if is_openable(address) else style.href
+    return replace(style, text=words, href=href, picture=local_path(address))
 
 
 def _join(spans: list[Span], span: Span) -> None:
     if not span.text:
         return
-    if spans and replace(spans[-1], text="") == replace(span, text=""):
+    if spans and _look(spans[-1]) == _look(span) and not (span.math or span.note or span.picture):
         spans[-1] = replace(span, text=spans[-1].text + span.text)
     else:
         spans.append(span)
+
+
+def _look(span: Span) -> tuple[object, ...]:
+    """Everything but the text."""
+    return (
+        span.bold,
+        span.italic,
+        span.strike,
+        span.code,
+        span.href,
+        span.math,
+        span.note,
+        span.picture,
+    )

@@ -1,16 +1,30 @@
 """A growing markdown text: what will not change any more, and the tail that still may.
 
 Only the text from the last top-level block on is parsed again when more arrives, so that the
-cost of an update does not grow with the length of the answer.
+cost of an update does not grow with the length of the answer. Where that block is itself very
+long it is cut, and a fence is read on without the parser: no update costs more than some bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
-from app.markdown.blocks import Block
+from app.markdown.blocks import Block, Code, Formula
 from app.markdown.parser import Parser
+
+LONGEST_BLOCK = 6_000
+"""Characters of a block after which it is cut where that shows least."""
+_LONGEST_WITH_CODE = 24_000
+"""As above for a list with code in it that has not ended: a cut would show."""
+_WORTHWHILE = 400
+"""Characters from which on a text without an empty line is looked through for whole blocks."""
+_READ_AGAIN = 24_000
+"""Characters; a longer answer is not read again for definitions that come at its end."""
+
+_FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n")
+_TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n {0,3}[|:-][-| :\t]*\n")
 
 
 @dataclass(frozen=True)
@@ -32,48 +46,131 @@ class StreamSplitter:
         self._parser = parser
         self._env: dict[str, Any] = {}
         self._tail_env: dict[str, Any] = {}
-        self._settled: list[str] = []
+        self._fed: list[str] = []
         self._open = ""
+        self._fence: _Fence | None = None
         self._try_at = 0
+        self._in_code = False
+        self._in_formula = False
 
     @property
     def text(self) -> str:
         """Everything that was fed."""
-        return "".join(self._settled) + self._open
+        return "".join(self._fed)
 
     def feed(self, text: str) -> Update:
         text = clean(text)
+        self._fed.append(text)
         self._open += text
-        worthwhile = "\n" in text and len(self._open) >= self._try_at
-        settled = self._settle() if worthwhile else ()
+        settled: list[Block] = []
+        if self._fence is not None:
+            code, self._open = self._fence.read(self._open)
+            if not code.closed:
+                return Update((), (self._fence.with_begun(code, self._open),))
+            self._fence = None
+            settled.append(code)
+            text = self._open
+        if "\n" in text and len(self._open) >= self._try_at and self._has_parts():
+            settled += self._settle()
+        if len(self._open) > (_LONGEST_WITH_CODE if self._in_code else LONGEST_BLOCK):
+            settled += self._cut()
         self._tail_env = self._trial()
-        tail, _ = self._parser.parse_piece(self._open, self._tail_env)
-        return Update(settled, tail)
+        tail = self._parser.parse_piece(self._open, self._tail_env).blocks
+        self._in_code = bool(tail) and isinstance(tail[-1], Code) and not tail[-1].closed
+        self._in_formula = any(isinstance(it, Formula) and not it.closed for it in tail)
+        if self._in_code and len(tail) == 1:
+            self._begin_fence(tail[0])
+        return Update(tuple(settled), tail)
 
     def finish(self) -> tuple[Block, ...] | None:
-        """All blocks anew where a link definition may have changed early ones, else None."""
-        if self._tail_env.get("references"):
+        """All blocks anew where the end of the text may have changed early ones, else None."""
+        notes = self._tail_env.get("footnotes", {}).get("refs")
+        unsure = notes or self._tail_env.get("references") or self._in_formula
+        if unsure and len(self.text) <= _READ_AGAIN:
             return self._parser.parse(self.text)
         return None
 
+    def _has_parts(self) -> bool:
+        """Whether looking for a block to settle is worth its while."""
+        return "\n\n" in self._open or len(self._open) > _WORTHWHILE
+
     def _settle(self) -> tuple[Block, ...]:
         whole = self._open[: self._open.rfind("\n") + 1]
-        _, line = self._parser.parse_piece(whole, self._trial())
-        if line == 0:
+        env = self._trial()
+        piece = self._parser.parse_piece(whole, env)
+        if piece.line == 0:
             # One long list or table: looking again at every line would cost as much as drawing.
             self._try_at = len(self._open) * 5 // 4
             return ()
-        self._try_at = 0
-        lines = whole.split("\n")
-        done = "".join(f"{text}\n" for text in lines[:line])
-        blocks, _ = self._parser.parse_piece(done, self._env)
-        self._settled.append(done)
-        self._open = self._open[len(done) :]
-        return blocks
+        self._env, self._try_at = env, 0
+        done = sum(len(line) + 1 for line in whole.split("\n")[: piece.line])
+        self._open = self._open[done:]
+        return piece.before
+
+    def _cut(self) -> tuple[Block, ...]:
+        """Settle most of a block that has grown too long; the rest begins a block of its own."""
+        head = _TABLE_HEAD.match(self._open)
+        place = _place_to_cut(self._open)
+        settled = self._parser.parse_piece(self._open[:place], self._env).blocks
+        self._open, self._try_at = self._open[place:], 0
+        if head and len(head.group()) < LONGEST_BLOCK // 4:
+            self._open = head.group() + self._open
+        return settled
+
+    def _begin_fence(self, code: Block) -> None:
+        """Read on without the parser where all that is open is a fence."""
+        opening = _FENCE.match(self._open)
+        if opening and isinstance(code, Code):
+            begun = replace(code, text="")
+            self._fence = _Fence(begun, opening.group(2), len(opening.group(1)))
+            _, self._open = self._fence.read(self._open[opening.end() :])
 
     def _trial(self) -> dict[str, Any]:
         """A copy for text that may still grow: the first definition of a link is the one kept."""
-        return {**self._env, "references": dict(self._env.get("references", {}))}
+        notes = self._env.get("footnotes", {})
+        return {
+            "references": dict(self._env.get("references", {})),
+            "footnotes": {
+                "refs": dict(notes.get("refs", {})),
+                "list": {key: dict(note) for key, note in notes.get("list", {}).items()},
+            },
+        }
+
+
+class _Fence:
+    """A block of code at the top level, read line by line until its closing marks."""
+
+    def __init__(self, code: Code, marks: str, indent: int) -> None:
+        self._code = code
+        self._indent = re.compile(rf" {{0,{indent}}}")
+        self._end = re.compile(rf" {{0,3}}{re.escape(marks[0])}{{{len(marks)},}}[ \t]*\Z")
+        self._lines: list[str] = []
+
+    def read(self, text: str) -> tuple[Code, str]:
+        """Take the whole lines of a text; what is left is the line that has only begun."""
+        while "\n" in text:
+            line, _, text = text.partition("\n")
+            if self._end.match(line):
+                return replace(self._code, text="\n".join(self._lines), closed=True), text
+            self._lines.append(self._indent.sub("", line, count=1))
+        return replace(self._code, text="\n".join(self._lines)), text
+
+    def with_begun(self, code: Code, line: str) -> Code:
+        """The code with a line that may still grow, or may become the end."""
+        if self._end.match(line):
+            return replace(code, closed=True)
+        lines = [*self._lines, self._indent.sub("", line, count=1)] if line else self._lines
+        return replace(code, text="\n".join(lines))
+
+
+def _place_to_cut(text: str) -> int:
+    """Before the last line that stands at the margin, else the last line, word or character."""
+    least = len(text) // 2
+    for mark in (re.compile(r"\n(?=[^\s])"), re.compile(r"\n"), re.compile(r" ")):
+        places = [found.end() for found in mark.finditer(text, least)]
+        if places:
+            return places[-1]
+    return least
 
 
 def clean(text: str) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import count
-from pathlib import Path
-from typing import Literal
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.conversation import Chat, StoredMessage
-from app.core.export import as_json, as_markdown, file_name
 from app.core.places import Folder, Place, RemovedFolder
 from app.services.drafts import Drafts
 from app.services.tasks import STORE, Tasks
 from app.services.trash import remove_for_good
 from app.store.chats import ChatStore
-from app.store.folder import write_whole
 from app.store.folders import FolderStore, new_folder
 from app.store.shelves import Shelves
 from engines.types import MtpMode
@@ -25,14 +20,13 @@ from engines.types import MtpMode
 class Chats(QObject):
     """Reading takes milliseconds, however many chats there are, and never waits for a writer.
 
-    changed(): titles, order or places are different now. exported(path): a chat, or the folder
-    that many were written to. failed(error). drafts: what was written and not sent.
+    changed(): titles, order or places are different now. failed(error). drafts: what was written
+    and not sent.
 
     forget_states: removes what an engine has kept of a chat.
     """
 
     changed = Signal()
-    exported = Signal(Path)
     failed = Signal(Exception)
 
     def __init__(
@@ -140,6 +134,10 @@ class Chats(QObject):
         self._write(write)
         return folder.id
 
+    def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
+        """Of its chats, those that are pinned, too, the last used first."""
+        return self._shelves.ids_in_folder(folder_id)
+
     def rename_folder(self, folder_id: str, name: str) -> None:
         self._write(lambda: self._folders.rename(folder_id, name))
 
@@ -156,47 +154,5 @@ class Chats(QObject):
     def put_back_folder(self, folder_id: str) -> None:
         self._write(lambda: self._folders.put_back(self._removed.pop(folder_id)))
 
-    def export(self, chat_id: str, path: Path) -> None:
-        """Write a chat to a file: as JSON where its name ends so, else as Markdown.
-
-        Emits exported(path), or failed.
-        """
-
-        def write() -> Path:
-            _write_file(self._store, chat_id, path)
-            return path
-
-        self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
-
-    def export_many(
-        self, chat_ids: Sequence[str], into: Path, kind: Literal["md", "json"] = "md"
-    ) -> None:
-        """Write a file for each chat into a folder, named after their titles.
-
-        Nothing that is there is overwritten. Emits exported(into), or failed.
-        """
-
-        def write() -> Path:
-            for chat_id in chat_ids:
-                _write_file(self._store, chat_id, _free_path(into, self._store.chat(chat_id), kind))
-            return into
-
-        self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
-
     def _write(self, change: Callable[[], None]) -> None:
         self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)
-
-
-def _write_file(store: ChatStore, chat_id: str, path: Path) -> None:
-    chat = store.chat(chat_id)
-    if path.suffix.lower() == ".json":
-        write_whole(path, as_json(chat, store.messages(chat.id)))
-    else:
-        write_whole(path, as_markdown(chat, store.path(chat.id)))
-
-
-def _free_path(into: Path, chat: Chat, kind: str) -> Path:
-    """A file that is not there yet, named after the chat."""
-    name = file_name(chat.title)
-    tries = (into / f"{name}{f' {number}' if number > 1 else ''}.{kind}" for number in count(1))
-    return next(path for path in tries if not path.exists())

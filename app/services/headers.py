@@ -5,16 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from app.services.header_json import from_json, to_json
 from app.store.known_headers import File, KnownHeaders
 from engines.errors import EngineError, UserError
 from engines.gguf_header import GgufHeader, read_architecture, read_header
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 
 class Headers:
@@ -81,7 +77,7 @@ class Headers:
     def _remembered(self, file: File) -> GgufHeader | None:
         try:
             text = self._known.get(file)
-            return _as_json().validate_json(text) if text else None
+            return from_json(text) if text else None
         except (UserError, ValueError):
             return None  # what cannot be remembered is read again
 
@@ -91,15 +87,8 @@ class Headers:
         facts = replace(header, tensors=(), chat_template=None)
         # The further parts of a model may change while the first stays as it is.
         if header.parts == 1:
-            self._new[file] = _as_json().dump_json(facts).decode()
+            self._new[file] = to_json(facts)
         return facts
-
-
-@cache
-def _as_json() -> TypeAdapter[GgufHeader]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(GgufHeader)
 
 
 def _as_it_is(path: Path) -> File | None:

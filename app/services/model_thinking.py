@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.services.latest import Latest
 from app.services.library import Library
 from app.services.tasks import Tasks
-from engines.dialect import Dialect
+from engines.dialect import Dialect, may_reason
 from engines.errors import UserError
 from engines.types import LoadedModel, Thinking
 
@@ -57,7 +57,10 @@ class ModelThinking(QObject):
 
 def of_file(library: Library, called: str) -> ThinkingFacts:
     """Raises ModelUnknown or EngineError."""
-    switch = Dialect(library.header(library.find(called)).chat_template).switch
+    template = library.header(library.find(called)).chat_template
+    if not may_reason(template or ""):
+        return ThinkingFacts("none", thinks=False)
+    switch = Dialect(template).switch
     return ThinkingFacts(switch.kind, switch.thinks, switch.efforts, switch.effort)
 
 

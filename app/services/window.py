@@ -15,6 +15,8 @@ from app.services.connections import Connections
 from app.services.context_use import ContextUses
 from app.services.discover import Discover
 from app.services.download_list import DownloadList
+from app.services.exchange.exporting import Exporting
+from app.services.exchange.importing import Importing
 from app.services.generation import Generation
 from app.services.global_shortcut.service import GlobalShortcut
 from app.services.hub_token import HubToken
@@ -29,6 +31,7 @@ from app.services.session_bus import SessionBus
 from app.services.settings import SettingsService
 from app.services.suggestions import Suggestions
 from app.services.system import SystemService
+from app.services.system_motion import SystemMotion
 from app.services.tasks import Tasks
 
 
@@ -42,6 +45,8 @@ class WindowServices:
 
     chats: Chats
     search: ChatSearch
+    exporting: Exporting
+    importing: Importing
     assistants: Assistants
     chat_settings: ChatSettings
     prompts: Prompts
@@ -63,6 +68,7 @@ class WindowServices:
     bus: SessionBus
     notifications: Notifications
     global_shortcut: GlobalShortcut
+    system_motion: SystemMotion
     tasks: Tasks
     data_folder: Path
     log_file: Path

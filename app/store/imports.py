@@ -6,26 +6,16 @@ import json
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from app.core.conversation import Chat, StoredMessage
-from app.core.exchange.found import ReadyChat
+from app.core.exchange.found import Imported, ReadyChat
 from app.core.exchange.thread import made_id
 from app.store.db import Database
 from app.store.message_rows import new_id
 
 _AT_ONCE = 500
 """Ids in one question to the database."""
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What became of chats, by their ids. back: they were in the trash. folders: made for them."""
-
-    new: tuple[str, ...] = ()
-    here: tuple[str, ...] = ()
-    back: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
 
 
 class ImportStore:

@@ -61,6 +61,16 @@ class Shelves:
             ).fetchone()
         return int(found[0])
 
+    def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
+        """Of its chats, those that are pinned, too, the last used first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                f"SELECT id FROM chats WHERE {_HERE} AND folder_id = ?"  # noqa: S608  as above
+                " ORDER BY updated DESC, rowid DESC",
+                (folder_id,),
+            ).fetchall()
+        return tuple(row["id"] for row in rows)
+
     def find(self, chat_id: str) -> Chat | None:
         """A chat wherever it lies; None if it is gone for good."""
         with self._database.read() as db:

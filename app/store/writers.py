@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import os
 
-import psutil
-
 
 @functools.cache
 def this_writer() -> str:
     """This process, told apart from a later one with the same number by when it started."""
+    import psutil
+
     pid = os.getpid()
     return f"{pid}:{psutil.Process(pid).create_time():.2f}"
 
@@ -18,6 +18,8 @@ def this_writer() -> str:
 def is_alive(writer: str | None) -> bool:
     if not writer:
         return False
+    import psutil
+
     pid, _, started = writer.partition(":")
     try:
         return f"{psutil.Process(int(pid)).create_time():.2f}" == started

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QKeySequence
 
 
 @dataclass(frozen=True)
@@ -28,30 +27,55 @@ def commands() -> tuple[Command, ...]:
     window = _tr("actions", "Window")
     return (
         Command("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
+        Command("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
+        Command("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
         Command("focus_search", _tr("actions", "Search chats"), ("Ctrl+K",), chats),
+        Command("find", _tr("actions", "Find in this chat"), ("Ctrl+F",), chats),
+        Command("find_next", _tr("actions", "Next place found"), ("F3",), chats),
+        Command("find_previous", _tr("actions", "Previous place found"), ("Shift+F3",), chats),
+        Command("pin_chat", _tr("actions", "Pin or unpin this chat"), ("Ctrl+Shift+I",), chats),
+        Command("archive_chat", _tr("actions", "Archive this chat"), ("Ctrl+Shift+D",), chats),
+        Command("new_folder", _tr("actions", "New folder"), ("Ctrl+Shift+F",), chats),
+        Command("show_archive", _tr("actions", "Archive"), ("Ctrl+Shift+H",), chats),
+        Command("show_trash", _tr("actions", "Trash"), ("Ctrl+Shift+T",), chats),
         Command("rename_chat", _tr("actions", "Rename this chat"), ("F2",), chats),
         Command("delete_chat", _tr("actions", "Delete this chat"), ("Ctrl+D",), chats),
         Command("undo_delete", _tr("actions", "Undo deleting"), ("Ctrl+Z",), chats),
+        Command("export_chat", _tr("actions", "Export this chat"), ("Ctrl+Shift+S",), chats),
+        Command("import_chats", _tr("actions", "Import chats"), ("Ctrl+Shift+U",), chats),
         Command("chat_above", _tr("actions", "Chat above"), ("Ctrl+PgUp",), chats),
         Command("chat_below", _tr("actions", "Chat below"), ("Ctrl+PgDown",), chats),
         Command("escape", _tr("actions", "Stop the answer"), ("Esc",), answers),
         Command("regenerate", _tr("actions", "Answer again"), ("Ctrl+R",), answers),
         Command("copy_last", _tr("actions", "Copy last answer"), ("Ctrl+Shift+C",), answers),
+        Command("edit_message", _tr("actions", "Edit the last question"), ("Ctrl+E",), answers),
+        Command("quote", _tr("actions", "Quote what is selected"), ("Ctrl+Shift+Q",), answers),
+        Command("answer_facts", _tr("actions", "How an answer came about"), ("Ctrl+I",), answers),
+        Command("branch_before", _tr("actions", "Previous branch"), ("Alt+Left",), answers),
+        Command("branch_after", _tr("actions", "Next branch"), ("Alt+Right",), answers),
+        Command("show_branches", _tr("actions", "All branches"), ("Ctrl+Shift+B",), answers),
+        Command("focus_messages", _tr("actions", "Messages or message box"), ("F6",), answers),
+        Command("message_above", _tr("actions", "Message above"), ("Alt+PgUp",), answers),
+        Command("message_below", _tr("actions", "Message below"), ("Alt+PgDown",), answers),
         Command("scroll_up", _tr("actions", "Scroll up"), ("Alt+Up",), answers),
         Command("scroll_down", _tr("actions", "Scroll down"), ("Alt+Down",), answers),
         Command("go_to_end", _tr("actions", "Jump to newest"), ("Alt+End",), answers),
         Command("focus_composer", _tr("actions", "Write a message"), ("Ctrl+L",), window),
+        Command("insert_prompt", _tr("actions", "Insert a prompt"), ("Ctrl+P",), window),
         Command("toggle_sidebar", _tr("actions", "Sidebar"), ("Ctrl+B",), window),
         Command("show_models", _tr("actions", "Models"), ("Ctrl+M",), window),
+        Command("show_assistants", _tr("actions", "Assistants"), ("Ctrl+Shift+A",), window),
+        Command("show_prompts", _tr("actions", "Prompt library"), ("Ctrl+Shift+L",), window),
         Command("show_downloads", _tr("actions", "Downloads"), ("Ctrl+J",), window),
         Command("show_connections", _tr("actions", "Connections"), ("Ctrl+Shift+J",), window),
         Command("toggle_offline", _tr("actions", "Offline or online"), ("Ctrl+Shift+O",), window),
+        Command("show_palette", _tr("actions", "Command palette"), ("Ctrl+Shift+P",), window),
+        Command("quick_ask", _tr("actions", "Quick ask"), ("Ctrl+Shift+K",), window),
+        Command("zoom_in", _tr("actions", "Larger"), ("Ctrl++", "Ctrl+="), window),
+        Command("zoom_out", _tr("actions", "Smaller"), ("Ctrl+-",), window),
+        Command("zoom_reset", _tr("actions", "Usual size"), ("Ctrl+0",), window),
         Command("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
         Command("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), window),
-        Command("close", _tr("actions", "Quit"), ("Ctrl+Q",), window),
+        Command("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
+        Command("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),
     )
-
-
-def shown_keys(keys: str) -> str:
-    """Keys as this system writes them."""
-    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

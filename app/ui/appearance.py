@@ -1,4 +1,4 @@
-"""Puts a theme onto the application and follows the system where the settings say so."""
+"""Puts theme, contrast and zoom onto the application, and follows the system's wishes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.core.settings import Settings
+from app.ui.scale import set_zoom, zoom
 from app.ui.stylesheet import stylesheet
-from app.ui.theme import BASE, DARK, LIGHT, Theme, palette_of, text_font
+from app.ui.theme import BASE, Theme, chosen_theme, palette_of, text_font
+from app.ui.zoom import Zoom
 
 
 class Appearance(QObject):
@@ -16,28 +18,38 @@ class Appearance(QObject):
     def __init__(self, app: QApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._app = app
-        self._wanted = "system"
-        self._shown: Theme | None = None
+        self._wanted = Settings()
+        self._shown: tuple[Theme, float] | None = None
+        self._zoom = Zoom(app, self)
+        set_zoom(app, 1.0)
         app.setStyle("Fusion")
-        app.setFont(text_font(BASE))
-        app.styleHints().colorSchemeChanged.connect(self._follow)
+        hints = app.styleHints()
+        hints.colorSchemeChanged.connect(self._follow)
+        hints.accessibility().contrastPreferenceChanged.connect(self._follow)
 
     def apply(self, settings: Settings) -> None:
-        self._wanted = settings.theme
-        self._show(self._theme())
+        self._wanted = settings
+        self._show(self._theme(), settings.zoom / 100)
 
     def _follow(self) -> None:
-        self._show(self._theme())
+        self._show(self._theme(), zoom())
 
     def _theme(self) -> Theme:
-        if self._wanted == "system":
-            dark = self._app.styleHints().colorScheme() is Qt.ColorScheme.Dark
-        else:
-            dark = self._wanted == "dark"
-        return DARK if dark else LIGHT
+        hints = self._app.styleHints()
+        dark = self._wanted.theme == "dark"
+        if self._wanted.theme == "system":
+            dark = hints.colorScheme() is Qt.ColorScheme.Dark
+        high = self._wanted.contrast == "high"
+        if self._wanted.contrast == "system":
+            wish = hints.accessibility().contrastPreference()
+            high = wish is Qt.ContrastPreference.HighContrast
+        return chosen_theme(dark=dark, high=high)
 
-    def _show(self, theme: Theme) -> None:
-        if theme != self._shown:
-            self._shown = theme
-            self._app.setPalette(palette_of(theme))
-            self._app.setStyleSheet(stylesheet(theme))
+    def _show(self, theme: Theme, size: float) -> None:
+        if self._shown == (theme, size):
+            return
+        self._shown = (theme, size)
+        self._app.setPalette(palette_of(theme))
+        self._app.setFont(text_font(max(1, round(BASE * size))))
+        self._app.setStyleSheet(stylesheet(theme, size))
+        self._zoom.set(size)

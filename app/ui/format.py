@@ -1,8 +1,21 @@
-"""Numbers as people read them."""
+"""Numbers, sizes and times as people read them, in the window's language."""
 
 from __future__ import annotations
 
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+
 GB = 1_000_000_000
+
+
+def locale() -> QLocale:
+    """That of the window; English where the system has none."""
+    chosen = QLocale()
+    return QLocale(QLocale.Language.English) if chosen == QLocale.c() else chosen
+
+
+def figure(value: float, digits: int = 0) -> str:
+    """With groups of thousands; digits: after the point."""
+    return locale().toString(float(value), "f", digits)
 
 
 def size(count: int) -> str:
@@ -10,4 +23,24 @@ def size(count: int) -> str:
     if count < GB:
         return f"{count / 1_000_000:.0f} MB"
     amount = count / GB
-    return f"{amount:.1f} GB" if amount < 10 else f"{amount:.0f} GB"
+    return f"{figure(amount, 1 if amount < 10 else 0)} GB"
+
+
+def day(seconds: float) -> str:
+    """A day as people write it: 3 May 2026. seconds: since 1970."""
+    pattern = QCoreApplication.translate(
+        "format", "d MMMM yyyy", "day, month and year, as Qt writes dates"
+    )
+    return _written(seconds, pattern)
+
+
+def moment(seconds: float) -> str:
+    """A day and a time of it: 3 May 2026, 14:05. seconds: since 1970."""
+    pattern = QCoreApplication.translate(
+        "format", "d MMMM yyyy, HH:mm", "day and time, as Qt writes dates"
+    )
+    return _written(seconds, pattern)
+
+
+def _written(seconds: float, pattern: str) -> str:
+    return locale().toString(QDateTime.fromMSecsSinceEpoch(int(seconds * 1000)), pattern)

@@ -8,14 +8,16 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
+from app.ui.scale import scaled
+
 _FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
 
 
 def icon(name: str, colour: str, size: int = 20) -> QIcon:
-    """An icon of `size` pixels, sharp on screens of one, two and three times the density."""
+    """An icon, sharp on screens of one, two and three times the density; size as of the design."""
     drawn = QIcon()
     for ratio in (1, 2, 3):
-        drawn.addPixmap(pixmap(name, colour, size, ratio))
+        drawn.addPixmap(pixmap(name, colour, scaled(size), ratio))
     return drawn
 
 

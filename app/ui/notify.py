@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.markdown.spans import is_openable
+from app.ui.language import said, translated
 from app.ui.widgets.message_dialog import MessageDialog
 from app.ui.widgets.toast import Toast
 from app.ui.widgets.toasts import Toasts
@@ -85,7 +86,7 @@ class Notifier(QObject):
     def error(self, error: BaseException) -> None:
         """An error of the world is explained; a bug of ours is reported in a dialog."""
         if isinstance(error, UserError):
-            lines = (error.what, error.why, error.do)
+            lines = (translated(said(error.what)), translated(said(error.why)), translated(said(error.do)))
             self._toasts.show(Toast(lines, seconds=0, problem=True))
         else:
             self._show_bug(error)
@@ -154,7 +155,7 @@ class Notifier(QObject):
 def startup_dialog(error: UserError) -> MessageDialog:
     """The message for an error that keeps the window from opening."""
     return MessageDialog(
-        [error.what, error.why, error.do],
+        [translated(said(error.what)), translated(said(error.why)), translated(said(error.do))],
         [("close", QCoreApplication.translate("notify", "Close"))],
         drawing="warning",
     )

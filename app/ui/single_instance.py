@@ -10,18 +10,18 @@ from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.core.errors import AlreadyOpen
+from app.core.wish import Wish
 
 _WAIT_MS = 1000
-_SHOW = b"show\n"
 
 
 class SingleInstance(QObject):
     """Holds the folder's lock until `close`; a process that died does not hold it.
 
-    asked_to_show(): Hearth was started again for the same folder.
+    asked(wish): Hearth was started again for the same folder, for what the `Wish` says.
     """
 
-    asked_to_show = Signal()
+    asked = Signal(object)
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         """Raises AlreadyOpen, after the window that is open was asked to show itself."""
@@ -31,7 +31,7 @@ class SingleInstance(QObject):
         # However long the window is open, its lock only ends with its process.
         self._lock.setStaleLockTime(0)
         if not self._take_lock():
-            shown = _ask_to_show(self._name)
+            shown = pass_on(folder, Wish())
             raise AlreadyOpen(
                 "Hearth is already open.",
                 "Its window has been brought to the front."
@@ -64,8 +64,21 @@ class SingleInstance(QObject):
 
     def _answer(self) -> None:
         connection = self._server.nextPendingConnection()
-        connection.disconnected.connect(connection.deleteLater)
-        self.asked_to_show.emit()
+        if connection.state() is QLocalSocket.LocalSocketState.UnconnectedState:
+            self._hear(connection)
+        else:
+            connection.disconnected.connect(self._heard)
+
+    def _heard(self) -> None:
+        connection = self.sender()
+        if isinstance(connection, QLocalSocket):
+            self._hear(connection)
+
+    def _hear(self, connection: QLocalSocket) -> None:
+        """All has been said."""
+        wish = Wish.from_line(bytes(connection.readAll().data()))
+        connection.deleteLater()
+        self.asked.emit(wish)
 
 
 def server_name(folder: Path) -> str:
@@ -74,13 +87,14 @@ def server_name(folder: Path) -> str:
     return f"hearth-{digest[:16]}"
 
 
-def _ask_to_show(name: str) -> bool:
-    """Whether somebody answered."""
+def pass_on(folder: Path, wish: Wish) -> bool:
+    """Have the window of this folder fulfil a wish; whether there is one."""
     connection = QLocalSocket()
-    connection.connectToServer(name)
+    connection.connectToServer(server_name(folder))
     if not connection.waitForConnected(_WAIT_MS):
         return False
-    connection.write(_SHOW)
-    connection.flush()
+    connection.write(wish.to_line())
     connection.disconnectFromServer()
+    if connection.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
+        connection.waitForDisconnected(_WAIT_MS)
     return True

@@ -1,9 +1,9 @@
-"""The look of the window as tokens: two sets of colours and one set of measures."""
+"""The look of the window as tokens: four sets of colours and one set of measures."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
@@ -24,7 +24,8 @@ class Theme:
     """Colours by what they are for.
 
     base: behind the chat. side: the sidebar. raised: cards, menus and fields on top of base.
-    hover, pressed: of quiet controls. line: borders. text, muted: what is read.
+    hover, pressed: of quiet controls. line: between areas and around cards. edge: around what can
+    be pressed or filled in. text, muted: what is read.
     accent: the one colour that asks for attention; on_accent is read on it, accent_text is the
     same colour where it is itself read. bubble: behind the user's own messages. good, warn: words
     of praise and of caution, which never say it by their colour alone. use_...: the parts of a
@@ -38,6 +39,7 @@ class Theme:
     hover: str
     pressed: str
     line: str
+    edge: str
     text: str
     muted: str
     accent: str
@@ -73,6 +75,7 @@ LIGHT = Theme(
     hover="#ebe6de",
     pressed="#e1dbd1",
     line="#e2dcd2",
+    edge="#91887c",
     text="#25211c",
     muted="#6c645a",
     accent="#b4440f",
@@ -108,6 +111,7 @@ DARK = Theme(
     hover="#2c2925",
     pressed="#38342f",
     line="#37332e",
+    edge="#7a7268",
     text="#ece7e0",
     muted="#a69e93",
     accent="#f08a4b",
@@ -135,6 +139,66 @@ DARK = Theme(
     syntax_operator="#c4bcb1",
 )
 
+HIGH_LIGHT = replace(
+    LIGHT,
+    base="#ffffff",
+    side="#fefefe",
+    hover="#e4e4e4",
+    pressed="#d2d2d2",
+    line="#767676",
+    edge="#1a1a1a",
+    text="#000000",
+    muted="#333333",
+    accent="#7c2a00",
+    accent_hover="#5c1f00",
+    accent_text="#6e2500",
+    accent_soft="#ffeee2",
+    bubble="#ebebeb",
+    code="#f2f2f2",
+    danger="#8c0c06",
+    danger_soft="#ffe9e7",
+    good="#0b4a1b",
+    warn="#5a3a00",
+    syntax_keyword="#6a1182",
+    syntax_string="#12480f",
+    syntax_number="#6e3300",
+    syntax_comment="#474747",
+    syntax_name="#0b3f70",
+    syntax_operator="#262626",
+)
+
+HIGH_DARK = replace(
+    DARK,
+    base="#000000",
+    side="#010101",
+    raised="#0c0c0c",
+    hover="#2b2b2b",
+    pressed="#3c3c3c",
+    line="#8c8c8c",
+    edge="#f0f0f0",
+    text="#ffffff",
+    muted="#d6d6d6",
+    accent="#ffb184",
+    accent_hover="#ffc5a3",
+    on_accent="#000000",
+    accent_text="#ffb992",
+    accent_soft="#2e1c10",
+    bubble="#262626",
+    code="#141414",
+    danger="#ffb0aa",
+    danger_soft="#360f0c",
+    good="#a5e8b3",
+    warn="#ffdc92",
+    syntax_keyword="#ecc2f7",
+    syntax_string="#b9e6ae",
+    syntax_number="#ffcfa1",
+    syntax_comment="#c8c8c8",
+    syntax_name="#b0d8ff",
+    syntax_operator="#e6e6e6",
+)
+
+THEMES = (LIGHT, DARK, HIGH_LIGHT, HIGH_DARK)
+
 
 Tone = Literal["text", "muted", "on_accent", "accent_text", "danger", "good", "warn"]
 """The colours that icons are drawn in."""
@@ -146,11 +210,19 @@ def colour_of(theme: Theme, tone: Tone) -> str:
 
 
 def theme_of(palette: QPalette) -> Theme:
-    """The theme that a palette was made from.
+    """The theme that a palette was made from; for a palette of another's, what is like it.
 
     Judged by a role that style sheets leave alone: they write over most others.
     """
-    return DARK if palette.color(QPalette.ColorRole.AlternateBase).lightness() < 128 else LIGHT
+    side = palette.color(QPalette.ColorRole.AlternateBase)
+    like = DARK if side.lightness() < 128 else LIGHT
+    return next((theme for theme in THEMES if QColor(theme.side) == side), like)
+
+
+def chosen_theme(*, dark: bool, high: bool) -> Theme:
+    if high:
+        return HIGH_DARK if dark else HIGH_LIGHT
+    return DARK if dark else LIGHT
 
 
 def palette_of(theme: Theme) -> QPalette:

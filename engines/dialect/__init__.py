@@ -8,6 +8,6 @@ reasons, and how to ask it to, is found out by rendering the template both ways.
 from engines.dialect.dialect import CHATML, Dialect, Prompt
 from engines.dialect.formats import FORMATS, Format
 from engines.dialect.splitter import Splitter
-from engines.dialect.switch import Switch
+from engines.dialect.switch import Switch, may_reason
 
-__all__ = ["CHATML", "FORMATS", "Dialect", "Format", "Prompt", "Splitter", "Switch"]
+__all__ = ["CHATML", "FORMATS", "Dialect", "Format", "Prompt", "Splitter", "Switch", "may_reason"]

@@ -30,6 +30,16 @@ _WORDS: Final = (("/think", "/no_think"), ("/think", "/nothink"))
 _SYSTEM: Final = "Be kind."
 
 
+_HINTS: Final = ("think", "reason", "thought", "channel", "my response")
+"""In every template that knows reasoning: parts of the variables, words and markers for it."""
+
+
+def may_reason(source: str) -> bool:
+    """Whether it is worth asking the template for its switch: without a hint there is none."""
+    lower = source.lower()
+    return any(hint in lower for hint in _HINTS)
+
+
 @dataclass(frozen=True)
 class Switch:
     """What of a template's reasoning can be chosen.

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import Any, NoReturn
-
-import jinja2
-from jinja2 import nodes
-from jinja2.ext import Extension, loopcontrols
-from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engines.errors import TemplateFailed
 
@@ -24,7 +15,9 @@ class Template:
     """A compiled template. Raises TemplateFailed, also when it is made."""
 
     def __init__(self, source: str) -> None:
-        self._template = _compile(source)
+        from engines.dialect.sandbox import compile_template
+
+        self._template = compile_template(source)
 
     def run(self, messages: list[dict[str, object]], values: Mapping[str, object]) -> str:
         """What it writes for these messages, up to where the answer begins."""
@@ -46,34 +39,6 @@ class Template:
             ) from error
 
 
-class _GenerationTag(Extension):
-    """{% generation %} marks the model's own words for training; here it changes nothing."""
-
-    tags = {"generation"}  # noqa: RUF012  jinja2 declares it so
-
-    def parse(self, parser: Parser) -> list[nodes.Node]:
-        next(parser.stream)
-        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
-
-
-def _compile(source: str) -> jinja2.Template:
-    """The template with what Hugging Face's templates expect to find."""
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _GenerationTag]
-    )
-    environment.filters["tojson"] = _to_json
-    environment.globals["raise_exception"] = _raise
-    environment.globals["strftime_now"] = _now
-    try:
-        return environment.from_string(source)
-    except Exception as error:  # Python's own compiler may refuse what jinja2 makes of it
-        raise TemplateFailed(
-            "The model's chat template cannot be used.",
-            f"It is not written correctly: {str(error) or type(error).__name__}.",
-            "Get the model from another place, or choose another one.",
-        ) from error
-
-
 def _limited(pieces: Iterable[str]) -> str:
     """The pieces as one text; raises ValueError if they are endless.
 
@@ -88,16 +53,3 @@ def _limited(pieces: Iterable[str]) -> str:
         if len(kept) > _MOST_PIECES or length > _MOST_TEXT:
             raise ValueError("the prompt it writes has no end")
     return "".join(kept)
-
-
-def _to_json(value: object, **options: Any) -> str:
-    """Jinja's own filter would escape for HTML."""
-    return json.dumps(value, **{"ensure_ascii": False, **options})
-
-
-def _raise(message: str) -> NoReturn:
-    raise jinja2.TemplateError(message)
-
-
-def _now(form: str) -> str:
-    return datetime.now().astimezone().strftime(form)

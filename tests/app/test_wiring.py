@@ -33,7 +33,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[Kept]:
         made.append(Kept(path, budget_bytes))
         return made[-1]
 
-    monkeypatch.setattr(wiring, "StateFolder", make)
+    monkeypatch.setattr("engines.llamacpp.resume.states.StateFolder", make)
     return made
 
 

@@ -30,6 +30,7 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.appearance import Appearance
 from app.ui.chat.chat_page import ChatPage
+from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
 from tests.support.scripted import ScriptedEngine
 
@@ -129,7 +130,7 @@ def main() -> None:
         parts = wiring.open_services(core)
         appearance = Appearance(app)
         appearance.apply(parts.services.settings.current)
-        window = MainWindow(parts.services, describe)
+        window = furnished(parts.services, describe)
         window.show()
         measure(window, parts, args.tokens)
         window.close()

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.core.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
-from app.ui.main_window import MainWindow
+from app.ui.furnishing import furnished
 from app.ui.widgets.live_line import LiveLine
 from app.wiring import open_core, open_services
 from tests.e2e.conftest import ROOT, Hearth, environment, value
@@ -84,15 +84,15 @@ def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[
 def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBot) -> None:
     core = open_core(DataFolder.default())
     parts = open_services(core)
-    window = MainWindow(parts.services, describe)
+    window = furnished(parts.services, describe)
     window.show()
     try:
         line = window.findChild(LiveLine, "mtpLine")
         assert line is not None
         ended: list[StoredMessage] = []
         parts.services.generation.ended.connect(ended.append)
-        window._page.mtp._bar.chosen.emit("on")
-        window._page.ask(QUESTION)
+        window.page.mtp._bar.chosen.emit("on")
+        window.page.ask(QUESTION)
         qtbot.waitUntil(lambda: bool(ended), timeout=60_000)
         assert ended[0].facts is not None
         report = ended[0].facts.mtp

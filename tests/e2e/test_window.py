@@ -159,7 +159,8 @@ def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: P
     assert before
     again = start(
         """
-chat = main._services.chats.list()[0]
+from app.core.places import ALL
+(chat,) = main._services.chats.page(ALL, 0, 9)
 main.open_chat(chat.id)
 answer = page.transcript.last().message
 say(answer.state)

@@ -14,6 +14,7 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.markdown_view import _AT_ONCE
+from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
 from app.wiring import WindowParts, open_core, open_services
 
@@ -29,7 +30,7 @@ def parts(qapp: QApplication) -> Iterator[WindowParts]:
 
 @pytest.fixture
 def window(parts: WindowParts) -> Iterator[MainWindow]:
-    window = MainWindow(parts.services, describe)
+    window = furnished(parts.services, describe)
     window.show()
     yield window
     window.close()

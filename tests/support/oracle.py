@@ -79,5 +79,11 @@ class Dictated:
         drawn = self._sampler.draw(context, row)
         return next(self._answer, drawn)
 
+    def take(self, token: int) -> None:
+        self._sampler.take(token)
+
+    def guide(self, *, on: bool) -> None:
+        self._sampler.guide(on=on)
+
     def close(self) -> None:
         self._sampler.close()

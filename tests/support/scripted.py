@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Sequence
+from typing import Any
 
 from engines.base import Progress
 from engines.cancel import CancelToken
+from engines.errors import EngineFailed
+from engines.llamacpp import conversation
 from engines.types import (
     ChatRequest,
     Done,
@@ -14,12 +17,15 @@ from engines.types import (
     FinishReason,
     LoadedModel,
     LoadPlan,
+    Measured,
     MtpCheck,
     MtpReport,
     PromptReady,
+    ReasoningDelta,
     TextDelta,
     Timing,
     Usage,
+    WasReasoning,
 )
 
 NO_DRAFTS = "A scripted engine drafts nothing."
@@ -34,13 +40,16 @@ class ScriptedEngine:
     reports: MTP's, one after each piece as long as there are any, and the last of them at the end;
     none while MTP is off.
     checks: what `check_mtp` finds, in turn; the last of them stays.
+    says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
+    context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
+    more.
     """
 
     name = "scripted"
 
     def __init__(
         self,
-        pieces: Sequence[str] = ("Hello", " there"),
+        pieces: Sequence[str | ReasoningDelta | WasReasoning] = ("Hello", " there"),
         error: Exception | None = None,
         hold: threading.Event | None = None,
         reports: Sequence[MtpReport] = (),
@@ -55,23 +64,28 @@ class ScriptedEngine:
         self.requests: list[ChatRequest] = []
         self.checked: list[tuple[ChatRequest, int]] = []
         self.closed = 0
+        self.context: int | None = None
+        self.says: dict[str, Any] = {}
+        self._loaded: LoadedModel | None = None
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         self.plans.append(plan)
         progress(0.5)
         progress(1.0)
-        return LoadedModel(
+        self._loaded = LoadedModel(
             name="Scripted",
             architecture="none",
             parameters=1,
             size_bytes=1,
-            context=plan.context,
+            context=self.context or plan.context,
             context_trained=plan.context,
             device="CPU",
             load_s=0.0,
             mtp="drafter",
             mtp_line=MTP_LINE,
+            **self.says,
         )
+        return self._loaded
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         self.requests.append(request)
@@ -85,7 +99,7 @@ class ScriptedEngine:
             if cancel.cancelled:
                 finish = "cancelled"
                 break
-            yield TextDelta(piece)
+            yield TextDelta(piece) if isinstance(piece, str) else piece
             if (said := next(reports, None)) is not None:
                 report = said
                 yield said
@@ -99,6 +113,18 @@ class ScriptedEngine:
             seed=7,
         )
 
+    def measure(self, request: ChatRequest) -> Measured:
+        if self._loaded is None:
+            raise EngineFailed("Nothing.", "No model is loaded.", "Load one.")
+        context = self._loaded.context
+        kept = conversation.answer_room(context, request.max_tokens)
+        lengths = [len(message.text.split()) + 4 for message in request.messages]
+        left: tuple[int, ...] = ()
+        if sum(lengths) > context - kept:
+            left = conversation.cuts(request.messages, lengths, context - kept, context)[0]
+        prompt = sum(length for at, length in enumerate(lengths) if at not in left)
+        return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         self.checked.append((request, depth))
         self._wait(cancel)
@@ -109,6 +135,7 @@ class ScriptedEngine:
 
     def close(self) -> None:
         self.closed += 1
+        self._loaded = None
 
     def _wait(self, cancel: CancelToken) -> None:
         if self.hold is not None:

@@ -101,6 +101,10 @@ class Drawing:
         self.count += 1
         return WORTHLESS
 
+    def take(self, token: int) -> None: ...
+
+    def guide(self, *, on: bool) -> None: ...
+
     def close(self) -> None: ...
 
 

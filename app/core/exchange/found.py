@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from app.core.conversation import Chat, StoredMessage
@@ -73,6 +74,25 @@ class NotRead:
 
     what: str
     why: str
+
+
+@dataclass(frozen=True)
+class FileFound:
+    """What was found in one file or folder."""
+
+    path: Path
+    chats: tuple[ReadyChat, ...]
+    not_read: tuple[NotRead, ...]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of chats, by their ids. back: they were in the trash. folders: made for them."""
+
+    new: tuple[str, ...] = ()
+    here: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 class Broken(Exception):

@@ -22,6 +22,16 @@ MOST_BYTES = 1_000_000_000
 """Of one document, and of all in an archive."""
 _MOST_FILES = 100_000
 _BEGINNING = 64
+_GUESSED_FROM = 200_000
+_MARKS = (
+    b'"mapping"',
+    b'"currentlySelected"',
+    b'"currentId"',
+    b'"thread_id"',
+    b'"assistants"',
+    b'"leaf_id"',
+)
+"""Names that stand near the beginning of exports, and hardly in other files."""
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
@@ -134,3 +144,17 @@ def _member(
 def _may_be_chats(begin: bytes) -> bool:
     text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
     return text[:1] in (b"[", b"{") or begin.startswith(SIGN[:8]) or gpt4all.is_ours(begin)
+
+
+def looks_like_chats(path: Path) -> bool:
+    """A quick guess for a file that may be meant otherwise, such as a text for a message."""
+    if path.is_dir():
+        return True
+    try:
+        with path.open("rb") as file:
+            begin = file.read(_GUESSED_FROM)
+    except OSError:
+        return False
+    if begin.startswith((b"PK\x03\x04", SIGN)) or gpt4all.is_ours(begin):
+        return True
+    return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in _MARKS)

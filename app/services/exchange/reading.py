@@ -9,26 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from app.core.exchange import gpt4all, jan
-from app.core.exchange.found import Broken, NotRead, ReadyChat
+from app.core.exchange.found import Broken, FileFound, NotRead, ReadyChat
 from app.core.exchange.recognise import chats_in, read_each, thread_in
 from app.services.exchange.documents import Document, documents
 from app.store import ollama_chats
 from engines.cancel import CancelToken
 
 _NOTHING = "Hearth knows no chats of any program in it."
-
-
-@dataclass(frozen=True)
-class FileFound:
-    """What was found in one file or folder. sources: the programs that the chats come from."""
-
-    path: Path
-    chats: tuple[ReadyChat, ...]
-    not_read: tuple[NotRead, ...]
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(chat.source for chat in self.chats))
 
 
 def read_files(paths: Sequence[Path], cancel: CancelToken) -> Iterator[FileFound]:

@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.markdown.blocks import Paragraph, Span
+from app.markdown.local_files import pictures_in
 from app.markdown.parser import Parser
 from app.markdown.spans import LINE_BREAK
 from app.ui.chat.markdown_view import MarkdownView
@@ -17,7 +18,7 @@ _SHARE = 0.82
 
 
 class Bubble(QWidget):
-    """Shown as written: a question is not markdown."""
+    """Shown as written: a question is not markdown. Pictures that it names stand after it."""
 
     def __init__(
         self, text: str, parser: Parser, text_size: int, parent: QWidget | None = None
@@ -31,7 +32,8 @@ class Bubble(QWidget):
         self.view.drawn.connect(self._fit)
         self._panel.box.addWidget(self.view)
         row.addWidget(self._panel)
-        self.view.show_blocks((Paragraph((Span(text.replace("\n", LINE_BREAK)),)),))
+        pictures = (Span("", picture=path) for path in pictures_in(text))
+        self.view.show_blocks((Paragraph((Span(text.replace("\n", LINE_BREAK)), *pictures)),))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

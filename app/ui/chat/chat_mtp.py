@@ -12,6 +12,7 @@ from app.services.answers import Ready
 from app.services.chats import Chats
 from app.services.generation import Generation
 from app.ui.chat.mtp_bar import MtpBar
+from app.ui.language import translated
 from engines.types import MtpMode, MtpReport
 
 
@@ -119,7 +120,7 @@ class ChatMtp(QObject):
             loaded = None
         report = self._reports.get(self._chat_id or "")
         if loaded is not None and report is not None and report.mode == mode:
-            return report.reason
+            return translated(report.reason)
         if loaded is not None and loaded.loaded.mtp_line:
-            return loaded.loaded.mtp_line
-        return self._files[1] if self._files[0] == model else ""
+            return translated(loaded.loaded.mtp_line)
+        return translated(self._files[1]) if self._files[0] == model else ""

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.conversation import StoredMessage
 from app.core.errors import ChatNotFound
 from app.core.settings import Settings
 from app.markdown.parser import Parser
+from app.services.answering import Answering
 from app.services.answers import AnswerOptions
+from app.services.chat_settings import ChatSettings
 from app.services.chats import Chats
+from app.services.context_use import ContextUses
 from app.services.generation import Generation
+from app.ui.chat.answer_stream import AnswerStream
+from app.ui.chat.answer_voice import AnswerVoice
+from app.ui.chat.chat_answers import ChatAnswers
+from app.ui.chat.chat_context import ChatContext
+from app.ui.chat.chat_find import ChatFind
 from app.ui.chat.chat_mtp import ChatMtp
+from app.ui.chat.chat_queue import ChatQueue
+from app.ui.chat.chat_thinking import ChatThinking
 from app.ui.chat.composer import Composer
+from app.ui.chat.message_keys import MessageKeys
+from app.ui.chat.message_ring import MessageRing
 from app.ui.chat.mtp_bar import MtpBar
+from app.ui.chat.switches import Switches
+from app.ui.chat.thinking_switch import ThinkingSwitch
 from app.ui.chat.transcript import Transcript
 from app.ui.notify import Notifier
 from app.ui.onboarding.welcome import Welcome
+from app.ui.scale import scaled
 from engines.errors import UserError
-from engines.types import PromptReady
 
 
 class ChatPage(QWidget):
-    """shown(chat_id or None): another chat is shown. grown(): a chat has a new question."""
+    """shown(chat_id or None): another chat is shown. grown(): a chat has a new question.
+
+    composer: one that is there already.
+    """
 
     shown = Signal(object)
     grown = Signal()
@@ -33,23 +51,52 @@ class ChatPage(QWidget):
         self,
         chats: Chats,
         generation: Generation,
+        answering: Answering,
+        chat_settings: ChatSettings,
+        context: ContextUses,
         settings: Settings,
         notifier: Notifier,
+        composer: Composer | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._chats = chats
         self._generation = generation
+        self._chat_settings = chat_settings
         self._notifier = notifier
         self._chat_id: str | None = None
         self._asking: int | None = None
-        self._drafts: dict[str | None, str] = {}
+        self._drafts = chats.drafts
+        self._branches = answering.branches
+        self._waiting = answering.waiting
         self.welcome = Welcome()
-        self.transcript = Transcript(Parser(), settings.text_size)
-        self.composer = Composer()
-        bar = MtpBar()
-        self.composer.options.addWidget(bar)
+        self.transcript = Transcript(Parser(), settings.text_size, generation.so_far)
+        self.composer = composer or Composer()
+        self._stream = AnswerStream(generation, self.transcript, self)
+        self.finding = ChatFind(self.transcript)
+        switch, bar = ThinkingSwitch(), MtpBar()
+        self.composer.options.addWidget(Switches(switch, bar), 1)
+        self.thinking = ChatThinking(switch, answering.thinking, chat_settings, generation, self)
         self.mtp = ChatMtp(bar, chats, generation, settings, self)
+        self.context = ChatContext(
+            self, self.composer, self.transcript, context, generation, chat_settings
+        )
+        self.answers = ChatAnswers(
+            self.transcript,
+            self.composer,
+            generation,
+            answering,
+            settings,
+            self._options,
+            notifier,
+            self,
+        )
+        self.queue = ChatQueue(
+            answering.waiting, generation, self.composer, notifier, self.ask_model, self
+        )
+        self.keys = MessageKeys(self.transcript, self.composer.focus, self)
+        MessageRing(self.transcript, self)
+        self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self.transcript)
@@ -58,7 +105,9 @@ class ChatPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self.banners)
+        column.addWidget(self.finding.bar)
         column.addWidget(self._stack, 1)
+        column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
         self._connect()
         self.apply(settings)
@@ -68,16 +117,23 @@ class ChatPage(QWidget):
         return self._chat_id
 
     def apply(self, settings: Settings) -> None:
-        self.transcript.set_text_size(settings.text_size)
+        self.transcript.set_text_size(scaled(settings.text_size))
         self.composer.set_send_with(settings.send_with)
-        self.mtp.apply(settings)
+        self._voice.turn(settings.announce)
+        self.answers.apply(settings)
+        self.mtp.apply(self._chat_settings.held(self._chat_id).settings)
+        self.thinking.show()
 
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows an empty one, which begins with its first question."""
-        self._drafts[self._chat_id] = self.composer.text
+        self.finding.close()
         self._chat_id = chat_id
         self._asking = None
-        self.composer.set_text(self._drafts.get(chat_id, ""))
+        if chat_id is None:
+            self._chat_settings.fresh()
+        draft = self._drafts.of(chat_id)
+        if self.composer.text != draft:
+            self.composer.set_text(draft)
         self.reload()
         self.shown.emit(self._chat_id)
 
@@ -91,66 +147,63 @@ class ChatPage(QWidget):
             self._notifier.error(error)
             self._chat_id, path = None, ()
         self.mtp.show_chat(self._chat_id)
+        self.thinking.show_chat(self._chat_id)
         messages = tuple(self._generation.so_far(message) for message in path)
         self.transcript.show_messages(messages)
+        self.context.show_chat(self._chat_id)
+        self.answers.refresh(self._chat_id)
+        self.queue.show_chat(self._chat_id)
         self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
         self._show_answering()
 
-    def ask(self, text: str) -> None:
-        if self._is_answering():
-            self.composer.set_text(text)
-            return
-        self._asking = self._generation.ask(self._chat_id, text, self._options())
-        self._show_answering()
+    def ask(self, text: str, model: str | None = None) -> None:
+        """Ask, or put it behind what is being written. model: an id; None is the chat's."""
+        options = replace(self._options(), model=model)
+        if not self._is_answering():
+            self._expect(self._generation.ask(self._chat_id, text, options))
+        elif self._chat_id is None:
+            self.composer.set_text(text)  # the chat itself is being saved: a moment
+        else:
+            self._waiting.add(
+                self._chat_id, text, options, lambda error: self._refused(0, text, error)
+            )
+
+    def ask_model(self, model: str) -> None:
+        """Send what is written to another model than the chat's."""
+        self.composer.submit(model)
 
     def stop(self) -> None:
         if self._chat_id:
             self._generation.stop(self._chat_id)
 
-    def regenerate(self) -> None:
-        """Answer the last question again."""
-        last = self._last_answer()
-        if last is not None:
-            self._answer_again(last)
-
-    def copy_last(self) -> None:
-        last = self._last_answer()
-        if last is not None:
-            self._copy(last)
-
     def _connect(self) -> None:
+        self.composer.edit.textChanged.connect(
+            lambda: self._drafts.keep(self._chat_id, self.composer.text)
+        )
         self.composer.send.connect(self.ask)
         self.composer.stop.connect(self.stop)
         self.welcome.suggested.connect(self.ask)
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
-        self.transcript.copy.connect(self._copy)
-        self.transcript.regenerate.connect(self._answer_again)
-        self.transcript.go_on.connect(self._go_on)
+        self.answers.asking.connect(self._expect)
+        self.answers.pin.connect(self.context.pin)
+        self._branches.switched.connect(self._show_path)
+        self._branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
+        self._branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
         generation = self._generation
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
-        generation.loading.connect(self._loading)
-        generation.prompt.connect(self._prompt)
-        generation.text.connect(self._text)
-        generation.reasoning.connect(self._reasoning)
         generation.ended.connect(self._ended)
+        generation.ended.connect(lambda _: self.finding.refresh())
         generation.refused.connect(self._refused)
         generation.crashed.connect(self._crashed)
 
-    def _answer_again(self, answer: StoredMessage) -> None:
-        if not self._is_answering():
-            self._asking = self._generation.regenerate(answer, self._options())
-            self._show_answering()
-
-    def _go_on(self, answer: StoredMessage) -> None:
-        if not self._is_answering():
-            self._asking = self._generation.resume(answer, self._options())
-            self._show_answering()
-
     def _options(self) -> AnswerOptions:
         """How the next answer is to be written, where the settings do not say it."""
-        return AnswerOptions(mtp=self.mtp.mode)
+        begins = self._chat_settings.begins() if self._chat_id is None else None
+        return AnswerOptions(
+            mtp=self.mtp.mode, begins=begins, overflow=self.context.overflow()
+        )
 
     def _is_answering(self) -> bool:
         running = self._chat_id is not None and self._generation.is_answering(self._chat_id)
@@ -159,20 +212,42 @@ class ChatPage(QWidget):
     def _show_answering(self) -> None:
         self.composer.set_answering(self._is_answering())
 
-    def _last_answer(self) -> StoredMessage | None:
-        last = self.transcript.last()
-        return last.message if last and last.message.role == "assistant" else None
+    def _expect(self, number: int) -> None:
+        """Something was asked for, and is being saved."""
+        self._asking = number
+        self._show_answering()
+
+    def _show_path(self, chat_id: str, message_id: str) -> None:
+        """The chat shows another path, which parts from the former one at this message."""
+        if chat_id != self._chat_id:
+            return
+        path = self._chats.path(chat_id)
+        if not path:
+            self.reload()
+            return
+        self._stack.setCurrentWidget(self.transcript)
+        self.transcript.show_branch([self._generation.so_far(it) for it in path], message_id)
+        self.answers.refresh(chat_id)
+        self.context.show_chat(chat_id)
+        self._show_answering()
 
     def _asked(self, number: int, question: StoredMessage) -> None:
         if number == self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
-            self._drafts.pop(None, None)
+            self._drafts.adopt(question.chat_id)
             self.mtp.adopt(question.chat_id)
+            self.thinking.show_chat(question.chat_id)
+            self.context.adopt(question.chat_id)
+            self.queue.show_chat(question.chat_id)
+            self._chat_settings.fresh()
+            if question.parent_id is not None:
+                self.reload()  # a greeting comes first
             self.shown.emit(question.chat_id)
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
-            if self.transcript.view_of(question.id) is None:
-                self.transcript.add(question)
+            known = [it.id for it in self.transcript.messages[-2:]]
+            if question.id not in known and self._branches.is_shown(question):
+                self.transcript.replace_from(question)
         self.grown.emit()
 
     def _begun(self, answer: StoredMessage) -> None:
@@ -180,38 +255,14 @@ class ChatPage(QWidget):
             return
         self._asking = None
         view = self.transcript.view_of(answer.id)
-        if view is None:
-            self.transcript.replace_from(answer)
-        else:
+        if view is not None:
             view.show_answer(answer)
-            self.transcript.refresh_last()
+        elif self._branches.is_shown(answer):
+            self.transcript.replace_from(answer)
+        self.answers.refresh(self._chat_id)
         self._show_answering()
 
-    def _loading(self, answer_id: str, share: float) -> None:
-        view = self.transcript.view_of(answer_id)
-        if view is not None:
-            view.show_loading(share)
-
-    def _prompt(self, answer_id: str, prompt: PromptReady) -> None:
-        view = self.transcript.view_of(answer_id)
-        if view is not None:
-            view.show_prompt(prompt.left_out)
-
-    def _text(self, answer_id: str, text: str) -> None:
-        view = self.transcript.view_of(answer_id)
-        if view is not None:
-            view.append(text)
-
-    def _reasoning(self, answer_id: str, text: str) -> None:
-        view = self.transcript.view_of(answer_id)
-        if view is not None:
-            view.append_reasoning(text)
-
-    def _ended(self, answer: StoredMessage) -> None:
-        view = self.transcript.view_of(answer.id)
-        if view is not None:
-            view.end(answer)
-            self.transcript.refresh_last()
+    def _ended(self, _answer: StoredMessage) -> None:
         self._show_answering()
 
     def _refused(self, number: int, text: str, error: Exception) -> None:
@@ -226,7 +277,3 @@ class ChatPage(QWidget):
         self._asking = None
         self._notifier.error(error)
         self.reload()
-
-    def _copy(self, answer: StoredMessage) -> None:
-        QGuiApplication.clipboard().setText(answer.text)
-        self._notifier.say_copied()

@@ -13,6 +13,8 @@ from app.ui.chat.document_writer import WrittenCode
 from app.ui.widgets.icon_button import IconButton
 
 _INSET = 5
+_MOST = 200
+"""Buttons in one text; the blocks of code beyond them can be selected and copied."""
 
 
 class CodeButtons(QObject):
@@ -27,25 +29,28 @@ class CodeButtons(QObject):
         self._codes: list[WrittenCode] = []
 
     def show_for(self, codes: Sequence[WrittenCode]) -> None:
-        self._codes = list(codes)
+        before, self._codes = self._codes, list(codes[:_MOST])
+        codes = self._codes
         while len(self._buttons) < len(codes):
             self._add()
         while len(self._buttons) > len(codes):
             self._buttons.pop().deleteLater()
-        for number, written in enumerate(codes, start=1):
+        same = 0
+        while same < min(len(before), len(codes)) and before[same] is codes[same]:
+            same += 1
+        for number, written in enumerate(codes[same:], start=same + 1):
             name = self.tr("Copy code block {0}, {1}").format(
                 number, written.code.language or self.tr("text")
             )
             if self._buttons[number - 1].accessibleName() != name:
                 self._buttons[number - 1].rename(name)
-        self.place()
+        self.place(same)
 
-    def place(self) -> None:
-        """Move the buttons to where their code is now."""
-        for button, written in zip(self._buttons, self._codes, strict=True):
-            block = self._view.document().findBlockByNumber(written.line)
-            if block.isValid():
-                card, _ = code_card(self._view, block)
+    def place(self, first: int = 0) -> None:
+        """Move the buttons, from the first that may have moved, to where their code is now."""
+        for button, written in zip(self._buttons[first:], self._codes[first:], strict=True):
+            if self._view.document().findBlockByNumber(written.line).isValid():
+                card = code_card(self._view, written)
                 x = round(card.right()) - button.sizeHint().width() - _INSET
                 button.move(x, round(card.top()) + _INSET)
 

@@ -2,45 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui.chat.message_edit import MessageEdit
+from app.ui.scale import scaled
 from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 
+_NARROW = 420
+"""Pixels."""
+
 
 class Composer(QWidget):
-    """send(text): a message is to be sent. stop(): the answer is to end.
+    """send(text, model): a message is to be sent, where a model is given to that one instead of the
+    chat's. stop(): the answer is to end.
 
-    options: a row for switches that belong to the next message, left of the button.
+    options: a row for switches that belong to the next message, left of the button. above: what
+    is said of it. may_send: asked before a message leaves; without it the text stays.
     """
 
-    send = Signal(str)
+    send = Signal(str, object)
     stop = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._answering = False
         self.edit = MessageEdit()
-        self.edit.send.connect(self._send)
+        self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
         self.edit.textChanged.connect(self._show_button)
         self.edit.installEventFilter(self)
         self._button = IconButton("send", "", "send", look="send", tone="on_accent", size=20)
         self._button.clicked.connect(self._press)
+        self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20)
+        self._stop.clicked.connect(self.stop)
         self._hint = Label("", "small", name="composerHint")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.options = QHBoxLayout()
+        self.above = QVBoxLayout()
+        self.may_send: Callable[[str], bool] = lambda _: True
         self._panel = Panel("composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5)
-        below = QHBoxLayout()
-        below.setSpacing(GRID)
-        below.addLayout(self.options, 1)
-        below.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addStretch(1)
+        buttons.addWidget(self._stop, 0, Qt.AlignmentFlag.AlignBottom)
+        buttons.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        self._below = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._below.setSpacing(GRID)
+        self._below.addLayout(self.options, 1)
+        self._below.addLayout(buttons)
         self._panel.box.addWidget(self.edit)
-        self._panel.box.addLayout(below)
-        across = QHBoxLayout(self)
+        self._panel.box.addLayout(self._below)
+        across = self._across = QHBoxLayout(self)
         across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
         across.addStretch(1)
         middle = QWidget()
@@ -48,6 +66,7 @@ class Composer(QWidget):
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
+        column.addLayout(self.above)
         column.addWidget(self._panel)
         column.addWidget(self._hint)
         across.addWidget(middle, 1000)
@@ -66,7 +85,7 @@ class Composer(QWidget):
         self.edit.setTextCursor(cursor)
 
     def set_answering(self, answering: bool) -> None:
-        """While an answer is written the button stops it, and Enter does not send."""
+        """While an answer is written the button stops it; what is sent then waits for its end."""
         self._answering = answering
         self._show_button()
 
@@ -83,6 +102,15 @@ class Composer(QWidget):
     def focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is no room beside the switches, the buttons stand under them."""
+        super().resizeEvent(event)
+        direction = QBoxLayout.Direction
+        narrow = event.size().width() < scaled(_NARROW)
+        self._below.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+        side = 2 * GRID if narrow else 3 * GRID + BAR
+        self._across.setContentsMargins(side, 0, side, GRID)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self._panel.setProperty("focused", event.type() is QEvent.Type.FocusIn)
@@ -91,18 +119,27 @@ class Composer(QWidget):
         return super().eventFilter(watched, event)
 
     def _press(self) -> None:
-        if self._answering:
+        if self.text.strip():
+            self.submit()
+        elif self._answering:
             self.stop.emit()
-        else:
-            self._send()
 
-    def _send(self) -> None:
+    def submit(self, model: str | None = None) -> None:
+        """Send what is written; model: the id of another one than the chat's."""
         text = self.text.strip()
-        if text and not self._answering:
+        # Whether it fits is known of the chat's own model only.
+        if text and (model is not None or self.may_send(text)):
             self.edit.clear()
-            self.send.emit(text)
+            self.send.emit(text, model)
 
     def _show_button(self) -> None:
-        self._button.redraw("stop" if self._answering else "send", "on_accent")
-        self._button.rename(self.tr("Stop") if self._answering else self.tr("Send"))
-        self._button.setEnabled(self._answering or bool(self.text.strip()))
+        written = bool(self.text.strip())
+        stops = self._answering and not written
+        self._button.redraw("stop" if stops else "send", "on_accent")
+        if stops:
+            self._button.rename(self.tr("Stop"))
+        else:
+            later = self.tr("Send after this answer")
+            self._button.rename(later if self._answering else self.tr("Send"))
+        self._button.setEnabled(written or self._answering)
+        self._stop.setVisible(self._answering and written)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
 
-from app.markdown.blocks import Block, Code, Paragraph, Rule, Span, Table
+from app.markdown.blocks import Block, Code, Formula, Paragraph, Rule, Span, Table
+from app.markdown.direction import is_right_to_left
+from app.markdown.spans import LINE_BREAK
+from app.ui.chat.drawing import Order
+from app.ui.chat.span_writer import SpanWriter
 from app.ui.chat.text_formats import CODE_PAD, TextFormats
 
-_ALIGN = {
-    "left": Qt.AlignmentFlag.AlignLeft,
-    "center": Qt.AlignmentFlag.AlignHCenter,
-    "right": Qt.AlignmentFlag.AlignRight,
-}
+_LONGEST_LINE = 2_000
+"""Characters of code in one block of the document: Qt lays out a block as a whole."""
 
 
 @dataclass(frozen=True)
 class WrittenCode:
-    """A block of code in the document. line: the document's block that its first line is."""
+    """A block of code in the document. line, last: its first and last block there."""
 
     id: int
     code: Code
     line: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,21 @@ class DocumentWriter:
     """
 
     def __init__(
-        self, document: QTextDocument, formats: TextFormats, closed: Callable[[WrittenCode], None]
+        self,
+        document: QTextDocument,
+        formats: TextFormats,
+        closed: Callable[[WrittenCode], None],
+        ratio: float,
     ) -> None:
         self._document = document
         self._formats = formats
+        self._spans = SpanWriter(document, formats, ratio)
         self._closed = closed
         self._written: list[_Written] = []
         self._settled = 0
         self._fresh = True
         self._ids = count(1)
+        self._found: dict[int, WrittenCode] = {}
 
     def update(self, settled: Sequence[Block], tail: Sequence[Block]) -> None:
         """Append blocks that stay, and after them some that the next update may replace."""
@@ -65,18 +73,40 @@ class DocumentWriter:
         self._replace(0, blocks)
         self._settled = len(blocks)
 
-    def restyle(self, formats: TextFormats) -> None:
+    def missing(self) -> tuple[Order, ...]:
+        """The pictures whose sources are shown for now."""
+        return self._spans.missing()
+
+    def put(self, pictures: Mapping[Order, QImage | None]) -> None:
+        """Put pictures where their sources stand."""
+        self._edit(lambda: self._put(pictures))
+
+    def restyle(self, formats: TextFormats, ratio: float) -> None:
         """Write everything again in other colours or another size."""
         blocks = [written.block for written in self._written]
         self._formats = formats
+        self._spans.restyle(formats, ratio)
         self._edit(lambda: self._rewrite(0, blocks))
 
     def code_blocks(self) -> list[WrittenCode]:
-        return [
-            WrittenCode(written.code_id, written.block, self._line_of(written))
-            for written in self._written
-            if isinstance(written.block, Code)
-        ]
+        """All blocks of code; what is above the last block of all was looked up before."""
+        last = len(self._written) - 1
+        found = []
+        for index, written in enumerate(self._written):
+            if isinstance(written.block, Code):
+                code = self._found.get(written.code_id) or self._find(index, written.block)
+                if index < last:
+                    self._found[written.code_id] = code
+                found.append(code)
+        return found
+
+    @property
+    def tail_top(self) -> float:
+        """How far down, in pixels, what may still change begins."""
+        if self._settled >= len(self._written):
+            return self._document.size().height()
+        block = self._document.findBlock(self._written[self._settled].start)
+        return self._document.documentLayout().blockBoundingRect(block).top()
 
     @property
     def room_below(self) -> int:
@@ -85,7 +115,31 @@ class DocumentWriter:
 
     def _line_of(self, written: _Written) -> int:
         """The block number of the label above the code."""
-        return self._document.findBlock(written.start + (0 if written.fresh else 1)).blockNumber()
+        return self._block_at(written.start + (0 if written.fresh else 1))
+
+    def _find(self, index: int, code: Code) -> WrittenCode:
+        written, last = self._written[index], self._document.blockCount() - 1
+        if index + 1 < len(self._written):
+            last = self._block_at(self._written[index + 1].start)
+        return WrittenCode(written.code_id, code, self._line_of(written), last)
+
+    def _block_at(self, position: int) -> int:
+        return self._document.findBlock(position).blockNumber()
+
+    def _put(self, pictures: Mapping[Order, QImage | None]) -> None:
+        self._found.clear()
+        index, moved = 0, 0
+        for position, longer in self._spans.put(pictures):
+            while index < len(self._written) and self._written[index].start + moved <= position:
+                self._shift(index, moved)
+                index += 1
+            moved += longer
+        for later in range(index, len(self._written)):
+            self._shift(later, moved)
+
+    def _shift(self, index: int, by: int) -> None:
+        written = self._written[index]
+        self._written[index] = replace(written, start=written.start + by)
 
     def _replace(self, first: int, blocks: Sequence[Block]) -> None:
         old = [written.block for written in self._written[first:]]
@@ -112,8 +166,8 @@ class DocumentWriter:
             return False
         if not new.text.startswith(old.text):
             return False
-        added = new.text[len(old.text) :]
         cursor = self._end()
+        added = _folded(new.text[len(old.text) :], cursor.block().length() - 1)
         self._edit(lambda: cursor.insertText(added, self._formats.code))
         last = self._written[-1]
         self._written[-1] = _Written(new, last.start, last.fresh, last.code_id)
@@ -122,6 +176,9 @@ class DocumentWriter:
     def _rewrite(self, index: int, blocks: Sequence[Block]) -> None:
         if index < len(self._written):
             written = self._written[index]
+            if index == 0:
+                self._found.clear()
+            self._spans.forget_from(written.start)
             cursor = QTextCursor(self._document)
             cursor.setPosition(written.start)
             cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
@@ -141,8 +198,15 @@ class DocumentWriter:
         if isinstance(block, Paragraph):
             self._begin(cursor, self._formats.block(block, before))
             if block.place.marker:
-                cursor.insertText(f"{block.place.marker}\t", self._formats.text)
-            self._insert(cursor, block.spans, block.heading)
+                marker = self._formats.marker(block.place)
+                cursor.insertText(block.place.marker, marker)
+                cursor.insertText("\t", self._formats.text)
+            self._spans.insert(cursor, block.spans, block.heading)
+        elif isinstance(block, Formula):
+            self._begin(cursor, self._formats.block(block, before))
+            formula = Span(block.text, math="display")
+            begun = Span(f"$$\n{block.text}".replace("\n", LINE_BREAK), code=True)
+            self._spans.insert(cursor, (formula if block.closed else begun,))
         elif isinstance(block, Code):
             self._write_code(cursor, block, before, code_id)
         elif isinstance(block, Table):
@@ -153,7 +217,8 @@ class DocumentWriter:
         written = _Written(block, start, fresh, code_id)
         self._written.append(written)
         if isinstance(block, Code) and block.closed:
-            self._closed(WrittenCode(code_id, block, self._line_of(written)))
+            last = self._document.blockCount() - 1
+            self._closed(WrittenCode(code_id, block, self._line_of(written), last))
 
     def _begin(self, cursor: QTextCursor, shape: QTextBlockFormat) -> None:
         if self._fresh:
@@ -161,10 +226,6 @@ class DocumentWriter:
             cursor.setBlockCharFormat(self._formats.text)
         else:
             cursor.insertBlock(shape, self._formats.text)
-
-    def _insert(self, cursor: QTextCursor, spans: Sequence[Span], heading: int = 0) -> None:
-        for span in spans:
-            cursor.insertText(span.text, self._formats.span(span, heading))
 
     def _write_code(
         self, cursor: QTextCursor, block: Code, before: Block | None, code_id: int
@@ -174,25 +235,27 @@ class DocumentWriter:
         cursor.insertText(block.language or "text", self._formats.code_label)
         gap = CODE_PAD * 0.5
         cursor.insertBlock(self._formats.code_line(block.place, code_id, gap), self._formats.code)
-        first, _, rest = block.text.partition("\n")
+        first, newline, rest = _folded(block.text, 0).partition("\n")
         cursor.insertText(first, self._formats.code)
-        if rest or "\n" in block.text:
+        if newline:
             cursor.insertBlock(self._formats.code_line(block.place, code_id, 0), self._formats.code)
             cursor.insertText(rest, self._formats.code)
 
     def _write_table(self, cursor: QTextCursor, block: Table, before: Block | None) -> None:
         self._begin(cursor, self._formats.block(block, before))
         columns = len(block.align)
-        table = cursor.insertTable(
-            len(block.rows), columns, self._formats.table(block.place, columns)
-        )
+        shape = self._formats.table(block.place, columns)
+        order = list(range(columns))
+        if is_right_to_left(span for row in block.rows for cell in row for span in cell):
+            order.reverse()  # Qt lays out tables from the left only
+            shape.setAlignment(Qt.AlignmentFlag.AlignRight)
+        table = cursor.insertTable(len(block.rows), columns, shape)
         for row, cells in enumerate(block.rows):
-            for column, spans in enumerate(cells):
-                inside = table.cellAt(row, column).firstCursorPosition()
-                shape = QTextBlockFormat()
-                shape.setAlignment(_ALIGN[block.align[column]])
-                inside.setBlockFormat(shape)
-                self._insert(inside, spans if row else tuple(_bold(span) for span in spans))
+            for place, column in enumerate(order):
+                spans = cells[column]
+                inside = table.cellAt(row, place).firstCursorPosition()
+                inside.setBlockFormat(self._formats.cell(spans, block.align[column], row == 0))
+                self._spans.insert(inside, spans if row else tuple(map(_bold, spans)))
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self._document)
@@ -201,4 +264,17 @@ class DocumentWriter:
 
 
 def _bold(span: Span) -> Span:
-    return Span(span.text, True, span.italic, span.strike, span.code, span.href)
+    return replace(span, bold=True)
+
+
+def _folded(code: str, column: int) -> str:
+    """Code with very long lines broken; column: what stands before it on its first line."""
+    if len(code) + column <= _LONGEST_LINE:
+        return code
+    lines = []
+    for line in code.split("\n"):
+        first = _LONGEST_LINE - column
+        cuts = range(first, len(line), _LONGEST_LINE)
+        lines += [line[:first], *(line[cut : cut + _LONGEST_LINE] for cut in cuts)]
+        column = 0
+    return "\n".join(lines)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.core.conversation import Failure
+from app.ui.language import in_full, said, translated
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -19,15 +20,19 @@ class FailureCard(Panel):
 
     def __init__(self, failure: Failure, parent: QWidget | None = None) -> None:
         super().__init__("danger", "failureCard", across=True, spacing=1.5, parent=parent)
-        self.setAccessibleName(f"{failure.what} {failure.why} {failure.do}")
+        self.setAccessibleName(in_full(failure))
         self.box.addWidget(Picture("warning", "danger"), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(4)
         texts.addWidget(
-            Label(failure.what, "strong", name="failureWhat", wrap=True, selectable=True)
+            Label(
+                translated(said(failure.what)), "strong", name="failureWhat", wrap=True, selectable=True
+            )
         )
-        texts.addWidget(Label(failure.why, name="failureWhy", wrap=True, selectable=True))
-        texts.addWidget(Label(failure.do, name="failureDo", wrap=True, selectable=True))
+        texts.addWidget(
+            Label(translated(said(failure.why)), name="failureWhy", wrap=True, selectable=True)
+        )
+        texts.addWidget(Label(translated(said(failure.do)), name="failureDo", wrap=True, selectable=True))
         button = LabelledButton("again", self.tr("Try again"), "tryAgain")
         button.clicked.connect(self.again)
         texts.addSpacing(6)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
+from app.ui.scale import scaled
 from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -50,6 +51,6 @@ class GuideBanner(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         direction = QBoxLayout.Direction
-        narrow = event.size().width() < _NARROW
+        narrow = event.size().width() < scaled(_NARROW)
         self._picture.setHidden(narrow)
         self._box.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWid
 
 from app.core.models import ModelEntry
 from app.ui.chat.offline_switch import OfflineSwitch
+from app.ui.models.names import name_of
 from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
@@ -18,7 +19,8 @@ from app.ui.widgets.icon_button import IconButton
 class Header(QWidget):
     """model(id): another model was chosen. add_model(), show_models(): from the same menu.
 
-    toggle_offline(): the user wants Hearth offline, or online again.
+    toggle_offline(): the user wants Hearth offline, or online again. chat_settings(): they are to
+    be seen, or not any more.
     """
 
     model = Signal(str)
@@ -26,6 +28,7 @@ class Header(QWidget):
     show_models = Signal()
     show_sidebar = Signal()
     toggle_offline = Signal()
+    chat_settings = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +52,9 @@ class Header(QWidget):
         self._button.setMenu(self._menu)
         self._entries: Sequence[ModelEntry] = ()
         self._current = ""
-        for widget in (self._sidebar, self._title, self._offline, self._button):
+        tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings")
+        tune.clicked.connect(self.chat_settings)
+        for widget in (self._sidebar, self._title, self._offline, self._button, tune):
             row.addWidget(widget)
 
     def set_title(self, title: str) -> None:
@@ -64,7 +69,7 @@ class Header(QWidget):
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
         """For the menu; `current` is the id or name of the model in use."""
         self._entries, self._current = entries, current
-        names = (entry.name for entry in entries if current in (entry.id, entry.name))
+        names = (name_of(entry) for entry in entries if current in (entry.id, entry.name))
         name = next(names, current)
         self._button.setText(f"{name}  ▾")
         self._button.setAccessibleName(self.tr("Model: {0}").format(name))
@@ -74,7 +79,7 @@ class Header(QWidget):
         self._menu.clear()
         group = QActionGroup(self._menu)
         for entry in self._entries:
-            action = QAction(entry.name, self._menu)
+            action = QAction(name_of(entry), self._menu)
             action.setCheckable(True)
             action.setActionGroup(group)
             action.setChecked(self._current in (entry.id, entry.name))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app.ui.measures import FITS_ITSELF
 
 _MOST_LINES = 10
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
@@ -19,6 +21,7 @@ class MessageEdit(QPlainTextEdit):
         super().__init__(parent)
         self._send_with = "enter"
         self.setObjectName("messageEdit")
+        self.setProperty(FITS_ITSELF, True)
         self.setAccessibleName(self.tr("Message"))
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -41,6 +44,11 @@ class MessageEdit(QPlainTextEdit):
                 self.ensureCursorVisible()
             return
         super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.core.conversation import StoredMessage
 from app.markdown.parser import Parser
-from app.ui.chat.answer_footer import AnswerFooter
 from app.ui.chat.bubble import Bubble
 from app.ui.chat.failure_card import FailureCard
 from app.ui.chat.markdown_view import MarkdownView
+from app.ui.chat.message_tail import MessageTail
 from app.ui.chat.progress_line import ProgressLine
 from app.ui.chat.reasoning import Reasoning
 from app.ui.widgets.label import Label
 
 
 class MessageView(QWidget):
-    """Signals carry the message, so that one owner can serve all of them."""
+    """Signals carry the message, so that one owner can serve all of them.
+
+    act(name, message): what was asked for, by the names of `message_menu`. go(step, message): show
+    the branch before (-1) or after (1) this one. entered(): the pointer is on it.
+    """
 
     link = Signal(str)
+    wanted = Signal(object)
     copied = Signal()
-    copy = Signal(object)
-    regenerate = Signal(object)
-    go_on = Signal(object)
+    act = Signal(str, object)
+    go = Signal(int, object)
+    entered = Signal()
 
     def __init__(
         self, message: StoredMessage, parser: Parser, text_size: int, parent: QWidget | None = None
@@ -39,13 +45,23 @@ class MessageView(QWidget):
         if message.role == "user":
             bubble = Bubble(message.text, parser, text_size)
             self.view = bubble.view
+            self._text: QWidget = bubble
             self._column.addWidget(bubble)
         else:
             self.view = MarkdownView(parser, text_size)
+            self._text = self.view
             self._column.addWidget(self.view)
+        self.tail = MessageTail(message, self.view)
+        self.tail.act.connect(lambda name: self.act.emit(name, self.message))
+        self.tail.go.connect(lambda step: self.go.emit(step, self.message))
+        self._column.addWidget(self.tail)
+        if message.role == "assistant":
             self.show_answer(message)
         self.view.link.connect(self.link)
+        self.view.wanted.connect(self.wanted)
         self.view.copied.connect(self.copied)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(lambda: self.act.emit("menu", self.message))
 
     def name(self, number: int, count: int) -> None:
         """Tell screen readers where in the chat this message stands."""
@@ -55,10 +71,11 @@ class MessageView(QWidget):
     def show_answer(self, answer: StoredMessage) -> None:
         """Show an answer in its present state; one that streams waits for `append`."""
         self.message = answer
+        self.tail.show_message(answer)
         for part in list(self._parts):
             self._drop(part)
         if answer.reasoning:
-            self.append_reasoning(answer.reasoning)
+            self._put_reasoning(answer)
         if answer.facts and answer.facts.left_out:
             self.show_left_out(answer.facts.left_out)
         if answer.state == "streaming":
@@ -71,15 +88,13 @@ class MessageView(QWidget):
 
     def append(self, text: str) -> None:
         self._drop("progress")
+        self._end_reasoning()
         self.view.show()
         self.view.append(text)
 
     def append_reasoning(self, text: str) -> None:
-        part = self._parts.get("reasoning")
-        if isinstance(part, Reasoning):
-            part.append(text)
-        else:
-            self._put("reasoning", Reasoning(text), above=True)
+        self._drop("progress")
+        self._put_reasoning(self.message).append(text)
 
     def show_loading(self, share: float) -> None:
         part = self._parts.get("progress")
@@ -107,24 +122,53 @@ class MessageView(QWidget):
     def end(self, answer: StoredMessage) -> None:
         """The answer that was streaming has come to its end."""
         self.message = answer
+        self.tail.show_message(answer)
         self._drop("progress")
+        self._end_reasoning(answer.reasoning_s)
         self.view.end()
         self.view.setVisible(bool(answer.text))
         self._show_ending(answer)
 
     def set_last(self, last: bool) -> None:
-        """Whether this is the last message: only then something can be done with it."""
-        self._drop("footer")
-        answer = self.message
-        ended = answer.role == "assistant" and answer.state != "streaming"
-        # A failed answer without text has its own card with a button.
-        if last and ended and (answer.text or answer.state != "failed"):
-            footer = AnswerFooter()
-            footer.show_for(answer)
-            footer.copy.connect(lambda: self.copy.emit(self.message))
-            footer.regenerate.connect(lambda: self.regenerate.emit(self.message))
-            footer.go_on.connect(lambda: self.go_on.emit(self.message))
-            self._put("footer", footer)
+        """Whether this is the last message: only then its actions are always in sight."""
+        self.tail.set_last(last)
+
+    def renew(self, message: StoredMessage) -> None:
+        """Its answer has ended, or it was rated or pinned."""
+        if self.message.state == "streaming":
+            self.end(message)
+        else:
+            self.message = message
+            self.tail.show_message(message)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.tail.want(True)
+        self.entered.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.tail.want(self.isAncestorOf(QApplication.focusWidget() or self))
+
+    def put_editor(self, editor: QWidget | None) -> None:
+        """Show an editor in place of the text; None brings that back."""
+        self._drop("editor")
+        if editor is not None:
+            self._put("editor", editor)
+        self._text.setVisible(editor is None and bool(self.message.text))
+
+    def _put_reasoning(self, answer: StoredMessage) -> Reasoning:
+        part = self._parts.get("reasoning")
+        if not isinstance(part, Reasoning):
+            part = Reasoning(answer.reasoning, answer.reasoning_s)
+            part.copied.connect(self.copied)
+            self._put("reasoning", part, above=True)
+        return part
+
+    def _end_reasoning(self, seconds: float | None = None) -> None:
+        part = self._parts.get("reasoning")
+        if isinstance(part, Reasoning):
+            part.end(seconds)
 
     def _show_ending(self, answer: StoredMessage) -> None:
         notes = {
@@ -139,12 +183,19 @@ class MessageView(QWidget):
                 self._put("note", Label(words, "small", name="endNote"))
         elif answer.state == "failed" and answer.failure:
             card = FailureCard(answer.failure)
-            card.again.connect(lambda: self.regenerate.emit(self.message))
+            card.again.connect(lambda: self.act.emit("regenerate", self.message))
             self._put("failure", card)
+
+    def show_part(self, part: str, widget: QWidget | None, *, above: bool = False) -> None:
+        """Something that others know of this message, in place of what was there before."""
+        self._drop(part)
+        if widget is not None:
+            self._put(part, widget, above=above)
 
     def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:
         self._parts[part] = widget
-        self._column.insertWidget(0 if above else self._column.count(), widget)
+        below = self._column.indexOf(self.tail)
+        self._column.insertWidget(0 if above else below, widget)
 
     def _drop(self, part: str) -> None:
         widget = self._parts.pop(part, None)

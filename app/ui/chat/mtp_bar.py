@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
+from app.ui.scale import scaled
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.live_line import LiveLine
@@ -63,7 +64,7 @@ class MtpBar(QWidget):
         """Where there is no room beside the switch, the line stands under it."""
         super().resizeEvent(event)
         direction = QBoxLayout.Direction
-        narrow = event.size().width() < _NARROW
+        narrow = event.size().width() < scaled(_NARROW)
         self._box.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
         self._box.setSpacing(GRID // 2 if narrow else GRID)
 

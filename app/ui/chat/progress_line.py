@@ -31,6 +31,7 @@ class ProgressLine(QWidget):
         row.addWidget(self._bar)
         row.addStretch(1)
         self._dots = 0
+        self._what = ""
         self._timer = QTimer(self)
         self._timer.setInterval(_STEP_MS)
         self._timer.setTimerType(Qt.TimerType.CoarseTimer)
@@ -39,6 +40,11 @@ class ProgressLine(QWidget):
 
     def wait(self) -> None:
         """The model is there; its first word is not."""
+        self.say(self.tr("Thinking"))
+
+    def say(self, what: str) -> None:
+        """The model is at work on this, before its first word."""
+        self._what = what
         self._bar.hide()
         self._step()
         if self.isVisible():
@@ -63,4 +69,4 @@ class ProgressLine(QWidget):
 
     def _step(self) -> None:
         self._dots = self._dots % 3 + 1
-        self._text.setText(self.tr("Thinking") + " " + "·" * self._dots)
+        self._text.setText(self._what + " " + "·" * self._dots)

@@ -9,8 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.network import Connection, Purpose
 from app.core.traffic import Traffic
-from app.ui.format import size
-from app.ui.models.here_words import day
+from app.ui.format import day, size
 
 _KB = 1000
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.models import STARTER, ModelEntry
+from app.services.chat_settings import ChatSettings
 from app.services.models import Models, Removed
 from app.services.settings import SettingsService
 from app.ui.format import size
@@ -17,16 +18,27 @@ from engines.errors import UserError
 
 
 class ModelChooser(QObject):
-    """changed(): the model in use is another."""
+    """changed(): the model in use is another.
+
+    chat_id: the chat that is open; its model is the one in use.
+    """
 
     changed = Signal()
 
     def __init__(
-        self, models: Models, settings: SettingsService, notifier: Notifier, window: QWidget
+        self,
+        models: Models,
+        settings: SettingsService,
+        chat_settings: ChatSettings,
+        chat_id: Callable[[], str | None],
+        notifier: Notifier,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
         self._models = models
         self._settings = settings
+        self._chat_settings = chat_settings
+        self._chat_id = chat_id
         self._notifier = notifier
         self._window = window
         models.added.connect(self._added)
@@ -39,7 +51,7 @@ class ModelChooser(QObject):
 
     def current(self) -> str:
         """The id, name or path of the model in use."""
-        return self._settings.current.model
+        return self._chat_settings.model(self._chat_id())
 
     def current_entry(self) -> ModelEntry | None:
         """The model in use; None if it is a file that was never added, or is gone."""
@@ -47,8 +59,10 @@ class ModelChooser(QObject):
         return next((e for e in self.entries() if current in (e.id, e.name)), None)
 
     def use(self, model_id: str) -> None:
+        """In the chat that is open, and in those that begin from now on."""
         try:
             self._settings.set("model", model_id)
+            self._chat_settings.set_model(self._chat_id(), model_id)
         except UserError as error:
             self._notifier.error(error)
         self.changed.emit()
@@ -109,7 +123,8 @@ class ModelChooser(QObject):
 
     def _removed(self, removed: Removed) -> None:
         entry = removed.entry
-        if self.current() in (entry.id, entry.name):
+        gone = (entry.id, entry.name)
+        if self.current() in gone or self._settings.current.model in gone:
             self.use(STARTER)
         if removed.files:
             text = self.tr("{0} is in the trash; emptying it frees {1}.")

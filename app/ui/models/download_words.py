@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.core.downloads import Download, DownloadState
+from app.ui.format import figure
 
 _MB = 1_000_000
 _MINUTE = 60
@@ -50,7 +51,7 @@ def in_words(download: Download) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
-    return _tr("{0} MB/s").format(f"{bytes_per_s / _MB:.1f}")
+    return _tr("{0} MB/s").format(figure(bytes_per_s / _MB, 1))
 
 
 def duration(seconds: float) -> str:

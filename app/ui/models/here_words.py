@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 
 from PySide6.QtCore import QCoreApplication
 
@@ -74,9 +73,3 @@ def order_word(order: Order) -> str:
         "used": _tr("Used last"),
         "unused": _tr("Unused longest"),
     }[order]
-
-
-def day(seconds: float) -> str:
-    """A day as people write it: 3 May 2026."""
-    when = datetime.fromtimestamp(seconds, tz=UTC).astimezone()
-    return f"{when.day} {when:%B %Y}"

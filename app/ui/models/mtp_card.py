@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 from app.core.same_answer import Compared, in_words, is_good
 from app.services.bench_results import Step
 from app.services.same_answer import SameAnswer
+from app.ui.language import in_full, translated
+from app.ui.motion import show_busy
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -62,7 +64,7 @@ class MtpCard(Panel):
 
     def show_model(self, model: str, sentence: str) -> None:
         """What the files of the model in use say; an earlier model's check goes."""
-        self._sentence.setText(sentence)
+        self._sentence.setText(translated(sentence))
         before, self._model = self._model, model
         # The first sentence may come when a check is already running: it is of the same model.
         if before not in ("", model):
@@ -74,7 +76,7 @@ class MtpCard(Panel):
             self._check.stop()
             return
         self._say("")
-        self._bar.setRange(0, 0)
+        show_busy(self._bar)
         self._what.setText(self.tr("Loading the model…"))
         self._show_running(True)
         self._check.start()
@@ -85,7 +87,9 @@ class MtpCard(Panel):
         self._what.setText(self.tr("{0} of {1}").format(step.done + 1, step.total))
 
     def _ended(self, found: Sequence[Compared]) -> None:
-        self._over("\n".join(in_words(found)), problem=not is_good(found))
+        self._over(
+            "\n".join(translated(line) for line in in_words(found)), problem=not is_good(found)
+        )
 
     def _stopped(self) -> None:
         self._over(self.tr("The check was stopped."))
@@ -94,7 +98,7 @@ class MtpCard(Panel):
         self._over(self.tr("The check could not end."))
 
     def _failed(self, error: UserError) -> None:
-        self._over(f"{error.what} {error.why} {error.do}", problem=True)
+        self._over(in_full(error), problem=True)
 
     def _over(self, text: str, *, problem: bool = False) -> None:
         self._show_running(False)

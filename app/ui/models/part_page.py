@@ -16,5 +16,7 @@ class PartPage(ColumnPage):
         super().__init__(name, left=BAR, parent=parent)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        bar = self.verticalScrollBar()
-        bar.rangeChanged.connect(lambda _, highest: bar.setEnabled(highest > 0))
+        self.verticalScrollBar().rangeChanged.connect(self._enable_bar)
+
+    def _enable_bar(self, _lowest: int, highest: int) -> None:
+        self.verticalScrollBar().setEnabled(highest > 0)

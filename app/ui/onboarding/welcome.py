@@ -50,6 +50,8 @@ class Welcome(ColumnPage):
         self._first = self._guide = True
         self._offer: OfferCard | None = None
         self._downloads: Sequence[Download] = ()
+        self._first_of_all = QVBoxLayout()
+        column.addLayout(self._first_of_all)
         self._place = QVBoxLayout()
         column.addLayout(self._place)
         self._suggestions = self._make_suggestions()
@@ -57,6 +59,18 @@ class Welcome(ColumnPage):
         self._computer = ComputerCard()
         column.addWidget(self._computer)
         column.addStretch(3)
+
+    @property
+    def shows_computer(self) -> bool:
+        return self._first
+
+    @property
+    def shows_offer(self) -> bool:
+        return self._first and self._guide
+
+    def put_first(self, widget: QWidget) -> None:
+        """Show something under the headline, before all that is offered."""
+        self._first_of_all.addWidget(widget)
 
     def set_first(self, first: bool) -> None:
         """Whether there is no chat yet."""
@@ -114,7 +128,7 @@ class Welcome(ColumnPage):
     def _show_offer(self) -> None:
         """Of use until there is a model besides the guide."""
         if self._offer is not None:
-            self._offer.setVisible(self._first and self._guide)
+            self._offer.setVisible(self.shows_offer)
 
     def _make_suggestions(self) -> QWidget:
         box = QWidget()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic.fields import FieldInfo
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -14,7 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.settings import is_multiline, limits_of
+from app.core.setting_field import SettingField
+from app.core.settings import is_multiline, limits_of, shown
+from app.ui.language import translated
 from app.ui.settings.long_text import LongText
 from app.ui.widgets.switch import Switch
 
@@ -23,7 +24,7 @@ _INSET = 8
 """Pixels; style sheets do not reach the text of a spin box."""
 
 
-def make_editor(field: FieldInfo, value: Any, changed: Callable[[object], None]) -> QWidget:
+def make_editor(field: SettingField, value: Any, changed: Callable[[object], None]) -> QWidget:
     """An editor that shows `value` and calls `changed` with each new one."""
     kind = field.annotation
     if get_origin(kind) is Literal:
@@ -42,7 +43,7 @@ def make_editor(field: FieldInfo, value: Any, changed: Callable[[object], None])
 def _choice(words: list[str], value: str, changed: Callable[[object], None]) -> QComboBox:
     box = QComboBox()
     for word in words:
-        box.addItem(word[:1].upper() + word[1:] if word.isalpha() else word, word)
+        box.addItem(translated(shown(word)), word)
     box.setCurrentIndex(words.index(value))
     box.currentIndexChanged.connect(lambda index: changed(box.itemData(index)))
     return box
@@ -55,7 +56,7 @@ def _switch(value: bool, changed: Callable[[object], None]) -> Switch:
     return box
 
 
-def _whole(field: FieldInfo, value: int, changed: Callable[[object], None]) -> QSpinBox:
+def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -> QSpinBox:
     low, high = limits_of(field)
     box = QSpinBox()
     box.setRange(
@@ -70,7 +71,7 @@ def _whole(field: FieldInfo, value: int, changed: Callable[[object], None]) -> Q
     return box
 
 
-def _number(field: FieldInfo, value: float, changed: Callable[[object], None]) -> QDoubleSpinBox:
+def _number(field: SettingField, value: float, changed: Callable[[object], None]) -> QDoubleSpinBox:
     low, high = limits_of(field)
     box = QDoubleSpinBox()
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)

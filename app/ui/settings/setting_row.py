@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic.fields import FieldInfo
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.setting_field import SettingField
+from app.ui.language import translated
 from app.ui.settings.editors import make_editor
 from app.ui.settings.long_text import LongText
 from app.ui.widgets.label import Label
@@ -19,19 +20,22 @@ class SettingRow(QWidget):
     changed = Signal(str, object)
 
     def __init__(
-        self, name: str, field: FieldInfo, value: object, parent: QWidget | None = None
+        self, name: str, field: SettingField, value: object, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName(f"setting-{name}")
-        self.words = f"{name} {field.title} {field.description}".lower()
+        name_of, about = translated(field.title or name), translated(field.description or "")
+        self.words = f"{name} {field.title} {name_of} {about}".lower()
         self.editor = make_editor(field, value, lambda new: self.changed.emit(name, new))
         self.editor.setObjectName(name)
-        self.editor.setAccessibleName(field.title or name)
-        self.editor.setAccessibleDescription(field.description or "")
-        title = Label(field.title or name, "strong")
-        description = Label(field.description or "", "small", wrap=True)
+        self.editor.setAccessibleName(name_of)
+        self.editor.setAccessibleDescription(about)
+        title = Label(name_of, "strong")
+        description = Label(about, "small", wrap=True)
         self._problem = Label("", "problem", name=f"problem-{name}", wrap=True)
         self._problem.hide()
+        self._note = Label("", "caution", name=f"note-{name}", wrap=True)
+        self._note.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -51,7 +55,13 @@ class SettingRow(QWidget):
                 self.editor.setFixedWidth(_EDITOR_WIDTH)
             row.addWidget(self.editor)
             column.addLayout(row)
+        column.addWidget(self._note)
         column.addWidget(self._problem)
+
+    def show_note(self, text: str) -> None:
+        """Why this cannot be here, whatever is set; "" takes it back."""
+        self._note.setText(text)
+        self._note.setVisible(bool(text))
 
     def show_problem(self, text: str) -> None:
         """Say why a value was refused; "" takes it back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.core.settings import SECTIONS, fields, section_of
 from app.services.settings import SettingsService
+from app.ui.language import said, translated
 from app.ui.settings.setting_row import SettingRow
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
@@ -31,14 +33,20 @@ class SettingsDialog(QDialog):
     """Knows no setting by name: all of it follows from the settings model."""
 
     def __init__(
-        self, settings: SettingsService, data_folder: Path, parent: QWidget | None = None
+        self,
+        settings: SettingsService,
+        data_folder: Path,
+        notes: Mapping[str, str],
+        parent: QWidget | None = None,
     ) -> None:
+        """notes: by the name of a setting, why it cannot be as it says here; "" if it can."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("settingsDialog")
         self.setWindowTitle(self.tr("Settings"))
         self.resize(800, 560)
         self._settings = settings
+        self._notes = notes
         self._rows: dict[str, SettingRow] = {}
         self._sections = QListWidget()
         self._sections.setObjectName("sections")
@@ -51,7 +59,7 @@ class SettingsDialog(QDialog):
         self._search.textChanged.connect(self._filter)
         self._pages = QStackedWidget()
         for section in SECTIONS:
-            self._sections.addItem(section)
+            self._sections.addItem(translated(section))
             self._pages.addWidget(self._page(section))
         self._sections.currentRowChanged.connect(self._pages.setCurrentIndex)
         self._sections.setCurrentRow(0)
@@ -70,18 +78,28 @@ class SettingsDialog(QDialog):
         row.addWidget(side)
         row.addLayout(right, 1)
 
+    def go_to(self, name: str) -> None:
+        """Show one setting, ready to be changed."""
+        row = self._rows[name]
+        self._sections.setCurrentRow(SECTIONS.index(section_of(fields()[name])))
+        row.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        area = self._pages.currentWidget()
+        if isinstance(area, QScrollArea):
+            area.ensureWidgetVisible(row)
+
     def _page(self, section: str) -> QWidget:
         page = QWidget()
         page.setProperty("look", "page")
         column = QVBoxLayout(page)
         column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
         column.setSpacing(3 * GRID)
-        column.addWidget(Label(section, "title"))
-        values = self._settings.current.model_dump()
+        column.addWidget(Label(translated(section), "title"))
+        values = self._settings.current.values()
         for name, field in fields().items():
-            if section_of(field) == section:
+            if section_of(field) == section and field.in_form:
                 row = SettingRow(name, field, values[name])
                 row.changed.connect(self._change)
+                row.show_note(self._notes.get(name, ""))
                 self._rows[name] = row
                 column.addWidget(row)
         column.addStretch(1)
@@ -105,7 +123,7 @@ class SettingsDialog(QDialog):
         try:
             self._settings.set(name, value)
         except UserError as error:
-            self._rows[name].show_problem(f"{error.why} {error.do}")
+            self._rows[name].show_problem(f"{translated(said(error.why))} {translated(said(error.do))}")
         else:
             self._rows[name].show_problem("")
 

@@ -1,156 +1,213 @@
-"""The chats, newest first, under headings by day."""
+"""The chats with their folders, as a list that is used with mouse and keyboard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent, QPalette
-from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QMenu, QWidget
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QApplication,
+    QListView,
+    QWidget,
+)
 
-from app.core.conversation import Chat
-from app.ui.sidebar.groups import Group, grouped
-from app.ui.theme import SMALL
+from app.ui.sidebar.chat_model import ChatModel
+from app.ui.sidebar.row_list import BATCH, RowList
+from app.ui.sidebar.rows import ChatRow, FolderRow, Scope
 
-_ID = Qt.ItemDataRole.UserRole
-_TITLE = Qt.ItemDataRole.UserRole + 1
+_Flag = QItemSelectionModel.SelectionFlag
 
 
-class ChatList(QListWidget):
+class ChatList(RowList):
     """opened(id), chosen(id): shown while moving through the list; meant, by a click or Enter.
 
-    renamed(id, title), deleted(id): done to the list by the user; the owner does it for real.
-    exported(id): the user wants the chat as a file.
+    selected(count): so many chats are selected; from two on they are a bulk.
     """
 
     opened = Signal(str)
     chosen = Signal(str)
-    renamed = Signal(str, str)
-    deleted = Signal(str)
-    exported = Signal(str)
+    selected = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
+        super().__init__(model, parent)
         self.setObjectName("chatList")
         self.setAccessibleName(self.tr("Chats"))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._show_menu)
-        self.currentItemChanged.connect(self._current_changed)
-        self.itemClicked.connect(self._chosen)
-        self.itemActivated.connect(self._chosen)
-        self.itemChanged.connect(self._renamed)
+        self._quiet = False
+        self._late = False
+        self.selectionModel().currentChanged.connect(self._current_changed)
+        self.selectionModel().selectionChanged.connect(self._selection_changed)
+        self.clicked.connect(self._clicked)
 
-    def show_chats(self, chats: Sequence[Chat], current: str | None) -> None:
-        """Fill the list anew, with `current` selected; nothing is emitted."""
-        names: dict[Group, str] = {
-            "today": self.tr("Today"),
-            "yesterday": self.tr("Yesterday"),
-            "week": self.tr("Last 7 days"),
-            "earlier": self.tr("Earlier"),
-        }
-        place = self.verticalScrollBar().value()
-        self.blockSignals(True)
-        self.clear()
-        for group, members in grouped(chats, datetime.now().astimezone()):
-            self._add_heading(names[group])
-            for chat in members:
-                self._add_chat(chat)
-        self.blockSignals(False)
-        self.select(current)
+    def reload(self, scope: Scope | None = None) -> None:
+        """Read the chats again; what is selected and where one has scrolled to stays."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            self._late = True
+            return
+        ids = self.selected_ids() if scope in (None, self.scope) else []
+        current = self.chats.chat_at(self.currentIndex().row())
+        row, place = self.currentIndex().row(), self.verticalScrollBar().value()
+        self._quiet = True
+        self._lay_out(self.indexAt(self.rect().center()).row())
+        self.chats.reload(scope)
+        self._select(ids)
+        index = self.chats.index_of(current.id) if current else QModelIndex()
+        if not index.isValid() and row >= 0:
+            index = self.chats.index(min(row, self.chats.rowCount() - 1))
+        self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
+        self._quiet = False
         self.verticalScrollBar().setValue(place)
 
-    def select(self, chat_id: str | None) -> None:
-        self.blockSignals(True)
-        item = self._item(chat_id)
-        if item is None:
-            self.setCurrentRow(-1)
-            self.clearSelection()
-        else:
-            self.setCurrentItem(item)
-        self.blockSignals(False)
+    def show_chat(self, chat_id: str | None) -> None:
+        """Mark the chat that the window shows; nothing is emitted."""
+        if chat_id != self.shown and not self.is_bulk:
+            self._quiet = True
+            self._select([chat_id] if chat_id else [])
+            index = self.chats.index_of(chat_id) if chat_id else QModelIndex()
+            self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
+            if index.isValid():
+                self._lay_out(index.row())
+                self.scrollTo(index)
+            self._quiet = False
+        self.shown = chat_id
+        self.viewport().update()
+
+    def let_go(self) -> None:
+        """Of a selection of several chats."""
+        self._select([self.shown] if self.shown else [])
+
+    def selected_ids(self) -> list[str]:
+        """Of the chats that are selected, from top to bottom."""
+        return [it for first, last in self._ranges() for it in self.chats.ids_in(first, last)]
+
+    def go_to_shown(self) -> None:
+        """Make the chat that is shown the current row, and open the folder that it is in."""
+        self.chats.unfold_for(self.shown or "")
+        self.reload()
+        index = self.chats.index_of(self.shown or "")
+        self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
 
     def rename_current(self) -> None:
-        """Let the user edit the title in its place."""
-        for item in self.selectedItems():
+        """Let the user edit the name of the current row."""
+        self.rename(self.currentIndex())
+
+    def rename(self, index: QModelIndex) -> None:
+        """Let the user edit the name of a row in its place."""
+        if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             self.setFocus()
-            self.editItem(item)
+            self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
+            self.scrollTo(index)
+            self.edit(index)
 
     def neighbour(self, step: int) -> str | None:
-        """The chat above (-1) or below (1) the current one."""
-        ids = [self.item(row).data(_ID) for row in range(self.count())]
-        ids = [chat_id for chat_id in ids if chat_id]
-        if not ids:
-            return None
-        current = self.currentItem()
-        if not self.selectedItems():
-            return str(ids[0])
-        place = ids.index(current.data(_ID)) + step
-        return str(ids[place]) if 0 <= place < len(ids) else None
+        """The chat above (-1) or below (1) the one that is shown; the first if none is."""
+        index = self.chats.index_of(self.shown) if self.shown else QModelIndex()
+        row, step = (index.row() + step, step) if index.isValid() else (0, 1)
+        while 0 <= row < self.chats.rowCount():
+            chat = self.chats.chat_at(row)
+            if chat:
+                return chat.id
+            row += step
+        return None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete:
-            for item in self.selectedItems():
-                self.deleted.emit(item.data(_ID))
+        key, row = event.key(), self.chats.row(self.currentIndex())
+        if not self.hasFocus():
+            super().keyPressEvent(event)  # what the field in which a name is edited has no use for
+        elif key == Qt.Key.Key_Delete:
+            self._delete()
+        elif key == Qt.Key.Key_Escape and self.is_bulk:
+            self.let_go()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
+            self._choose(self.currentIndex())
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and isinstance(row, FolderRow):
+            self._fold(row, folded=key == Qt.Key.Key_Left)
         else:
             super().keyPressEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._quiet = True  # a press may begin to drag; a click opens
+        super().mousePressEvent(event)
+        self._quiet = False
+
     def focusInEvent(self, event: QFocusEvent) -> None:
-        # Qt makes the first item current when none is: that is no wish to open it.
-        self.blockSignals(True)
+        self._quiet = True  # Qt makes the first row current when none is: no wish to open it
         super().focusInEvent(event)
-        self.blockSignals(False)
+        self._quiet = False
 
-    def _add_heading(self, text: str) -> None:
-        item = QListWidgetItem(text, self)
-        item.setFlags(Qt.ItemFlag.NoItemFlags)
-        font = QFont(self.font())
-        font.setPixelSize(SMALL)
-        font.setWeight(QFont.Weight.DemiBold)
-        item.setFont(font)
-        item.setSizeHint(QSize(0, 36))
-        item.setForeground(QColor(self.palette().color(QPalette.ColorRole.PlaceholderText)))
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        super().closeEditor(editor, hint)
+        if self._late:
+            self._late = False
+            self.reload()
 
-    def _add_chat(self, chat: Chat) -> None:
-        item = QListWidgetItem(chat.title, self)
-        item.setData(_ID, chat.id)
-        item.setData(_TITLE, chat.title)
-        item.setToolTip(chat.title)
-        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+    def _lay_out(self, row: int) -> None:
+        """As far as that row at once; what is seen at the top does not wait for 50,000 rows."""
+        at_once = row >= BATCH
+        mode = QListView.LayoutMode.SinglePass if at_once else QListView.LayoutMode.Batched
+        if mode is not self.layoutMode():
+            self.setLayoutMode(mode)
+            if at_once:
+                self.doItemsLayout()
 
-    def _item(self, chat_id: str | None) -> QListWidgetItem | None:
-        rows = (self.item(row) for row in range(self.count()))
-        return next((item for item in rows if chat_id and item.data(_ID) == chat_id), None)
+    def _delete(self) -> None:
+        row = self.chats.row(self.currentIndex())
+        if isinstance(row, FolderRow) and not self.is_bulk:
+            self.wanted.emit("remove_folder", [row.folder.id])
+        elif ids := self.selected_ids():
+            self.wanted.emit("purge" if self.scope == "trash" else "delete", ids)
 
-    def _current_changed(self, item: QListWidgetItem | None) -> None:
-        if item is not None and item.data(_ID):
-            self.opened.emit(item.data(_ID))
+    def _select(self, chat_ids: Sequence[str]) -> None:
+        selection = QItemSelection()
+        for first, last in _runs(self.chats.rows_of(chat_ids)):
+            selection.select(self.chats.index(first), self.chats.index(last))
+        self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
-    def _chosen(self, item: QListWidgetItem) -> None:
-        if item.data(_ID):
-            self.chosen.emit(item.data(_ID))
+    def _ranges(self) -> list[tuple[int, int]]:
+        """The first and the last row of each run of rows that are selected."""
+        parts = self.selectionModel().selection()
+        runs = [parts.at(number) for number in range(parts.count())]
+        return sorted((run.top(), run.bottom()) for run in runs)
 
-    def _renamed(self, item: QListWidgetItem) -> None:
-        title = item.text().strip()
-        if title and title != item.data(_TITLE):
-            self.renamed.emit(item.data(_ID), title)
-        elif title != item.data(_TITLE):
-            item.setText(item.data(_TITLE))
+    def _clicked(self, index: QModelIndex) -> None:
+        if QApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:
+            self._choose(index)
 
-    def _show_menu(self, place: QPoint) -> None:
-        item = self.itemAt(place)
-        if item is None or not item.data(_ID):
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        rename = menu.addAction(self.tr("Rename"))
-        rename.triggered.connect(lambda: self.editItem(item))
-        export = menu.addAction(self.tr("Export…"))
-        export.triggered.connect(lambda: self.exported.emit(item.data(_ID)))
-        delete = menu.addAction(self.tr("Delete"))
-        delete.triggered.connect(lambda: self.deleted.emit(item.data(_ID)))
-        menu.popup(self.viewport().mapToGlobal(place))
+    def _choose(self, index: QModelIndex) -> None:
+        row = self.chats.row(index)
+        if isinstance(row, FolderRow):
+            self._fold(row, folded=not row.folded)
+        elif isinstance(row, ChatRow) and self.scope != "trash":
+            self.chosen.emit(row.chat.id)
+
+    def _fold(self, row: FolderRow, *, folded: bool) -> None:
+        if folded != row.folded:
+            self.chats.set_folded(row.folder.id, folded)
+            self.reload()
+
+    def _current_changed(self, index: QModelIndex) -> None:
+        chat = self.chats.chat_at(index.row())
+        alone = self.selectionModel().isSelected(index) and not self.is_bulk
+        if chat and alone and not self._quiet and self.scope != "trash":
+            self.opened.emit(chat.id)
+
+    def _selection_changed(self) -> None:
+        count = sum(self.chats.chats_in(first, last) for first, last in self._ranges())
+        self.is_bulk = count > 1
+        self.selected.emit(count)
+        self._refresh_soon()
+
+
+def _runs(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """The first and the last of each run of rows that follow each other; rows are sorted."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs

@@ -1,49 +1,74 @@
-"""Saving a chat as a file of the user's choice."""
+"""Saving chats as files of the user's choice."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.core.export import ExportOptions, file_name
 from app.services.chats import Chats
+from app.services.exchange.exporting import Exporting
+from app.ui.exchange.export_dialog import ExportDialog
 from app.ui.notify import Notifier
-
-_NOT_IN_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
 
 
 class Exporter(QObject):
-    """Asks where to, and says when it is done."""
+    """Asks how and where to, and says when it is done."""
 
-    def __init__(self, chats: Chats, notifier: Notifier, window: QWidget) -> None:
+    def __init__(
+        self, chats: Chats, exporting: Exporting, notifier: Notifier, window: QWidget
+    ) -> None:
         super().__init__(window)
         self._chats = chats
+        self._exporting = exporting
         self._notifier = notifier
         self._window = window
-        chats.exported.connect(self._exported)
+        exporting.exported.connect(self._exported)
+        exporting.failed.connect(notifier.error)
 
-    def ask(self, chat_id: str) -> None:
-        """Let the user pick a file for this chat."""
-        titles = {chat.id: chat.title for chat in self._chats.list()}
-        name = _NOT_IN_NAMES.sub(" ", titles.get(chat_id, "")).strip(" .…") or self.tr("Chat")
-        dialog = QFileDialog(
-            self._window,
-            self.tr("Export the chat"),
-            str(Path.home()),
-            self.tr("Markdown (*.md);;JSON with every branch (*.json)"),
-        )
-        dialog.setObjectName("exportChat")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("md")
-        dialog.filterSelected.connect(
-            lambda kind: dialog.setDefaultSuffix("json" if "json" in kind else "md")
-        )
-        dialog.selectFile(name)
-        dialog.fileSelected.connect(lambda path: self._chats.export(chat_id, Path(path)))
+    def ask(self, chat_ids: Sequence[str]) -> None:
+        """Let the user pick how, then a file for one chat, or a file or folder for several."""
+        ids = tuple(chat_ids)
+        if not ids:
+            self._notifier.say(self.tr("There is nothing to export in it."))
+            return
+        dialog = ExportDialog(self._title(ids), len(ids), self._window)
+        dialog.chosen.connect(lambda options, one: self._ask_where(ids, options, one))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
+    def _ask_where(self, ids: Sequence[str], options: ExportOptions, one_file: bool) -> None:
+        dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home()))
+        if len(ids) == 1 or one_file:
+            dialog.setObjectName("exportChat")
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setNameFilter(f"{options.kind.upper()} (*.{options.kind})")
+            dialog.setDefaultSuffix(options.kind)
+            title = self._title(ids) if len(ids) == 1 else self.tr("Chats")
+            dialog.selectFile(f"{file_name(title)}.{options.kind}")
+            dialog.fileSelected.connect(
+                lambda path: self._exporting.to_file(ids, Path(path), options)
+            )
+        else:
+            dialog.setObjectName("exportChats")
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+            dialog.fileSelected.connect(
+                lambda path: self._exporting.to_folder(ids, Path(path), options)
+            )
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _title(self, ids: Sequence[str]) -> str:
+        chat = self._chats.chat(ids[0])
+        return chat.title if chat else self.tr("Chat")
+
     def _exported(self, path: Path) -> None:
-        self._notifier.say(self.tr("Saved as {0}.").format(path.name))
+        self._notifier.offer(
+            self.tr("Saved as {0}.").format(path.name),
+            self.tr("Show in folder"),
+            lambda: self._notifier.reveal(path),
+        )

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLineEdit,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.core.conversation import Chat
+from app.core.hits import Hit
+from app.services.chats import Chats
 from app.ui.icons import icon
+from app.ui.sidebar.bulk_bar import BulkBar
 from app.ui.sidebar.chat_list import ChatList
+from app.ui.sidebar.chat_model import ChatModel
 from app.ui.sidebar.download_badge import DownloadBadge
+from app.ui.sidebar.hit_list import HitList
+from app.ui.sidebar.place_bar import PlaceBar
+from app.ui.sidebar.rows import Scope
 from app.ui.theme import GRID, theme_of
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -26,20 +40,30 @@ class Sidebar(QWidget):
 
     new_chat = Signal()
     searched = Signal(str)
+    scratch = Signal()
+    assistants = Signal()
     models = Signal()
     downloads = Signal()
     connections = Signal()
     settings = Signal()
     shortcuts = Signal()
     hide_me = Signal()
+    show_me = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, chats: Chats, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
         self.setProperty("look", "side")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(NARROWEST)
-        self.chats = ChatList()
+        self.model = ChatModel(chats, self)
+        self.chats = ChatList(self.model)
+        self.hits = HitList()
+        self.hits.left.connect(self.focus_search)
+        self.places = PlaceBar()
+        self.bulk = BulkBar()
+        self.chats.selected.connect(lambda count: self.bulk.show_for(count, self.model.scope))
+        self.bulk.let_go.connect(self.chats.let_go)
         self.search = QLineEdit()
         self.search.setObjectName("search")
         self.search.setAccessibleName(self.tr("Search chats"))
@@ -54,38 +78,75 @@ class Sidebar(QWidget):
         self._pause.setInterval(_SEARCH_MS)
         self._pause.timeout.connect(lambda: self.searched.emit(self.search.text()))
         self.search.textChanged.connect(self._restart)
+        self.search.returnPressed.connect(self.hits.choose_first)
         self._empty = Label("", "muted", name="noChats", wrap=True)
-        self._empty.setContentsMargins(10, GRID, 10, 0)
+        self._empty.setContentsMargins(10, 0, 10, 0)
+        self._shown = QStackedWidget()
+        self._shown.addWidget(self.chats)
+        self._shown.addWidget(self.hits)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(GRID)
         column.addLayout(self._top())
         column.addWidget(self._button("plus", self.tr("New chat"), "newChat", self.new_chat))
         column.addWidget(self.search)
+        column.addWidget(self.places)
         column.addWidget(self._empty)
-        column.addWidget(self.chats, 1)
+        column.addWidget(self._shown, 1)
+        column.addWidget(self.bulk)
         self.badge = DownloadBadge()
         self.badge.clicked.connect(self.downloads)
         column.addWidget(self.badge)
-        below = QVBoxLayout()
-        below.setSpacing(2)
-        for drawing, text, name, signal in (
-            ("box", self.tr("Models"), "models", self.models),
-            ("ledger", self.tr("Connections"), "showConnections", self.connections),
-            ("sliders", self.tr("Settings"), "settings", self.settings),
-            ("keyboard", self.tr("Shortcuts"), "shortcuts", self.shortcuts),
-        ):
-            below.addWidget(self._button(drawing, text, name, signal))
-        column.addLayout(below)
+        column.addLayout(self._bottom())
 
-    def show_chats(self, chats: Sequence[Chat], current: str | None) -> None:
-        self.chats.show_chats(chats, current)
-        words = self.search.text().strip()
-        if words:
-            self._empty.setText(self.tr("No chat holds “{0}”.").format(words))
-        else:
-            self._empty.setText(self.tr("Your chats will be listed here."))
-        self._empty.setVisible(not chats)
+    def refresh(self, current: str | None) -> None:
+        """Show the chats as they are now; current: the one that the window shows."""
+        self.chats.reload()
+        self.chats.show_chat(current)
+        self._show_list()
+
+    def go_to(self, scope: Scope) -> None:
+        """List a part of the chats, in place of what was found."""
+        if self.search.text():
+            self.search.clear()
+            self._shown.setCurrentWidget(self.chats)
+        if scope != self.model.scope:
+            self.chats.reload(scope)
+            self.chats.let_go()
+        self._show_list()
+        self.chats.setFocus()
+
+    def rename_current(self) -> None:
+        """Let the user rename the row that has the focus; without one, the chat that is shown."""
+        if not self.chats.hasFocus():
+            self.show_me.emit()
+            self.go_to("chats")
+            self.chats.go_to_shown()
+        self.chats.rename_current()
+
+    def show_hits(self, words: str, hits: Sequence[Hit]) -> None:
+        """Show what was found, in place of the list."""
+        self.hits.show_hits(hits)
+        self._shown.setCurrentWidget(self.hits)
+        self.places.hide()
+        self.bulk.hide()
+        self._say("" if hits else self.tr("No chat holds “{0}”.").format(words))
+
+    def show_list(self) -> None:
+        """Back from what was found."""
+        self._shown.setCurrentWidget(self.chats)
+        self._show_list()
+
+    def escape(self) -> bool:
+        """Leave what one is in the middle of; False where that is nothing of the sidebar's."""
+        if self.search.text() and (self.search.hasFocus() or self.hits.hasFocus()):
+            self.search.clear()
+            return True
+        focus = QApplication.focusWidget()
+        if self.chats.is_bulk and focus is not None and self.isAncestorOf(focus):
+            self.chats.let_go()
+            return True
+        return False
 
     def focus_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -96,8 +157,33 @@ class Sidebar(QWidget):
         if event.type() is QEvent.Type.PaletteChange:
             self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What the search field has no use for."""
+        to_hits = self._shown.currentWidget() is self.hits and self.search.hasFocus()
+        if event.key() == Qt.Key.Key_Down and to_hits:
+            self.hits.enter()
+        else:
+            super().keyPressEvent(event)
+
     def _restart(self) -> None:
         self._pause.start()
+
+    def _show_list(self) -> None:
+        if self._shown.currentWidget() is not self.chats:
+            return
+        scope, count = self.model.scope, self.model.rowCount()
+        self.places.show()
+        self.places.show_place(scope, count)
+        empty: dict[Scope, str] = {
+            "chats": self.tr("Your chats will be listed here."),
+            "archive": self.tr("The archive is empty. Chats that you put here stay out of sight."),
+            "trash": self.tr("The trash is empty. What you delete can be put back from here."),
+        }
+        self._say("" if count else empty[scope])
+
+    def _say(self, words: str) -> None:
+        self._empty.setText(words)
+        self._empty.setVisible(bool(words))
 
     def _top(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -110,6 +196,29 @@ class Sidebar(QWidget):
         fold.clicked.connect(self.hide_me)
         row.addWidget(fold)
         return row
+
+    def _bottom(self) -> QVBoxLayout:
+        """The other pages."""
+        below = QVBoxLayout()
+        below.setSpacing(2)
+        for drawing, text, name, signal in (
+            ("scratch", self.tr("Scratch chat"), "scratchChat", self.scratch),
+            ("assistant", self.tr("Assistants"), "assistants", self.assistants),
+            ("box", self.tr("Models"), "models", self.models),
+        ):
+            below.addWidget(self._button(drawing, text, name, signal))
+        last = QHBoxLayout()
+        last.setSpacing(2)
+        last.addWidget(self._button("sliders", self.tr("Settings"), "settings", self.settings), 1)
+        for drawing, text, name, signal in (
+            ("ledger", self.tr("Connections"), "showConnections", self.connections),
+            ("keyboard", self.tr("Shortcuts"), "shortcuts", self.shortcuts),
+        ):
+            button = IconButton(drawing, text, name)
+            button.clicked.connect(signal)
+            last.addWidget(button)
+        below.addLayout(last)
+        return below
 
     def _button(self, drawing: str, text: str, name: str, signal: SignalInstance) -> LabelledButton:
         button = LabelledButton(drawing, text, name, look="quiet")

@@ -9,7 +9,10 @@ from app.ui.theme import COLUMN, GRID
 
 
 class ColumnPage(QScrollArea):
-    """`column` takes the content. Measures are in pixels; `left` is added to the left margin."""
+    """`column`, of the widget `middle`, takes the content.
+
+    Measures are in pixels; `left` is added to the left margin.
+    """
 
     def __init__(
         self,
@@ -30,11 +33,11 @@ class ColumnPage(QScrollArea):
         across = QHBoxLayout(page)
         across.setContentsMargins(3 * GRID + left, 3 * GRID, 3 * GRID, 3 * GRID)
         across.addStretch(1)
-        middle = QWidget()
-        middle.setMaximumWidth(width)
-        across.addWidget(middle, 1000)
+        self.middle = QWidget()
+        self.middle.setMaximumWidth(width)
+        across.addWidget(self.middle, 1000)
         across.addStretch(1)
-        self.column = QVBoxLayout(middle)
+        self.column = QVBoxLayout(self.middle)
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(spacing)
         self.setWidget(page)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.services.system import SystemCheck
 from app.ui.format import size
+from app.ui.language import translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
@@ -48,7 +49,7 @@ class ComputerCard(Panel):
             self._grid.addWidget(Picture(drawing, "muted", 18), row, 0, top)
             self._grid.addWidget(Label(name, "muted"), row, 1, top)
             self._grid.addWidget(Label(text, wrap=True, selectable=True), row, 2)
-        self._notes.setText("\n".join(check.hardware.notes))
+        self._notes.setText("\n".join(translated(note) for note in check.hardware.notes))
         self._notes.setVisible(bool(check.hardware.notes))
 
     def show_failure(self) -> None:
@@ -76,7 +77,7 @@ class ComputerCard(Panel):
         lines = []
         for gpu in gpus:
             memory = f", {size(gpu.total_bytes)}" if gpu.total_bytes else ""
-            reason = "" if gpu.usable else f". {gpu.why_not}"
+            reason = "" if gpu.usable else f". {translated(gpu.why_not)}"
             lines.append(f"{gpu.name}{memory}{reason}")
         return "\n".join(lines)
 
@@ -84,7 +85,7 @@ class ComputerCard(Panel):
         for engine in check.engines:
             if engine.available:
                 return self.tr("{0} is ready").format(_NAMES.get(engine.name, engine.name))
-        why = [engine.why_not for engine in check.engines if engine.why_not]
+        why = [translated(engine.why_not) for engine in check.engines if engine.why_not]
         return why[0] if why else self.tr("None can run here")
 
 

@@ -9,6 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.ui.measures import FITS_ITSELF
+from app.ui.scale import scaled
 from app.ui.theme import SMALL, theme_of
 
 _SQUARE = 10
@@ -26,6 +28,7 @@ class Legend(QWidget):
     def __init__(self, entries: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("legend")
+        self.setProperty(FITS_ITSELF, True)
         self._entries = tuple(entries)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -61,7 +64,7 @@ class Legend(QWidget):
 
     def _font(self) -> QFont:
         font = QFont(self.font())
-        font.setPixelSize(SMALL)
+        font.setPixelSize(scaled(SMALL))
         return font
 
     def _line(self) -> int:

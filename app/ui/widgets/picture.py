@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.ui.icons import pixmap
+from app.ui.scale import scaled
 from app.ui.theme import Tone, colour_of, theme_of
 
 
@@ -29,4 +30,5 @@ class Picture(QLabel):
 
     def _draw(self) -> None:
         colour = colour_of(theme_of(self.palette()), self._tone)
-        self.setPixmap(pixmap(self._drawing, colour, self._size, self.devicePixelRatioF()))
+        size = scaled(self._size)
+        self.setPixmap(pixmap(self._drawing, colour, size, self.devicePixelRatioF()))

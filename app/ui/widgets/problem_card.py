@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.ui.language import in_full, said, translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -27,13 +28,15 @@ class ProblemCard(Panel):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("danger", "problemCard", across=True, spacing=1.5, parent=parent)
-        self.setAccessibleName(f"{error.what} {error.why} {error.do}")
+        self.setAccessibleName(in_full(error))
         self.box.addWidget(Picture("warning", "danger"), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(4)
-        texts.addWidget(Label(error.what, "strong", name="problemWhat", wrap=True, selectable=True))
-        texts.addWidget(Label(error.why, name="problemWhy", wrap=True, selectable=True))
-        texts.addWidget(Label(error.do, name="problemDo", wrap=True, selectable=True))
+        texts.addWidget(
+            Label(translated(said(error.what)), "strong", name="problemWhat", wrap=True, selectable=True)
+        )
+        texts.addWidget(Label(translated(said(error.why)), name="problemWhy", wrap=True, selectable=True))
+        texts.addWidget(Label(translated(said(error.do)), name="problemDo", wrap=True, selectable=True))
         if actions:
             row = QHBoxLayout()
             row.setSpacing(GRID)

@@ -35,6 +35,7 @@ class Toast(Panel):
     ) -> None:
         super().__init__("toast", "toast", across=True, margins=(2, 1.25, 1, 1.25), parent=parent)
         self.setAccessibleName(" ".join(lines))
+        self.problem = problem
         if problem:
             self.box.addWidget(Picture("warning", "danger"))
         texts = QVBoxLayout()

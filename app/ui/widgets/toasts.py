@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 
+from app.ui.announcing import announce
+from app.ui.scale import scaled
 from app.ui.theme import GRID
 from app.ui.widgets.toast import Toast
 
@@ -30,6 +32,7 @@ class Toasts(QObject):
         toast.show()
         toast.raise_()
         self._place()
+        announce(toast, toast.accessibleName(), urgent=toast.problem)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize:
@@ -44,7 +47,7 @@ class Toasts(QObject):
     def _place(self) -> None:
         bottom = self._window.height() - _ABOVE_COMPOSER
         for toast in reversed(self._shown):
-            width = min(toast.natural_width(), _WIDEST, self._window.width() - 4 * GRID)
+            width = min(toast.natural_width(), scaled(_WIDEST), self._window.width() - 4 * GRID)
             height = toast.heightForWidth(width)
             bottom -= height
             toast.setGeometry((self._window.width() - width) // 2, bottom, width, height)

@@ -57,6 +57,32 @@ def test_the_second_paragraph_of_an_item_has_no_marker(parser: Parser) -> None:
     assert second.place == Place(1, "")
 
 
+@pytest.mark.parametrize("inside", ["```\nx\n```", "    x", "***", "- x", "> x\n", ""])
+def test_an_item_has_its_marker_whatever_it_holds(parser: Parser, inside: str) -> None:
+    text = "\n".join(["- " + "\n  ".join(inside.split("\n")), "- last"])
+    markers = [block.place.marker for block in parser.parse(text) if block.place.marker]
+    assert markers[0] == "•"
+    assert markers.count("•") == 2
+
+
+def test_the_language_of_code_is_a_plain_word(parser: Parser) -> None:
+    assert parser.parse("``` C\\+&amp; x\na\n```") == (Code("a", "c+&"),)
+
+
+def test_what_is_nested_too_deep_is_shown_as_written(parser: Parser) -> None:
+    for text in (">" * 5_000 + "word", "- " * 5_000 + "word"):
+        *_, last = parser.parse(text)
+        assert isinstance(last, Paragraph)
+        assert last.spans[-1].text.endswith("word")
+        assert sum(len(span.text) for span in last.spans) > len(text) - 200
+
+
+def test_a_table_without_end_is_shown_as_written(parser: Parser) -> None:
+    wide = "|" + "a|" * 200 + "\n|" + "-|" * 200 + "\n" + ("|" + "1|" * 200 + "\n") * 200
+    (block,) = parser.parse(wide)
+    assert block == Code(wide.strip(), "markdown")
+
+
 def test_quotations_count(parser: Parser) -> None:
     assert [block.place.quote for block in parser.parse("> a\n> > b\n\nc")] == [1, 2, 0]
 

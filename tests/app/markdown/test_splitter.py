@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.markdown.blocks import Block, Code
-from app.markdown.parser import Parser
-from app.markdown.splitter import StreamSplitter, clean
+from app.markdown.blocks import Block, Code, Paragraph, Table
+from app.markdown.parser import Parser, Piece
+from app.markdown.splitter import LONGEST_BLOCK, StreamSplitter, clean
 
 PARSER = Parser()
 
@@ -17,6 +19,7 @@ LINES = [
     "", "", "a word", "two *words*", "# heading", "#", "#tag", "===", "---", "***bold***", "- a",
     "- ", "  - nested", "    deep", "1. one", "2. two", "   more", "> quote", "> - in quote", ">",
     "```", "```python", "~~~", "code()", "| a | b |", "|---|---|", "| 1 | 2 |", "a | b", "--|--",
+    "$$", "x^2", "$$x$$", "\\[", "\\]", "a $y$ b", "**「重要」**です", "[^1]", "[^1]: note",
     "\tindented", "* star", "+ plus", "10) ten", "<div>", "&amp; **", "`code`", "text\r", "—é😀",
 ]  # fmt: skip
 
@@ -31,7 +34,8 @@ def stream(text: str, cuts: list[int]) -> tuple[Block, ...]:
         settled += update.settled
         tail = update.tail
     assert splitter.text == clean(text)
-    return (*settled, *tail)
+    final = splitter.finish()
+    return (*settled, *tail) if final is None else final
 
 
 @settings(max_examples=400, deadline=None)
@@ -50,12 +54,7 @@ def test_pieces_show_the_same_as_the_whole(lines: list[str], ends: bool, cuts: l
     st.text(alphabet="ab *_`#>-|\n[]()!1.~\\", max_size=120), st.lists(st.integers(0), max_size=9)
 )
 def test_any_characters_do(text: str, cuts: list[int]) -> None:
-    splitter = StreamSplitter(PARSER)
-    shown = stream(text, cuts)
-    splitter.feed(text)
-    final = splitter.finish()
-    whole = PARSER.parse(clean(text))
-    assert (shown if final is None else final) == whole
+    assert stream(text, cuts) == PARSER.parse(clean(text))
 
 
 def test_a_line_that_has_only_begun_settles_nothing() -> None:
@@ -93,3 +92,78 @@ def test_an_open_fence_is_one_growing_block() -> None:
     splitter.feed("```python\na = 1\n")
     (block,) = splitter.feed("b = 2").tail
     assert block == Code("a = 1\nb = 2", "python", closed=False)
+
+
+class Measured(Parser):
+    """Notes the longest text that it had to parse at once."""
+
+    longest = 0
+
+    def parse_piece(self, text: str, env: dict[str, Any]) -> Piece:
+        self.longest = max(self.longest, len(text))
+        return super().parse_piece(text, env)
+
+
+STEP = 1_000
+
+HUGE = {
+    "line": "word " * 20_000,
+    "unbroken": "x" * 100_000,
+    "list": "- a point of a list\n" * 5_000,
+    "quote": "> a line of a quotation\n" * 4_000,
+    "table": "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 10_000,
+    "code": "```python\n" + "a = 1\n" * 15_000,
+    "code in a list": "- a\n\n  ```\n" + "  a = 1\n" * 12_000,
+    "brackets": "[" * 60_000,
+    "formula": "$$\n" + "a +\n" * 20_000,
+    "html": "<div><script>" * 7_000,
+    "definitions": "[a]: http://b\n" * 7_000,
+}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE.keys())
+def test_the_work_for_an_update_has_a_bound(text: str) -> None:
+    parser = Measured()
+    splitter = StreamSplitter(parser)
+    settled: list[Block] = []
+    for place in range(0, len(text), STEP):
+        update = splitter.feed(text[place : place + STEP])
+        settled += update.settled
+    assert splitter.text == text
+    most = 24_000 if text == HUGE["code in a list"] else LONGEST_BLOCK
+    assert parser.longest <= most + STEP
+
+
+def test_of_a_cut_block_nothing_is_lost() -> None:
+    text = "".join(f"- item {number}\n" for number in range(3_000))
+    blocks = stream(text, list(range(0, len(text), STEP)))
+    words = [span.text for it in blocks if isinstance(it, Paragraph) for span in it.spans]
+    assert words == [f"item {number}" for number in range(3_000)]
+
+
+def test_a_cut_table_goes_on_as_a_table() -> None:
+    text = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
+    blocks = stream(text, list(range(0, len(text), STEP)))
+    assert all(isinstance(block, Table) for block in blocks)
+    rows = [row for it in blocks if isinstance(it, Table) for row in it.rows[1:]]
+    assert [row[0][0].text for row in rows] == [str(number) for number in range(1_000)]
+
+
+@pytest.mark.parametrize("end", ["```\n", "```\nafter", "``", ""])
+def test_long_code_is_one_block(end: str) -> None:
+    code = "".join(f"line {number}\n" for number in range(2_000))
+    text = f"before\n\n```python x\n{code}{end}"
+    assert stream(text, list(range(0, len(text), 333))) == PARSER.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "   ```\n   a\n  b\n    c\n   ```\nd",
+        "~~~~ a`b\n~~~\n~~~~~\nx",
+        "```\n\n\na\n\n```",
+        "```a`b\nc",
+    ],
+)
+def test_a_fence_is_read_on_as_the_parser_reads_it(text: str) -> None:
+    assert stream(text, list(range(len(text)))) == PARSER.parse(text)

@@ -89,45 +89,6 @@ def test_many_chats_go_from_place_to_place_and_back(
     assert found.title == "b"
 
 
-def test_many_chats_become_files_and_none_is_overwritten(
-    chats: Chats, services: Services, qtbot: QtBot, tmp_path: Path
-) -> None:
-    titles = ["a/b: c?", "twice", "twice", "…"]
-    ids = [services.chats.ask(None, title)[0].chat_id for title in titles]
-    (tmp_path / "twice.md").write_text("of the user's")
-    with qtbot.waitSignal(chats.exported) as done:
-        chats.export_many(ids, tmp_path)
-    assert done.args == [tmp_path]
-    names = {"a b c.md", "twice.md", "twice 2.md", "twice 3.md", "Chat.md", "chats.db"}
-    assert {
-        file.name for file in tmp_path.iterdir() if not file.name.startswith("chats.db-")
-    } == names
-    assert (tmp_path / "twice.md").read_text() == "of the user's"
-    assert (tmp_path / "twice 3.md").read_text("utf-8").startswith("# twice")
-
-
-@pytest.mark.parametrize("name", ["chat.md", "chat.json"])
-def test_a_chat_becomes_a_file(
-    chats: Chats, services: Services, qtbot: QtBot, tmp_path: Path, name: str
-) -> None:
-    _, answer = services.chats.ask(None, "Hello")
-    with qtbot.waitSignal(chats.exported):
-        chats.export(answer.chat_id, tmp_path / name)
-    text = (tmp_path / name).read_text("utf-8")
-    if name.endswith(".json"):
-        assert json.loads(text)["title"] == "Hello"
-    else:
-        assert text.startswith("# Hello")
-
-
-def test_a_file_that_cannot_be_written_is_said(
-    chats: Chats, services: Services, qtbot: QtBot, tmp_path: Path
-) -> None:
-    _, answer = services.chats.ask(None, "Hello")
-    with qtbot.waitSignal(chats.failed):
-        chats.export(answer.chat_id, tmp_path / "no such folder" / "chat.md")
-
-
 def test_a_switch_holds_before_it_is_saved_and_after(
     chats: Chats, services: Services, qtbot: QtBot
 ) -> None:

@@ -22,6 +22,7 @@ from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.message_edit import MessageEdit
 from app.ui.chat.message_view import MessageView
 from app.ui.chat.transcript import Transcript
+from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
@@ -121,9 +122,13 @@ class Ui:
 
     @property
     def titles(self) -> list[str]:
-        """Of the chats in the sidebar, without the headings."""
-        items = [self.chats.item(row) for row in range(self.chats.count())]
-        return [item.text() for item in items if item.flags() & Qt.ItemFlag.ItemIsSelectable]
+        """Of the chats in the sidebar, or of what was found there; without the headings."""
+        QApplication.processEvents()
+        hits = self.window.sidebar.hits
+        if hits.isVisible():
+            return [hit.chat.title for hit in hits.hits]
+        chats = (self.chats.chats.chat_at(row) for row in range(self.chats.chats.rowCount()))
+        return [chat.title for chat in chats if chat]
 
     @property
     def texts(self) -> list[str]:
@@ -162,7 +167,7 @@ def ui(
     appearance = Appearance(qapp)
     appearance.apply(parts.services.settings.current)
     parts.services.settings.changed.connect(appearance.apply)
-    window = MainWindow(parts.services, lambda error: f"report: {error!r}")
+    window = furnished(parts.services, lambda error: f"report: {error!r}")
     with qtbot.waitExposed(window):
         window.show()
     window.activateWindow()

@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 
 from app.core.errors import DiskFull
+from app.core.places import ALL
 from app.ui.chat.answer_footer import AnswerFooter
 from app.ui.chat.failure_card import FailureCard
 from app.ui.chat.progress_line import ProgressLine
@@ -68,7 +69,7 @@ def test_ctrl_enter_sends_if_the_settings_say_so(ui: Ui) -> None:
 def test_nothing_is_sent_without_text(ui: Ui) -> None:
     ui.type("  ")
     ui.press("Return", ui.edit)
-    assert ui.services.chats.list() == []
+    assert ui.services.chats.page(ALL, 0, 9) == []
 
 
 def test_escape_stops_and_continue_goes_on(ui: Ui, hold: threading.Event) -> None:
@@ -93,9 +94,6 @@ def test_the_button_stops_while_an_answer_is_written(ui: Ui, hold: threading.Eve
     hold.clear()
     ui.ask("Hi", wait=False)
     ui.wait_for_text("Hello")
-    ui.ask("not yet", wait=False)
-    assert len(ui.texts) == 2
-    assert ui.edit.toPlainText() == "not yet"
     ui.click("send")
     ui.wait_for_answer()
     assert state(ui) == "stopped"

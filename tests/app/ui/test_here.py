@@ -234,7 +234,7 @@ def drop(ui: Ui, *paths: Path) -> None:
     """Let files go over the page, as the window system tells of it."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    page = ui.window._models.here
+    page = ui.window.models.here
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     enter = QDragEnterEvent(QPointF(9, 9).toPoint(), copy, data, left, none)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import shiboken6
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QByteArray, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextTable
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -157,7 +157,8 @@ def test_a_link_only_asks(view: MarkdownView, qtbot: QtBot) -> None:
 
 
 def test_nothing_is_loaded(view: MarkdownView) -> None:
-    assert view.loadResource(2, QUrl("https://example.com/a.png")) is None
+    for address in ("https://example.com/a.png", "file:///etc/passwd", "data:image/png;base64,AA"):
+        assert view.document().resource(2, QUrl(address)) == QByteArray()
     view.show_markdown("![a](https://example.com/a.png) <img src='file:///etc/passwd'>")
     assert "<img src='file" in view.toPlainText()
 
@@ -183,3 +184,40 @@ def test_it_is_as_high_as_its_text(view: MarkdownView, qtbot: QtBot) -> None:
     view.resize(300, view.height())
     assert view.height() > wide
     assert tall > low
+
+
+def test_a_paragraph_runs_as_its_first_letter_does(view: MarkdownView) -> None:
+    view.show_markdown("hello\n\nنعم hello\n\n- نعم\n\n> سلم\n\n```\nنعم\n```\n\nhello")
+    blocks = []
+    block = view.document().firstBlock()
+    while block.isValid():
+        blocks.append(block)
+        block = block.next()
+    right = [it.textDirection() is Qt.LayoutDirection.RightToLeft for it in blocks]
+    assert right == [False, True, True, True, False, False, False]
+    item = blocks[2].blockFormat()
+    assert item.rightMargin() > 0
+    assert item.leftMargin() == 0
+
+
+def test_a_table_from_the_right_begins_there(view: MarkdownView) -> None:
+    view.show_markdown("| أول | ثان |\n|---|---|\n| أ | ب |")
+    (table,) = view.document().rootFrame().childFrames()
+    assert isinstance(table, QTextTable)
+    cells = [table.cellAt(0, column).firstCursorPosition().block().text() for column in (0, 1)]
+    assert cells == ["ثان", "أول"]
+
+
+def test_a_formula_that_has_only_begun_is_shown_as_written(view: MarkdownView) -> None:
+    view.begin("so\n\n$$\na +")
+    assert view.toPlainText().endswith("$$\na +")
+    view.append("\nb\n$$\n")
+    view.end()
+    assert view.toPlainText().endswith("$$a +\nb$$")
+    assert len(view.missing()) == 1
+
+
+def test_definitions_at_the_end_are_used_above(view: MarkdownView) -> None:
+    view.show_markdown("see [it] and[^1]\n\n[it]: https://example.com\n[^1]: note")
+    assert "see it and1" in view.toPlainText()
+    assert "https://example.com" in view.toHtml()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.conversation import StoredMessage
 from app.core.errors import DiskFull
+from app.core.places import ALL
 from app.ui.chat.composer import Composer
 from app.ui.widgets.live_line import LiveLine
 from app.wiring import STARTER, STARTER_DRAFTER
@@ -175,7 +177,7 @@ def test_on_that_cannot_run_says_why(ui: Ui) -> None:
 def test_another_model_has_another_line(ui: Ui) -> None:
     ui.ask("Hi")
     wait_for_line(ui, NO_DRAFTS)
-    ui.services.settings.set("model", "nobody.gguf")
+    ui.window.chooser.use("nobody.gguf")
     ui.qtbot.waitUntil(lambda: "nobody" in line(ui).text(), timeout=3000)
 
 
@@ -269,16 +271,16 @@ def test_two_chats_begun_at_once_are_not_confused(ui: Ui, monkeypatch: pytest.Mo
     saved = threading.Event()
     ask = ui.core.chats.ask
 
-    def slowly(chat_id: str | None, text: str, mtp: str) -> tuple[StoredMessage, StoredMessage]:
+    def slowly(*of: Any) -> tuple[StoredMessage, StoredMessage]:
         saved.wait(5)
-        return ask(chat_id, text, mtp)  # type: ignore[arg-type]
+        return ask(*of)
 
     monkeypatch.setattr(ui.core.chats, "ask", slowly)
     ui.ask("One", wait=False)
     ui.press("Ctrl+N")
     ui.ask("Two", wait=False)
     saved.set()
-    ui.qtbot.waitUntil(lambda: len(ui.services.chats.list()) == 2)
+    ui.qtbot.waitUntil(lambda: ui.services.chats.count(ALL) == 2)
     ui.wait_for_text("Hello there")
     ui.wait_for_answer()
     assert ui.texts == ["Two", "Hello there"]

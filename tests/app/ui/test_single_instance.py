@@ -9,18 +9,30 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import AlreadyOpen
-from app.ui.single_instance import SingleInstance, server_name
+from app.core.wish import Wish
+from app.ui.single_instance import SingleInstance, pass_on, server_name
 
 
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleInstance(tmp_path)
-    with qtbot.waitSignal(first.asked_to_show), pytest.raises(AlreadyOpen) as refused:
+    with qtbot.waitSignal(first.asked) as asked, pytest.raises(AlreadyOpen) as refused:
         SingleInstance(tmp_path)
+    assert asked.args == [Wish()]
     assert refused.value.what == "Hearth is already open."
     assert "brought to the front" in refused.value.why
     first.close()
     second = SingleInstance(tmp_path)
     second.close()
+
+
+def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
+    wish = Wish(files=(tmp_path / "a ü.txt",))
+    assert not pass_on(tmp_path, wish)
+    first = SingleInstance(tmp_path)
+    with qtbot.waitSignal(first.asked) as asked:
+        assert pass_on(tmp_path, wish)
+    assert asked.args == [wish]
+    first.close()
 
 
 def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_model_is_added_used_and_removed(ui: Ui, tmp_path: Path) -> None:
     path.write_bytes(STARTER.read_bytes())
     ui.press("Ctrl+M")
     ui.services.settings.set("adding", "link")
-    ui.window._chooser.take([path])
+    ui.window.chooser.take([path])
     ui.qtbot.waitUntil(lambda: ui.services.settings.current.model == "my-model")
     ui.qtbot.waitUntil(lambda: "my-model" in ui.find(QPushButton, "modelMenu").text())
     ui.press("Ctrl+N")
@@ -129,7 +129,7 @@ def test_a_file_that_is_no_model_is_explained(ui: Ui, tmp_path: Path) -> None:
     path = tmp_path / "shopping.gguf"
     path.write_text("milk")
     ui.services.settings.set("adding", "link")
-    ui.window._chooser.take([path])
+    ui.window.chooser.take([path])
     ui.qtbot.waitUntil(lambda: ui.has("toastLine3"))
     assert "shopping.gguf" in ui.find(QLabel, "toastLine1").text()
     ui.click("toastClose")

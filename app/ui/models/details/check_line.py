@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.services.model_care import Checked
+from app.ui.language import in_full
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from engines.errors import UserError
@@ -54,7 +55,7 @@ class CheckLine(QWidget):
 
     def show_problem(self, error: UserError) -> None:
         self._running(False)
-        self._say(f"{error.what} {error.why} {error.do}", "problem")
+        self._say(in_full(error), "problem")
 
     def show_stopped(self) -> None:
         self._running(False)

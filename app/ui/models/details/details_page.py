@@ -16,6 +16,7 @@ from app.ui.models.details.model_actions import ModelActions
 from app.ui.models.details.own_settings import OwnSettings
 from app.ui.models.details.title import Title
 from app.ui.models.here_words import used_words
+from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
 from app.ui.theme import GRID
@@ -118,7 +119,7 @@ class DetailsPage(PartPage):
         entry = shown.entry
         self._clear()
         self._shown = shown
-        self._title = Title(entry.name, fixed=entry.builtin)
+        self._title = Title(name_of(entry), fixed=entry.builtin)
         self._title.renamed.connect(lambda name: self._service.rename(entry.id, name))
         self._head.addWidget(self._title)
         self._head.addWidget(Label(used_words(entry.last_used), "muted", name="detailsUsed"))

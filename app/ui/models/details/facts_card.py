@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.services.model_details import ModelDetails
-from app.ui.format import size
-from app.ui.models.here_words import day, mtp_sentence, source_sentence
+from app.ui.format import day, figure, size
+from app.ui.language import translated
+from app.ui.models.here_words import mtp_sentence, source_sentence
 from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label
@@ -80,12 +81,12 @@ class FactsCard(Panel):
         return ", ".join(parts)
 
     def _tokens(self, count: int) -> str:
-        return self.tr("{0} tokens at most").format(f"{count:,}") if count else ""
+        return self.tr("{0} tokens at most").format(figure(count)) if count else ""
 
     def _template(self, found: ModelDetails) -> str:
         template = found.template
         if template.trouble:
-            return template.trouble
+            return translated(template.trouble)
         if not template.present:
             return self.tr("None in the file; ChatML stands in")
         parts = [self.tr("In the file")]
@@ -96,7 +97,7 @@ class FactsCard(Panel):
         return ", ".join(parts)
 
     def _tokenizer(self, found: ModelDetails) -> str:
-        words = self.tr("{0} tokens").format(f"{found.vocab_size:,}") if found.vocab_size else ""
+        words = self.tr("{0} tokens").format(figure(found.vocab_size)) if found.vocab_size else ""
         return ", ".join(part for part in (found.tokenizer, words) if part)
 
     def _repository(self, found: ModelDetails) -> str:
@@ -119,5 +120,5 @@ def parameters(count: int) -> str:
     if not count:
         return ""
     if count < _BILLION:
-        return f"{count / 1_000_000:.0f} M" if count >= 10_000_000 else f"{count / 1_000_000:.1f} M"
-    return f"{count / _BILLION:.1f} B"
+        return f"{figure(count / 1_000_000, 0 if count >= 10_000_000 else 1)} M"
+    return f"{figure(count / _BILLION, 1)} B"

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.services.model_page import Fitted
+from app.ui.language import in_full, translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
@@ -45,7 +46,7 @@ class FitCard(Panel):
         bars = MemoryBars()
         bars.show_uses(fitted.uses)
         self._content.addWidget(bars)
-        text = " ".join(fitted.sentences)
+        text = " ".join(translated(sentence) for sentence in fitted.sentences)
         sentence = Label(text, "muted", name="fitSentence", wrap=True)
         # A file's name in it may be longer than a line.
         sentence.setMinimumWidth(1)
@@ -55,7 +56,7 @@ class FitCard(Panel):
 
     def show_problem(self, error: UserError) -> None:
         self._clear()
-        text = f"{error.what} {error.why} {error.do}"
+        text = in_full(error)
         self._content.addWidget(Label(text, "problem", name="fitProblem", wrap=True))
         again = LabelledButton("again", self.tr("Try again"), "judgeAgain")
         again.clicked.connect(self.again)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.services.model_page import Shown
+from app.ui.language import translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -46,7 +47,9 @@ class ModelActions(QWidget):
             text = self.tr("Move to the trash…")
             second.addWidget(self._button("trash", text, "trash", "trashModel"))
         if removable.why_not:
-            second.addWidget(Label(removable.why_not, "small", name="whyNotRemoved", wrap=True), 1)
+            second.addWidget(
+                Label(translated(removable.why_not), "small", name="whyNotRemoved", wrap=True), 1
+            )
         else:
             second.addStretch(1)
         column.addLayout(second)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic.fields import FieldInfo
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.core.setting_field import SettingField
+from app.ui.language import translated
 from app.ui.settings.setting_row import SettingRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -17,7 +18,7 @@ class OwnSetting(QWidget):
     changed = Signal(str, object)
 
     def __init__(
-        self, name: str, field: FieldInfo, general: object, parent: QWidget | None = None
+        self, name: str, field: SettingField, general: object, parent: QWidget | None = None
     ) -> None:
         """general: what holds as long as the model has no value of its own."""
         super().__init__(parent)
@@ -34,7 +35,7 @@ class OwnSetting(QWidget):
         right = Qt.AlignmentFlag.AlignRight
         self._as_settings = Label(self.tr("As in the settings"), "small", name=f"general-{name}")
         self._column.addWidget(self._as_settings, 0, right)
-        title = field.title or name
+        title = translated(field.title or name)
         self._reset = LabelledButton(
             "again", self.tr("As in the settings"), f"reset-{name}", look="link", tone="accent_text"
         )

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.model_settings import LOAD, SAMPLING
 from app.core.settings import fields
+from app.ui.language import said, translated
 from app.ui.models.details.own_setting import OwnSetting
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
@@ -52,7 +53,7 @@ class OwnSettings(Panel):
     def show_own(self, own: Mapping[str, object]) -> None:
         for name, row in self._rows.items():
             row.show_own(own.get(name))
-        titles = [fields()[name].title or name for name in self._rows if name in own]
+        titles = [translated(fields()[name].title or name) for name in self._rows if name in own]
         if titles:
             text = self.tr("Of its own: {0}. Everything else is as in the settings.")
             self._summary.setText(text.format(", ".join(titles)))
@@ -61,7 +62,7 @@ class OwnSettings(Panel):
 
     def show_problem(self, name: str, error: UserError) -> None:
         if name in self._rows:
-            self._rows[name].show_problem(f"{error.why} {error.do}")
+            self._rows[name].show_problem(f"{translated(said(error.why))} {translated(said(error.do))}")
 
     def _add(self, title: str, names: Sequence[str], general: Mapping[str, object]) -> None:
         self._form.box.addWidget(Label(title, "strong"))

@@ -12,6 +12,7 @@ from app.core.hub import Repository
 from app.core.offers import Choice, Judged
 from app.core.wanted import download_of, wanted
 from app.ui.format import size
+from app.ui.language import said, translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.download_line import DownloadLine
 from app.ui.theme import GRID
@@ -35,7 +36,9 @@ class ChoicePanel(Panel):
         self._repository = repository
         files = wanted(repository, choice)
         top = QHBoxLayout()
-        top.addWidget(Label(choice.quality or choice.variant.label, "title", wrap=True), 1)
+        top.addWidget(
+            Label(translated(choice.quality) or choice.variant.label, "title", wrap=True), 1
+        )
         self._badge = FitBadge(choice.fits)
         top.addWidget(self._badge)
         self._top = top
@@ -70,7 +73,7 @@ class ChoicePanel(Panel):
         self.box.addWidget(self._line)
 
     def show_judged(self, judged: Judged) -> None:
-        self._sentence.setText(judged.sentence)
+        self._sentence.setText(translated(judged.sentence))
         self._bars.show_uses(judged.uses)
         old, self._badge = self._badge, FitBadge(judged.fits)
         self._top.replaceWidget(old, self._badge)
@@ -80,7 +83,7 @@ class ChoicePanel(Panel):
     def show_not_judged(self, error: UserError) -> None:
         """What is known is the verdict by its size."""
         text = self.tr("Judged by its size only. {0} {1}")
-        self._sentence.setText(text.format(error.what, error.why))
+        self._sentence.setText(text.format(translated(said(error.what)), translated(said(error.why))))
 
     def show_waiting(self) -> None:
         """It was asked for, and is not in the queue yet."""

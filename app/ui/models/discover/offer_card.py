@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.core.downloads import Download
 from app.core.offers import Offer
-from app.ui.format import size
+from app.ui.format import figure, size
+from app.ui.language import said, translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.discover.words import BETWEEN, mtp_words
 from app.ui.models.download_line import DownloadLine
@@ -41,7 +42,7 @@ class OfferCard(Panel):
         )
         self.offer = offer
         heading = heading or self._kind()
-        self.setAccessibleName(f"{heading}: {offer.name}. {offer.why}")
+        self.setAccessibleName(f"{heading}: {offer.name}. {translated(said(offer.why))}")
         top = QHBoxLayout()
         top.addWidget(Label(heading, "accent" if main else "group", name="offerKind"))
         top.addStretch(1)
@@ -50,14 +51,16 @@ class OfferCard(Panel):
         self.box.addWidget(
             Label(offer.name, "title" if main else "strong", name="offerName", wrap=True)
         )
-        self.box.addWidget(Label(offer.why, name="offerWhy", wrap=True))
+        self.box.addWidget(Label(translated(said(offer.why)), name="offerWhy", wrap=True))
         bars = MemoryBars()
         bars.show_uses(offer.uses)
         self.box.addSpacing(4)
         self.box.addWidget(bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
-            self.box.addWidget(Label(mtp_words(offer.mtp), "small", name="offerMtp", wrap=True))
+            self.box.addWidget(
+                Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
+            )
         self.box.addStretch(1)
         self.box.addSpacing(4)
         self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
@@ -85,10 +88,10 @@ class OfferCard(Panel):
         download = self.tr("Download about {0}") if offer.about else self.tr("Download {0}")
         facts = [download.format(size(offer.disk_bytes))]
         if not offer.at_least:
-            rate = f"{offer.tokens_per_s:.{0 if offer.tokens_per_s >= 10 else 1}f}"
+            rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)
             facts.append(self.tr("about {0} tokens a second").format(rate))
         if offer.licence_note:
-            facts.append(offer.licence_note)
+            facts.append(translated(offer.licence_note))
         elif offer.licence:
             facts.append(self.tr("licence {0}").format(offer.licence))
         return BETWEEN.join(facts)

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 from app.core.downloads import Download
 from app.core.offers import Offers
 from app.core.wanted import download_of
+from app.ui.language import translated
 from app.ui.models.discover.offer_card import OfferCard
+from app.ui.scale import scaled
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.problem_card import ProblemCard
@@ -61,7 +63,9 @@ class OffersArea(QWidget):
                 self._beside.addWidget(card, 1)
             self._column.addLayout(self._beside)
         if offers.note:
-            self._column.addWidget(Label(offers.note, "small", name="offersNote", wrap=True))
+            self._column.addWidget(
+                Label(translated(offers.note), "small", name="offersNote", wrap=True)
+            )
         self.show_downloads(self._downloads)
         self._arrange(self.width())
 
@@ -86,7 +90,7 @@ class OffersArea(QWidget):
 
     def _arrange(self, width: int) -> None:
         direction = QBoxLayout.Direction
-        narrow = width < _NARROW
+        narrow = width < scaled(_NARROW)
         self._beside.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
     def _clear(self) -> None:

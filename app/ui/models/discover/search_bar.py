@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.hub import Query, Sort
+from app.ui.scale import scaled
 from app.ui.theme import GRID
 from app.ui.widgets.chip import Chip
 from app.ui.widgets.labelled_button import LabelledButton
@@ -73,7 +74,7 @@ class SearchBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < _NARROW
+        narrow = event.size().width() < scaled(_NARROW)
         direction = QBoxLayout.Direction
         self._row.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 

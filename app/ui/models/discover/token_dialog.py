@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.ui.language import in_full, translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -61,16 +62,16 @@ class TokenDialog(QDialog):
         if account is not None:
             said = self.tr("The Hub knows it as {0}. It is kept.").format(account)
         else:
-            said = " ".join((self.tr("It is kept."), untested or ""))
+            said = " ".join((self.tr("It is kept."), translated(untested or "")))
         self._say(said, "good")
-        self._kept.setText(warning or self._kept.text())
+        self._kept.setText(translated(warning or "") or self._kept.text())
         self._field.clear()
         self._cancel.setText(self.tr("Close"))
         self._cancel.setAccessibleName(self.tr("Close"))
         self._cancel.setFocus()
 
     def show_problem(self, error: UserError) -> None:
-        self._say(f"{error.what} {error.why} {error.do}", "problem")
+        self._say(in_full(error), "problem")
         self._save.setEnabled(True)
         self._field.setEnabled(True)
         self._field.setFocus()

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.offers import Choice, Fits
 from app.ui.format import size
+from app.ui.language import translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.discover.words import fits_sentence
 from app.ui.theme import GRID
@@ -27,7 +28,7 @@ class VariantRow(RowButton):
         texts.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        first.addWidget(Label(choice.quality or label, "strong"))
+        first.addWidget(Label(translated(choice.quality) or label, "strong"))
         if choice.recommended:
             first.addWidget(Label(self.tr("Recommended"), "chosen", name="recommendedBadge"))
         first.addStretch(1)
@@ -50,7 +51,7 @@ class VariantRow(RowButton):
         choice = self.choice
         words = [
             choice.variant.label,
-            choice.quality,
+            translated(choice.quality),
             size(choice.variant.size_bytes),
             fits_sentence(fits),
             self.tr("Recommended.") if choice.recommended else "",

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.hub import Gate, Repository
 from app.core.offers import Fits
+from app.ui.format import figure, number
 from app.ui.theme import Tone
 
 _THOUSAND = 1000
@@ -61,8 +62,8 @@ def count(number: int) -> str:
         return str(number)
     if number < _THOUSAND**2:
         thousands = number / _THOUSAND
-        return f"{thousands:.1f} k" if thousands < 10 else f"{thousands:.0f} k"
-    return f"{number / _THOUSAND**2:.1f} M"
+        return f"{figure(thousands, 1 if thousands < 10 else 0)} k"
+    return f"{figure(number / _THOUSAND**2, 1)} M"
 
 
 def parameters(number: int) -> str:
@@ -70,7 +71,9 @@ def parameters(number: int) -> str:
     billions = number / 1e9
     if billions < 1:
         return _tr("{0} million parameters").format(f"{number / 1e6:.0f}")
-    return _tr("{0} billion parameters").format(f"{billions:.1f}".removesuffix(".0"))
+    return _tr("{0} billion parameters").format(
+        figure(billions, 0 if number(billions, 1).endswith(".0") else 1)
+    )
 
 
 def ago(then: float, now: float | None = None) -> str:
@@ -105,7 +108,7 @@ def facts_of(repository: Repository) -> list[str]:
     if repository.parameters:
         facts.append(parameters(repository.parameters))
     if repository.context_max:
-        facts.append(_tr("context of {0} tokens").format(f"{repository.context_max:,}"))
+        facts.append(_tr("context of {0} tokens").format(figure(repository.context_max)))
     facts.append(_tr("{0} downloads").format(count(repository.downloads)))
     facts.append(_tr("{0} likes").format(count(repository.likes)))
     facts.append(

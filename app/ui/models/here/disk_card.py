@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.overview import Overview
 from app.ui.format import size
+from app.ui.models.names import name_of
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.share_bar import Part, ShareBar, limited
@@ -31,7 +32,7 @@ class DiskCard(Panel):
             self._bar.hide()
             self._bar.deleteLater()
         parts = [
-            Part(f"{entry.name} {size(taken)}", taken)
+            Part(f"{name_of(entry)} {size(taken)}", taken)
             for entry in overview.models
             if (taken := overview.sizes.get(entry.id, 0))
         ]

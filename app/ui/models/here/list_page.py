@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from app.core.overview import ORDERS, ModelFacts, Order, Overview, arranged
 from app.services.same_answer import SameAnswer
 from app.services.system import SystemCheck
+from app.ui.language import translated
 from app.ui.models.here.copy_card import CopyCard
 from app.ui.models.here.disk_card import DiskCard
 from app.ui.models.here.model_rows import ModelRows, Shown
@@ -149,7 +150,7 @@ class ListPage(PartPage):
             )
             for it in overview.drafters
         ]
-        return [*drafters, *overview.notes]
+        return [*drafters, *(translated(note) for note in overview.notes)]
 
     def _tools(self) -> QHBoxLayout:
         row = QHBoxLayout()

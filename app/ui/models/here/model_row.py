@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.core.models import ModelEntry
 from app.core.overview import ModelFacts
 from app.ui.format import size
+from app.ui.language import translated
 from app.ui.models.here_words import mtp_sentence, source_sentence, source_word, used_words
+from app.ui.models.names import name_of
 from app.ui.theme import Tone
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
@@ -40,7 +42,7 @@ class ModelRow(Panel):
         self.box.addWidget(Picture("flame" if entry.builtin else "box", tone))
         texts = QVBoxLayout()
         texts.setSpacing(5)
-        texts.addWidget(ElidedLabel(entry.name, "strong", "modelName"))
+        texts.addWidget(ElidedLabel(name_of(entry), "strong", "modelName"))
         texts.addLayout(self._chips(entry))
         self.box.addLayout(texts, 1)
         amount = Label(size(taken), name="modelSize")
@@ -53,10 +55,10 @@ class ModelRow(Panel):
         else:
             use = QPushButton(self.tr("Use"))
             use.setObjectName(f"use-{entry.id}")
-            use.setAccessibleName(self.tr("Use {0}").format(entry.name))
+            use.setAccessibleName(self.tr("Use {0}").format(name_of(entry)))
             use.clicked.connect(lambda: self.use.emit(entry.id))
             self.box.addWidget(use)
-        name = self.tr("Details of {0}").format(entry.name)
+        name = self.tr("Details of {0}").format(name_of(entry))
         self._more = IconButton("forward", name, f"details-{entry.id}")
         self._more.clicked.connect(lambda: self.opened.emit(entry.id))
         self.box.addWidget(self._more)
@@ -73,7 +75,7 @@ class ModelRow(Panel):
         self._mtp.setVisible(facts.mtp != "none")
         self._mtp.setToolTip(mtp_sentence(facts.mtp))
         self._problem.setVisible(bool(facts.problem))
-        self._problem.setToolTip(facts.problem)
+        self._problem.setToolTip(translated(facts.problem))
         self._used.setVisible(not facts.problem)
 
     def focus(self) -> None:

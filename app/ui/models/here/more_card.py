@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.ui.format import figure
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -29,6 +30,6 @@ class MoreCard(Panel):
     def show_count(self, shown: int, all_of_them: int) -> None:
         """Hidden where nothing is left to be shown."""
         self._line.setText(
-            self.tr("{0} of {1} models are shown.").format(f"{shown:,}", f"{all_of_them:,}")
+            self.tr("{0} of {1} models are shown.").format(figure(shown), figure(all_of_them))
         )
         self.setVisible(shown < all_of_them)

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.services.global_shortcut.service import GlobalShortcut
 from app.services.notifications import Notifications
 from app.services.session_bus import SessionBus
+from app.services.system_motion import SystemMotion
 from tests.app.services.desktop.conftest import FakeDesktop
 
 Start = Callable[..., FakeDesktop]
@@ -89,6 +90,19 @@ def test_the_portal_passes_keys_on(qtbot: QtBot, start_desktop: Start, bus: Sess
     assert desktop.called("Close") == []
     shortcut.close()
     assert session
+
+
+def test_less_motion_is_known_and_followed(
+    qtbot: QtBot, start_desktop: Start, bus: SessionBus
+) -> None:
+    desktop = start_desktop(PORTAL)
+    motion = SystemMotion(bus)
+    with qtbot.waitSignal(motion.changed):
+        bus.open()
+    assert motion.is_reduced
+    with qtbot.waitSignal(motion.changed):
+        desktop.play("animate")
+    assert not motion.is_reduced
 
 
 def test_a_portal_that_refuses_is_told(qtbot: QtBot, start_desktop: Start, bus: SessionBus) -> None:

@@ -13,7 +13,7 @@ def test_every_control_has_a_name(discover: Ui) -> None:
     discover.qtbot.waitUntil(lambda: discover.has("offer-default"))
     discover.click("hubSearchButton")
     discover.qtbot.waitUntil(lambda: discover.has(f"result-{SMALL.id}"))
-    page = discover.window._models.discover
+    page = discover.window.models.discover
     assert nameless(page) == []
     discover.click(f"result-{GATED.id}")
     discover.qtbot.waitUntil(lambda: discover.has("gateCard"))

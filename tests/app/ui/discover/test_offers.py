@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from app.core.catalogue import CatalogueInvalid
-from app.core.errors import NoConnection
+from app.core.errors import CatalogueInvalid, NoConnection
 from app.services.recommending import Recommending
 from app.services.suggestions import FRESH_S
 from app.ui.models.discover.offer_card import OfferCard

@@ -21,7 +21,7 @@ from tests.support.scripted_hub import GATED, GB, SMALL, ScriptedFitting, Script
 
 
 def open_page(ui: Ui, repo: str = SMALL.id) -> None:
-    ui.window._models.discover.open(repo)
+    ui.window.models.discover.open(repo)
     ui.qtbot.waitUntil(lambda: ui.has("choicePanel"))
 
 
@@ -161,13 +161,13 @@ def test_a_repository_without_a_card_has_no_empty_box(discover: Ui) -> None:
 
 def test_a_repository_without_models_says_what_to_do(discover: Ui, hub: ScriptedHub) -> None:
     hub.repositories["ada/Text"] = repository("ada/Text", files=(("README.md", 0.0),))
-    discover.window._models.discover.open("ada/Text")
+    discover.window.models.discover.open("ada/Text")
     discover.qtbot.waitUntil(lambda: discover.has("nothingToGet"))
 
 
 def test_a_page_that_cannot_be_opened_is_explained(discover: Ui, hub: ScriptedHub) -> None:
     hub.error = RepositoryUnknown("There is no such model.", "It was removed.", "Search again.")
-    discover.window._models.discover.open(SMALL.id)
+    discover.window.models.discover.open(SMALL.id)
     assert discover.find(QLabel, "problemWhy").text() == "It was removed."
     assert not discover.has("enterToken")
     hub.error = None
@@ -177,9 +177,9 @@ def test_a_page_that_cannot_be_opened_is_explained(discover: Ui, hub: ScriptedHu
 
 def test_the_page_of_an_older_wish_does_not_come_back(discover: Ui, hub: ScriptedHub) -> None:
     hub.hold.clear()
-    discover.window._models.discover.open(GATED.id)
+    discover.window.models.discover.open(GATED.id)
     discover.qtbot.waitUntil(lambda: hub.asked == [GATED.id])
-    discover.window._models.discover.open(SMALL.id)
+    discover.window.models.discover.open(SMALL.id)
     hub.hold.set()
     discover.qtbot.waitUntil(lambda: discover.has("choicePanel"))
     assert discover.find(QLabel, "repositoryName").text() == "Small-7B-GGUF"
@@ -261,6 +261,6 @@ def test_a_closed_repository_offers_page_and_token(discover: Ui, hub: ScriptedHu
     hub.error = GatedRepository(
         "This model is not open.", "Accept its terms.", "Open its page.", "https://example.com"
     )
-    discover.window._models.discover.open(GATED.id)
+    discover.window.models.discover.open(GATED.id)
     discover.qtbot.waitUntil(lambda: discover.has("enterToken"))
     assert discover.has("openLicence")

@@ -1,0 +1,84 @@
+"""Loads what the window's first painting did without, while the window lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.opening import FirstServices, Opened
+from app.ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from app.wiring import Core, WindowParts
+
+LOADING = "loading"
+"""The queue on which modules are imported."""
+
+
+class Loading(QObject):
+    """`start` imports on another thread, then makes services and widgets in short steps.
+
+    ready(): all is there. failed(error): it cannot be. The owner calls `close`, after the tasks.
+    """
+
+    ready = Signal()
+    failed = Signal(Exception)
+
+    def __init__(
+        self, opened: Opened, first: FirstServices, window: MainWindow, offline: bool
+    ) -> None:
+        super().__init__(window)
+        self._opened = opened
+        self._first = first
+        self._window = window
+        self._offline = offline
+        self._core: Core | None = None
+        self._ends = ExitStack()
+        self._parts: WindowParts | None = None
+        self._steps = self._make()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.timeout.connect(self._go_on)
+
+    def start(self) -> None:
+        self._first.tasks.run(
+            _import, lambda _: self._go_on(), self.failed.emit, on=LOADING
+        )
+
+    def close(self) -> None:
+        self._pause.stop()
+        if self._core is not None:
+            self._core.close()
+        self._ends.close()
+
+    def _go_on(self) -> None:
+        try:
+            next(self._steps)
+        except StopIteration:
+            self.ready.emit()
+        except Exception as error:  # noqa: BLE001 - the owner decides what it means
+            self.failed.emit(error)
+        else:
+            self._pause.start(0)
+
+    def _make(self) -> Iterator[None]:
+        from app.reports import describe, keep_log
+        from app.ui.furnishing import furnish
+        from app.wiring import complete, hardware_from_outside, open_services
+
+        self._ends.enter_context(keep_log(self._opened.folder))
+        self._core = complete(self._opened, self._offline, hardware_from_outside())
+        yield
+        self._parts = open_services(self._core, self._first)
+        yield
+        yield from furnish(self._window, self._parts.services, describe)
+
+
+def _import() -> None:
+    import app.reports
+    import app.ui.furnishing
+    import app.wiring
+    import app.wiring_chats  # noqa: F401 - and those before: to have them loaded

@@ -1,0 +1,19 @@
+"""Which way a paragraph runs: by its first letter that has a direction, as Unicode does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from unicodedata import bidirectional
+
+from app.markdown.blocks import Span
+
+
+def is_right_to_left(spans: Iterable[Span]) -> bool:
+    """Code, formulas and pictures do not count: they run as they do whatever is around them."""
+    for span in spans:
+        if not (span.code or span.math or span.picture):
+            for character in span.text:
+                kind = bidirectional(character)
+                if kind in {"L", "R", "AL"}:
+                    return kind != "L"
+    return False

@@ -1,0 +1,119 @@
+"""From blocks to HTML in which everything is escaped and nothing is loaded from elsewhere.
+
+The tags are those that both browsers and Qt's text documents know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+from app.markdown.blocks import Block, Code, Formula, Paragraph, Place, Rule, Span, Table
+from app.markdown.direction import is_right_to_left
+from app.markdown.highlight import Piece, highlight
+from app.markdown.spans import LINE_BREAK, is_openable
+
+DrawFormula = Callable[[str, bool], str]
+"""HTML for a formula in LaTeX, inline or not; "" where it cannot be drawn."""
+
+_INDENT = 26
+"""Pixels for each level of lists."""
+_DEEPEST = 8
+
+
+def html_of(blocks: Iterable[Block], draw: DrawFormula, heading: int = 2) -> str:
+    """heading: the level that stands above the text; its own headings come below it."""
+    return "\n".join(_quoted(_block(block, draw, heading), block.place) for block in blocks)
+
+
+def plain_formula(latex: str) -> str:
+    """A formula as its source, where it is not drawn."""
+    return f'<code class="formula">{escape(latex)}</code>'
+
+
+def _block(block: Block, draw: DrawFormula, heading: int) -> str:
+    match block:
+        case Code():
+            return f'<pre class="code"{_left(block.place)}>{_code(block)}</pre>'
+        case Formula():
+            drawn = draw(block.text, False) or plain_formula(block.text)
+            return f'<p class="display"{_left(block.place)}>{drawn}</p>'
+        case Table():
+            return _table(block, draw)
+        case Rule():
+            return "<hr>"
+        case Paragraph():
+            return _paragraph(block, draw, heading)
+
+
+def _paragraph(block: Paragraph, draw: DrawFormula, heading: int) -> str:
+    tag = f"h{min(6, heading + block.heading)}" if block.heading else "p"
+    words = _spans(block.spans, draw)
+    place = block.place
+    number = f'<span class="marker">{escape(place.marker)}</span>&#160; ' if place.marker else ""
+    note = f"<sup>{escape(place.note)}</sup>&#160;" if place.note else ""
+    direction = ' dir="rtl"' if is_right_to_left(block.spans) else ""
+    tight = ' class="tight"' if place.tight else ""
+    return f"<{tag}{tight}{direction}{_left(place)}>{number}{note}{words}</{tag}>"
+
+
+def _left(place: Place) -> str:
+    indent = min(place.indent, _DEEPEST)
+    return f' style="margin-left:{indent * _INDENT}px"' if indent else ""
+
+
+def _quoted(html: str, place: Place) -> str:
+    depth = min(place.quote, _DEEPEST)
+    return f"{'<blockquote>' * depth}{html}{'</blockquote>' * depth}"
+
+
+def _spans(spans: Sequence[Span], draw: DrawFormula) -> str:
+    return "".join(_span(span, draw) for span in spans)
+
+
+def _span(span: Span, draw: DrawFormula) -> str:
+    if span.math:
+        return draw(span.text, span.math == "inline") or plain_formula(span.text)
+    if span.note:
+        return f"<sup>{escape(span.note)}</sup>"
+    html = escape(span.text).replace(LINE_BREAK, "<br>")
+    for on, tag in (
+        (span.code, "code"),
+        (span.bold, "strong"),
+        (span.italic or bool(span.picture), "em"),
+        (span.strike, "s"),
+    ):
+        if on:
+            html = f"<{tag}>{html}</{tag}>"
+    if span.href and is_openable(span.href):
+        html = f'<a href="{escape(span.href)}" rel="noreferrer noopener">{html}</a>'
+    return html
+
+
+def _table(table: Table, draw: DrawFormula) -> str:
+    lines = []
+    for number, row in enumerate(table.rows):
+        tag = "td" if number else "th"
+        cells = (
+            f'<{tag} align="{align}">{_spans(spans, draw)}</{tag}>'
+            for spans, align in zip(row, table.align, strict=True)
+        )
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return f'<table cellspacing="0" cellpadding="6">{"".join(lines)}</table>'
+
+
+def _code(block: Code) -> str:
+    coloured = list(highlight(block.text, block.language))
+    lines = block.text.split("\n")
+    if len(coloured) < len(lines):
+        return escape(block.text)
+    return "\n".join(_line(line, pieces) for line, pieces in zip(lines, coloured, strict=False))
+
+
+def _line(line: str, pieces: Sequence[Piece]) -> str:
+    html, place = "", 0
+    for start, length, kind in pieces:
+        words = escape(line[start : start + length])
+        html += f'{escape(line[place:start])}<span class="{kind}">{words}</span>'
+        place = start + length
+    return html + escape(line[place:])

@@ -1,0 +1,51 @@
+"""Files on this computer that a text names: what of them an answer may show.
+
+A model can write any path. Only one that the user has written in the same chat is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_PICTURE = re.compile(
+    r"(?:file://[^\s<>\"'`)]+|(?<![\w./\\:~-])(?:~?/|[A-Za-z]:[\\/])[^\n<>\"'`)]*?)"
+    r"\.(?:png|jpe?g|gif|webp|bmp)(?![\w./\\-])",
+    re.IGNORECASE,
+)
+_MOST = 6
+"""Pictures shown under one message."""
+
+
+def local_path(address: str) -> str:
+    """The absolute path that an address leads to; "" for any other and for other computers."""
+    if address.lower().startswith("file:"):
+        parts = urlsplit(address)
+        if parts.netloc not in {"", "localhost"}:
+            return ""
+        path = unquote(parts.path)
+        address = path[1:] if _DRIVE.match(path[1:]) else path
+    else:
+        address = unquote(address)
+    if address.startswith(("//", "\\")) or "\0" in address:
+        return ""
+    return address if address.startswith(("/", "~/")) or _DRIVE.match(address) else ""
+
+
+def is_named(path: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts holds this very path, or the file URL of it."""
+    wanted = re.compile(rf"(?<![\w.~-]){re.escape(_plain(path))}(?![\w/-]|\.\w)")
+    return bool(path) and any(wanted.search(_plain(text)) for text in texts)
+
+
+def pictures_in(text: str) -> tuple[str, ...]:
+    """The paths of pictures that a text names, in its order, each once."""
+    found = (local_path(match.group()) for match in _PICTURE.finditer(text))
+    return tuple(dict.fromkeys(path for path in found if path))[:_MOST]
+
+
+def _plain(text: str) -> str:
+    """One way to write a path: without a scheme, with slashes, with nothing escaped."""
+    return re.sub(r"(?i)file://(?:localhost)?", "", unquote(text)).replace("\\", "/")

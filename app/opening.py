@@ -1,0 +1,98 @@
+"""The data folder opened, and of the services those that the window's first painting needs.
+
+Part of the composition root. What takes longer to load, `wiring` makes on top of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from app.core.errors import SettingsInvalid
+from app.core.settings import Settings
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folder import DataFolder
+from app.store.folders import FolderStore
+from app.store.settings_file import SettingsFile
+from app.store.shelves import Shelves
+
+if TYPE_CHECKING:
+    from app.services.chats import Chats
+    from app.services.settings import SettingsService
+    from app.services.tasks import Tasks
+    from engines.llamacpp.resume.states import StateFolder
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The stores of what the sidebar lists. The owner closes the database."""
+
+    folder: DataFolder
+    settings: SettingsFile
+    database: Database
+    chats: ChatStore
+    shelves: Shelves
+    folders: FolderStore
+
+    @cached_property
+    def states(self) -> StateFolder:
+        """The chats that are kept ready on disk.
+
+        Settings that cannot be read are told by whoever needs them next; until then the usual
+        room holds, so that nothing is removed for a slip in that file.
+        """
+        from engines.llamacpp.resume.states import StateFolder
+
+        try:
+            room = self.settings.read().kv_disk
+        except SettingsInvalid:
+            room = Settings().kv_disk
+        return StateFolder(self.folder.root / "states", room * MB)
+
+
+def open_data(folder: DataFolder) -> Opened:
+    """Raises AppError; nothing stays open then."""
+    folder.prepare()
+    database = Database(folder.database)
+    return Opened(
+        folder,
+        SettingsFile(folder.settings),
+        database,
+        ChatStore(database),
+        Shelves(database),
+        FolderStore(database),
+    )
+
+
+@dataclass(frozen=True)
+class FirstServices:
+    """What the window lists and obeys from its first moment. The owner closes `tasks`."""
+
+    tasks: Tasks
+    settings: SettingsService
+    chats: Chats
+
+
+def first_services(opened: Opened) -> FirstServices:
+    """Qt comes in here, as in `wiring.open_services`. Raises SettingsInvalid."""
+    from app.services.chats import Chats
+    from app.services.drafts import Drafts
+    from app.services.settings import SettingsService
+    from app.services.tasks import Tasks
+    from app.store.drafts import DraftStore
+
+    settings = SettingsService(opened.settings)
+    tasks = Tasks()
+    chats = Chats(
+        opened.chats,
+        opened.shelves,
+        opened.folders,
+        Drafts(DraftStore(opened.database), tasks),
+        lambda chat_id: opened.states.forget(chat_id),  # noqa: PLW0108 - read when needed
+        tasks,
+    )
+    return FirstServices(tasks, settings, chats)

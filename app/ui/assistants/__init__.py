@@ -1,0 +1,1 @@
+"""Assistants, the settings of a chat, and the scratch chat."""

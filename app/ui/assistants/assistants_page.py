@@ -1,0 +1,104 @@
+"""The page of assistants and prompts: two parts under one head."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.services.window import WindowServices
+from app.ui.assistants.assistant_list import AssistantList
+from app.ui.notify import Notifier
+from app.ui.prompts.prompt_list import PromptList
+from app.ui.theme import BAR, COLUMN, GRID
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.segments import Segments
+
+Part = Literal["assistants", "prompts"]
+
+
+class AssistantsPage(QWidget):
+    """back(): to the chat. chat(id): the user wants to begin one with this assistant."""
+
+    back = Signal()
+    chat = Signal(str)
+
+    def __init__(
+        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("assistantsPage")
+        self.assistants = AssistantList(
+            services.assistants, services.settings, services.models.list, notifier
+        )
+        self.assistants.chat.connect(self.chat)
+        self.prompts = PromptList(services.prompts, notifier)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.assistants)
+        self._stack.addWidget(self.prompts)
+        self._segments = Segments(
+            "assistantsPart",
+            self.tr("Part of the page"),
+            (
+                ("assistants", self.tr("Assistants"), self.tr("Assistants")),
+                ("prompts", self.tr("Prompts"), self.tr("Prompt library")),
+            ),
+        )
+        self._segments.chosen.connect(self._turn)
+        self._add = LabelledButton("plus", "", "newAssistant")
+        self._add.clicked.connect(self._make)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._head())
+        column.addWidget(self._stack, 1)
+        self._turn("assistants")
+
+    def show_part(self, part: Part) -> None:
+        self._segments.show_choice(part)
+        self._turn(part)
+
+    def _turn(self, part: str) -> None:
+        prompts = part == "prompts"
+        self._stack.setCurrentWidget(self.prompts if prompts else self.assistants)
+        self._add.redraw("plus", self.tr("New prompt") if prompts else self.tr("New assistant"))
+        for button in (self._take_in, self._export):
+            button.setVisible(prompts)
+
+    def _make(self) -> None:
+        if self._segments.choice == "prompts":
+            self.prompts.make()
+        else:
+            self.assistants.make()
+
+    def _head(self) -> QWidget:
+        head = QWidget()
+        across = QHBoxLayout(head)
+        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
+        middle = QWidget()
+        middle.setMaximumWidth(COLUMN)
+        across.addStretch(1)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        back = IconButton("back", self.tr("Back to the chat"), "assistantsBack")
+        back.clicked.connect(self.back)
+        self._take_in = LabelledButton("folder", self.tr("Import…"), "importPrompts")
+        self._take_in.clicked.connect(self.prompts.pick_import)
+        self._export = LabelledButton("down", self.tr("Export…"), "exportPrompts")
+        self._export.clicked.connect(self.prompts.pick_export)
+        row.addWidget(back)
+        row.addWidget(Label(self.tr("Assistants"), "title"))
+        row.addStretch(1)
+        for button in (self._take_in, self._export, self._add):
+            row.addWidget(button)
+        column.addLayout(row)
+        column.addWidget(self._segments)
+        return head

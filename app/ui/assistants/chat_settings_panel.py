@@ -1,0 +1,124 @@
+"""Beside the chat: what holds in it, where each value comes from, and what it has of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.core.assistants import Assistant, NewChat, Preset
+from app.core.held import Held, Source
+from app.core.models import ModelEntry
+from app.core.settings import fields
+from app.ui.assistants.held_setting import HeldSetting
+from app.ui.assistants.model_box import ModelBox
+from app.ui.assistants.sampling_form import SamplingForm
+from app.ui.theme import GRID
+from app.ui.widgets.column_page import ColumnPage
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+
+WIDTH = 336
+
+
+class ChatSettingsPanel(QWidget):
+    """Shows what it is given, and says what the user wants.
+
+    changed(name, value): None takes it back. model(id or None), assistant(id or None): chosen.
+    """
+
+    changed = Signal(str, object)
+    model = Signal(object)
+    assistant = Signal(object)
+    close_me = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chatSettings")
+        self.setProperty("look", "side")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedWidth(WIDTH)
+        self.sampling = SamplingForm("chat", self._source)
+        self._assistants = QComboBox()
+        self._assistants.setObjectName("chatAssistant")
+        self._assistants.setAccessibleName(self.tr("Assistant"))
+        self._assistants.activated.connect(
+            lambda _: self.assistant.emit(self._assistants.currentData())
+        )
+        self._models = ModelBox("chatModel", self.tr("As the assistant and the settings say"))
+        self._models.chosen.connect(self.model)
+        self._model_source = Label("", "small", name="source-model")
+        self._prompt = HeldSetting("system_prompt", fields()["system_prompt"], "")
+        self._prompt.changed.connect(self.changed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._head())
+        page = ColumnPage("chatSettingsPage", spacing=2 * GRID)
+        page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        page.column.addWidget(Label(self.tr("They hold for this chat alone."), "muted", wrap=True))
+        page.column.addLayout(self._titled(self.tr("Assistant"), self._assistants))
+        page.column.addLayout(self._titled(self.tr("Model"), self._models, self._model_source))
+        page.column.addWidget(self._prompt)
+        page.column.addWidget(self.sampling)
+        page.column.addStretch(1)
+        column.addWidget(page, 1)
+
+    def show_chat(
+        self,
+        held: Held,
+        own: NewChat,
+        assistants: Sequence[Assistant],
+        models: Sequence[ModelEntry],
+        presets: Sequence[Preset],
+    ) -> None:
+        self._show_assistants(assistants, own.assistant_id)
+        self._models.show_models(models, own.model)
+        self._model_source.setText(
+            self._source(held.source("model")) if own.model else self._uses(held, models)
+        )
+        source = held.source("system_prompt")
+        self._prompt.show_held(
+            held.settings.system_prompt, self._source(source), own=source == "chat"
+        )
+        self.sampling.show_presets(presets)
+        self.sampling.show_held(held)
+
+    def _uses(self, held: Held, models: Sequence[ModelEntry]) -> str:
+        called = held.settings.model
+        name = next((it.name for it in models if called in (it.id, it.name)), called)
+        return self.tr("{0}, {1}").format(name, self._source(held.source("model")))
+
+    def _show_assistants(self, assistants: Sequence[Assistant], chosen: str | None) -> None:
+        self._assistants.clear()
+        self._assistants.addItem(self.tr("No assistant"), None)
+        for assistant in assistants:
+            self._assistants.addItem(assistant.name, assistant.id)
+        self._assistants.setCurrentIndex(max(0, self._assistants.findData(chosen)))
+
+    def _source(self, source: Source) -> str:
+        words = {
+            "settings": self.tr("from the settings"),
+            "model": self.tr("from the model’s own settings"),
+            "assistant": self.tr("from the assistant"),
+            "chat": self.tr("of this chat"),
+            "message": self.tr("of this message"),
+        }
+        return words[source]
+
+    def _titled(self, title: str, *widgets: QWidget) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        for widget in (Label(title, "strong"), *widgets):
+            column.addWidget(widget)
+        return column
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(3 * GRID, 12, 2 * GRID, 0)
+        row.addWidget(Label(self.tr("Chat settings"), "title"), 1)
+        close = IconButton("close", self.tr("Close the chat settings"), "closeChatSettings")
+        close.clicked.connect(self.close_me)
+        row.addWidget(close)
+        return row

@@ -1,0 +1,45 @@
+"""A box to choose a model in, or none: then the model is the one that holds anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
+
+from app.core.models import ModelEntry
+from app.ui.models.names import name_of
+
+
+class ModelBox(QComboBox):
+    """chosen(id or None): the user has chosen. otherwise: the words for choosing none."""
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str, otherwise: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(self.tr("Model"))
+        self.setMinimumContentsLength(12)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._otherwise = otherwise
+        self.activated.connect(lambda _: self.chosen.emit(self.currentData()))
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The id of the model that is chosen."""
+        found: str | None = self.currentData()
+        return found
+
+    def show_models(self, entries: Sequence[ModelEntry], model: str | None) -> None:
+        """One that is not here is shown by what it was called, so that it is not lost."""
+        self.clear()
+        self.addItem(self._otherwise, None)
+        for entry in entries:
+            self.addItem(name_of(entry), entry.id)
+        index = self.findData(model)
+        if model is not None and index < 0:
+            self.addItem(self.tr("{0} (not here)").format(model), model)
+            index = self.count() - 1
+        self.setCurrentIndex(max(0, index))

@@ -1,0 +1,171 @@
+"""The window of a chat of which nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+
+from app.core.settings import Settings
+from app.services.prompts import Prompts
+from app.services.scratch import Scratch
+from app.services.settings import SettingsService
+from app.ui.actions import commands
+from app.ui.chat.chat_page import ChatPage
+from app.ui.desktop.keys import keys_of
+from app.ui.icons import app_icon
+from app.ui.notify import Notifier
+from app.ui.prompts.prompt_use import PromptUse
+from app.ui.theme import GRID
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
+
+
+class ScratchWindow(QMainWindow):
+    """A window of its own, so that what is done in the other one never reaches it.
+
+    Its place, its size and its title are not kept, and say nothing of the chat. gone(): it has
+    closed, and its chat is forgotten.
+    """
+
+    gone = Signal()
+
+    def __init__(
+        self,
+        scratch: Scratch,
+        prompts: Prompts,
+        settings: SettingsService,
+        report: Callable[[BaseException], str],
+        log_file: Path,
+        is_offline: Callable[[], bool],
+    ) -> None:
+        super().__init__()
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("scratchWindow")
+        self.setWindowTitle(self.tr("Scratch chat"))
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(480, 420)
+        self.resize(760, 640)
+        self.scratch = scratch
+        self._sure = False
+        self.notifier = Notifier(
+            self, lambda error: report(without_words(error)), log_file, is_offline
+        )
+        self.page = ChatPage(
+            scratch.chats,
+            scratch.generation,
+            scratch.answering,
+            scratch.chat_settings,
+            scratch.context,
+            settings.current,
+            self.notifier,
+        )
+        self.page.welcome.set_first(False)
+        self.page.welcome.set_guide(False)
+        self._prompts = PromptUse(prompts, self.page.composer.edit, self.page.transcript)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._banner())
+        column.addWidget(self.page, 1)
+        self.setCentralWidget(middle)
+        settings.changed.connect(self.page.apply)
+        self._add_actions(settings.current)
+        self.page.open_chat(None)
+        self.page.composer.set_assistant(self.tr("the model, off the record"))
+        self.page.composer.focus()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self.scratch.has_messages and not self._sure:
+            event.ignore()
+            self._ask()
+            return
+        self.scratch.close()
+        event.accept()
+        self.gone.emit()
+
+    def close_now(self) -> None:
+        """Close without asking."""
+        self._sure = True
+        self.close()
+
+    def _ask(self) -> None:
+        lines = [
+            self.tr("Close the scratch chat?"),
+            self.tr("Its messages are nowhere else: once it is closed they are gone."),
+        ]
+        answers = [
+            ("dropScratch", self.tr("Close and forget")),
+            ("keepScratch", self.tr("Keep it open")),
+        ]
+        self.notifier.ask(
+            lines, answers, lambda answer: self.close_now() if answer == "dropScratch" else None
+        )
+
+    def _banner(self) -> QWidget:
+        frame = QWidget()
+        around = QVBoxLayout(frame)
+        around.setContentsMargins(GRID, GRID, GRID, 0)
+        banner = Panel("banner", "scratchBanner", across=True, margins=(2, 1.25, 1.25, 1.25))
+        banner.box.addWidget(Picture("scratch", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(Label(self.tr("Scratch chat"), "strong"))
+        words = self.tr(
+            "Nothing of it is saved: no history, no search, no draft. It is gone when you close it."
+        )
+        texts.addWidget(Label(words, "small", name="scratchWords", wrap=True))
+        banner.box.addLayout(texts, 1)
+        close = LabelledButton("close", self.tr("Close and forget"), "closeScratch")
+        close.clicked.connect(self.close)
+        banner.box.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        around.addWidget(banner)
+        return frame
+
+    def _add_actions(self, settings: Settings) -> None:
+        page = self.page
+        does: dict[str, Callable[[], object]] = {
+            "escape": page.stop,
+            "regenerate": lambda: page.answers.do("regenerate"),
+            "copy_last": lambda: page.answers.do("copy"),
+            "edit_message": lambda: page.answers.do("edit"),
+            "quote": lambda: page.answers.do("quote"),
+            "answer_facts": lambda: page.answers.do("facts"),
+            "branch_before": lambda: page.answers.step(-1),
+            "branch_after": lambda: page.answers.step(1),
+            "show_branches": lambda: page.answers.show_tree(page.chat_id),
+            "scroll_up": lambda: page.transcript.scroll_page(-1),
+            "scroll_down": lambda: page.transcript.scroll_page(1),
+            "go_to_end": page.transcript.jump_to_newest,
+            "focus_messages": page.keys.toggle,
+            "message_above": lambda: page.keys.step(-1),
+            "message_below": lambda: page.keys.step(1),
+            "focus_composer": page.composer.focus,
+            "insert_prompt": self._prompts.open,
+        }
+        for command in commands():
+            if command.name in does:
+                keys = keys_of(command, settings.shortcuts)
+                self._add_action(command.name, keys, does[command.name])
+        self._add_action("closeScratchNow", [QKeySequence("Ctrl+W")], self.close)
+
+    def _add_action(
+        self, name: str, keys: Sequence[QKeySequence], do: Callable[[], object]
+    ) -> None:
+        action = QAction(self)
+        action.setObjectName(name)
+        action.setShortcuts(keys)
+        action.triggered.connect(lambda _=False: do())
+        self.addAction(action)
+
+
+def without_words(error: BaseException) -> BaseException:
+    """The same error as far as it says nothing but where it happened: a report is kept."""
+    bare = RuntimeError(f"{type(error).__name__} (its words are left out: a scratch chat is open)")
+    return bare.with_traceback(error.__traceback__)

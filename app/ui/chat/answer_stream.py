@@ -1,0 +1,55 @@
+"""Brings what an answer says, while it is being written, to its message in the transcript."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.core.conversation import StoredMessage
+from app.services.generation import Generation
+from app.ui.chat.transcript import Transcript
+from engines.types import PromptReady
+
+
+class AnswerStream(QObject):
+    """What belongs to a message that is not shown is left: it is read from the store later."""
+
+    def __init__(
+        self, generation: Generation, transcript: Transcript, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._generation = generation
+        generation.loading.connect(self._loading)
+        generation.prompt.connect(self._prompt)
+        generation.text.connect(self._text)
+        generation.reasoning.connect(self._reasoning)
+        generation.was_reasoning.connect(self._was_reasoning)
+        generation.ended.connect(self._ended)
+
+    def _loading(self, answer_id: str, share: float) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_loading(share)
+
+    def _prompt(self, answer_id: str, prompt: PromptReady) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_prompt(prompt.left_out)
+
+    def _text(self, answer_id: str, text: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.append(text)
+
+    def _reasoning(self, answer_id: str, text: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.append_reasoning(text)
+
+    def _was_reasoning(self, answer_id: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_answer(self._generation.so_far(view.message))
+
+    def _ended(self, answer: StoredMessage) -> None:
+        self._transcript.renew(answer)

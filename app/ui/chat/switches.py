@@ -1,0 +1,44 @@
+"""The switches at the composer: side by side, or where there is little room one under another."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QWidget
+
+from app.ui.scale import scaled
+from app.ui.theme import GRID
+
+_NARROW = 460
+"""Pixels; with less than this nothing would be left for the line behind the last switch."""
+
+
+class Switches(QWidget):
+    """Of those that are given, the last one takes all the room that is left."""
+
+    def __init__(self, *switches: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        for switch in switches:
+            self._box.addWidget(switch, int(switch is switches[-1]))
+        self._arrange(narrow=False)
+
+    def minimumSizeHint(self) -> QSize:
+        """As one under another: the window may become as narrow as that."""
+        hints = [
+            item.widget().minimumSizeHint()
+            for item in map(self._box.itemAt, range(self._box.count()))
+            if item is not None and item.widget().isVisibleTo(self)
+        ]
+        width = max((hint.width() for hint in hints), default=0)
+        return QSize(width, self._box.minimumSize().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(narrow=event.size().width() < scaled(_NARROW))
+
+    def _arrange(self, *, narrow: bool) -> None:
+        direction = QBoxLayout.Direction
+        self._box.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+        self._box.setSpacing(GRID // 2 if narrow else 2 * GRID)

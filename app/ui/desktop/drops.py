@@ -1,0 +1,71 @@
+"""Drag and drop: whatever is dropped onto the window goes to where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QWidget
+
+from app.core.dropped import kind_of, read_text
+from app.ui.chat.quoting import quotation
+from app.ui.notify import Notifier
+from engines.errors import UserError
+
+
+class Drops(QObject):
+    """models(paths): files of models. text(str): something to be written into the message.
+
+    importer: whether it has taken a file, as an export of chats; whoever can import sets it.
+    """
+
+    models = Signal(list)
+    text = Signal(str)
+
+    def __init__(self, window: QWidget, edits: Sequence[QWidget], notifier: Notifier) -> None:
+        """edits: text fields that would write the address of a file instead of taking it."""
+        super().__init__(window)
+        self._notifier = notifier
+        self.importer: Callable[[Path], bool] = lambda _path: False
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+        self._edits = {id(edit) for edit in edits}
+        for edit in edits:
+            edit.installEventFilter(self)
+
+    def take_files(self, paths: Sequence[Path]) -> None:
+        """As if they were dropped."""
+        models = [path for path in paths if kind_of(path) == "model"]
+        if models:
+            self.models.emit(models)
+        if any(kind_of(path) == "picture" for path in paths):
+            self._notifier.say(self.tr("Hearth cannot see pictures yet; that comes later."))
+        for path in paths:
+            if kind_of(path) == "other" and not self.importer(path):
+                self._take_text(path)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QDragEnterEvent | QDragMoveEvent | QDropEvent):
+            mime = event.mimeData()
+            # A text field takes a text better itself: at the place where it is dropped.
+            if mime.hasUrls() or (mime.hasText() and id(watched) not in self._edits):
+                event.acceptProposedAction()
+                if event.type() is QEvent.Type.Drop:
+                    self._drop(mime)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _drop(self, mime: QMimeData) -> None:
+        paths = [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
+        if paths:
+            self.take_files(paths)
+        elif mime.hasText():
+            self.text.emit(quotation(mime.text()))
+
+    def _take_text(self, path: Path) -> None:
+        try:
+            self.text.emit(read_text(path))
+        except UserError as error:
+            self._notifier.error(error)

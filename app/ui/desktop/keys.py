@@ -1,0 +1,90 @@
+"""The keys of each command as the user wants them: those of the table, and what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QCoreApplication, QKeyCombination, Qt
+from PySide6.QtGui import QKeySequence
+
+from app.ui.actions import Command, commands
+
+_FORMAT = QKeySequence.SequenceFormat.PortableText
+_MODIFIERS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
+_Text = QKeySequence.StandardKey
+_OF_TEXT = (
+    _Text.Copy,
+    _Text.Cut,
+    _Text.Paste,
+    _Text.SelectAll,
+    _Text.Undo,
+    _Text.Redo,
+    _Text.MoveToNextWord,
+    _Text.MoveToPreviousWord,
+    _Text.MoveToStartOfDocument,
+    _Text.MoveToEndOfDocument,
+    _Text.SelectNextWord,
+    _Text.SelectPreviousWord,
+    _Text.SelectStartOfDocument,
+    _Text.SelectEndOfDocument,
+    _Text.DeleteStartOfWord,
+    _Text.DeleteEndOfWord,
+    _Text.InsertParagraphSeparator,
+    _Text.InsertLineSeparator,
+)
+"""What a text field that has the focus takes for itself, and the key that sends a message."""
+
+_tr = QCoreApplication.translate
+
+
+def keys_of(command: Command, changes: Mapping[str, str]) -> list[QKeySequence]:
+    """Those that hold; none where the user took them away."""
+    if command.name in changes:
+        read = QKeySequence.listFromString(changes[command.name], _FORMAT)
+        return [keys for keys in read if not keys.isEmpty()]
+    return [QKeySequence(keys) for keys in command.keys]
+
+
+def shown(keys: list[QKeySequence]) -> str:
+    """As this system writes them, for people."""
+    return " / ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in keys)
+
+
+def with_keys(changes: Mapping[str, str], name: str, keys: str) -> dict[str, str]:
+    """The changes with one more; "" takes the keys away. What is usual is no change."""
+    usual = next(command.keys for command in commands() if command.name == name)
+    rest = {other: value for other, value in changes.items() if other != name}
+    return rest if (keys,) == usual else {**rest, name: keys}
+
+
+def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
+    """Why a command cannot have these keys, as a sentence; "" if it can."""
+    wanted = QKeySequence(keys, _FORMAT)
+    native = wanted.toString(QKeySequence.SequenceFormat.NativeText)
+    usual = next(command.keys for command in commands() if command.name == name)
+    if _is_for_writing(wanted) and keys not in usual:
+        return _tr("keys", "{0} is needed for writing.").format(native)
+    if not _is_safe(wanted):
+        return _tr("keys", "{0} types or moves; add Ctrl or Alt to it.").format(native)
+    for command in commands():
+        if command.name != name and wanted in keys_of(command, changes):
+            said = _tr("keys", "{0} is taken by “{1}”. Change that first.")
+            return said.format(native, command.text)
+    return ""
+
+
+def _is_for_writing(keys: QKeySequence) -> bool:
+    sends = keys.toString(_FORMAT) in ("Ctrl+Return", "Ctrl+Enter")
+    return sends or any(keys in QKeySequence.keyBindings(which) for which in _OF_TEXT)
+
+
+def _is_safe(keys: QKeySequence) -> bool:
+    """Whether nobody presses these to write or to move in a text."""
+    pressed: QKeyCombination = keys[0]  # type: ignore[index] # PySide6's stubs leave it out
+    key = pressed.key()
+    alone = Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35 or key == Qt.Key.Key_Escape
+    return alone or bool(pressed.keyboardModifiers() & _MODIFIERS)

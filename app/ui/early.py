@@ -1,0 +1,61 @@
+"""What is asked of the window before all of it is there, kept until it can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal, SignalInstance
+from PySide6.QtWidgets import QWidget
+
+_UNSEEN_MS = 300
+"""A window that nobody can see is never painted."""
+
+
+class Early:
+    """Notes what signals say; `pass_on` has them say it again, to those who listen by then."""
+
+    def __init__(self, signals: Iterable[SignalInstance]) -> None:
+        self._said: list[tuple[SignalInstance, tuple[Any, ...]]] = []
+        self._ends = [self._listen(signal) for signal in signals]
+
+    def pass_on(self) -> None:
+        """Once; nothing is noted any more."""
+        for signal, connection in self._ends:
+            signal.disconnect(connection)
+        self._ends.clear()
+        for signal, values in self._said:
+            signal.emit(*values)
+        self._said.clear()
+
+    def _listen(self, signal: SignalInstance) -> tuple[SignalInstance, Any]:
+        def note(*values: Any) -> None:
+            self._said.append((signal, values))
+
+        signal.connect(note)
+        return signal, note
+
+
+class FirstPainting(QObject):
+    """painted(): the widget was seen, or cannot be; once, when the event loop is free again."""
+
+    painted = Signal()
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.timeout.connect(self._tell)
+        self._wait.start(_UNSEEN_MS)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Paint:
+            self._wait.start(0)
+        return super().eventFilter(watched, event)
+
+    def _tell(self) -> None:
+        self._widget.removeEventFilter(self)
+        self.painted.emit()
+        self.deleteLater()

@@ -1,0 +1,1 @@
+"""Importing and exporting chats in the window."""

@@ -1,0 +1,117 @@
+"""Importing chats in the window: from the question what, to undoing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.core.exchange.found import FileFound, Imported
+from app.core.exchange.report import FileReport
+from app.services.exchange.documents import looks_like_chats
+from app.ui.exchange.import_dialog import ImportDialog
+from app.ui.format import number
+
+if TYPE_CHECKING:
+    from app.ui.main_window import MainWindow
+
+
+class Importer(QObject):
+    """Takes files that are dropped onto the window, too."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._importing = window.services.importing
+        self._dialog: ImportDialog | None = None
+        self._files: Sequence[FileFound] = ()
+        self._last = Imported()
+        self._dropped: list[Path] = []
+        self._importing.reading.connect(self._reading)
+        self._importing.looked.connect(self._looked)
+        self._importing.imported.connect(self._imported)
+        self._importing.failed.connect(self._failed)
+        window.desktop.drops.importer = self._take_dropped
+
+    def ask(self) -> None:
+        """Let the user choose files."""
+        self._open().show_choice()
+
+    def look(self, paths: Sequence[Path]) -> None:
+        """Look into files, and show what would be imported."""
+        self._open().show_reading(0)
+        self._importing.look(paths)
+
+    def _open(self) -> ImportDialog:
+        if self._dialog is None:
+            dialog = ImportDialog(self._window)
+            dialog.chosen.connect(self.look)
+            dialog.go.connect(lambda: self._importing.take_in(self._files))
+            dialog.undo.connect(self._undo)
+            dialog.show_chats.connect(self._show)
+            dialog.finished.connect(self._closed)
+            self._dialog = dialog
+        self._dialog.open()
+        return self._dialog
+
+    def _closed(self) -> None:
+        self._importing.cancel()
+        if self._dialog is not None:
+            self._dialog.deleteLater()
+            self._dialog = None
+        self._files = ()
+
+    def _take_dropped(self, path: Path) -> bool:
+        """All that are dropped together are looked at together."""
+        if not looks_like_chats(path):
+            return False
+        if not self._dropped:
+            QTimer.singleShot(0, self._look_dropped)
+        self._dropped.append(path)
+        return True
+
+    def _look_dropped(self) -> None:
+        paths, self._dropped = self._dropped, []
+        self.look(paths)
+
+    def _reading(self, count: int) -> None:
+        if self._dialog is not None:
+            self._dialog.show_reading(count)
+
+    def _looked(self, files: Sequence[FileFound], reports: Sequence[FileReport]) -> None:
+        if self._dialog is not None:
+            self._files = files
+            self._dialog.show_preview(reports)
+
+    def _imported(self, done: Imported, reports: Sequence[FileReport]) -> None:
+        self._last = done
+        self._files = ()
+        self._window.services.chats.changed.emit()
+        if self._dialog is not None:
+            self._dialog.show_done(reports)
+        else:
+            words = self.tr("Chats imported: {0}").format(number(len(done.new) + len(done.back)))
+            self._window.notifier.offer_undo(words, self._undo)
+
+    def _failed(self, error: Exception) -> None:
+        if self._dialog is not None:
+            self._dialog.reject()
+        self._window.notifier.error(error)
+
+    def _undo(self) -> None:
+        """Into the trash with all of them; the folders that were made for them go."""
+        chats, done = self._window.services.chats, self._last
+        self._last = Imported()
+        ids = (*done.new, *done.back)
+        chats.delete(*ids)
+        for folder_id in done.folders:
+            chats.remove_folder(folder_id)
+        self._window.deeds.gone.emit(ids)
+        self._window.notifier.say(self.tr("The imported chats are in the trash."))
+
+    def _show(self) -> None:
+        """The newest of them."""
+        if ids := (*self._last.new, *self._last.back):
+            self._window.choose_chat(ids[0])

@@ -1,0 +1,115 @@
+"""All of the window that its first painting does without, made in steps between which it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from app.services.window import WindowServices
+from app.ui.arrivals import Arrivals
+from app.ui.assistants.assisting import Assisting
+from app.ui.chat.chat_page import ChatPage
+from app.ui.chat.guide_banner import GuideBanner
+from app.ui.chat.pictures import Pictures
+from app.ui.connections.connections_page import ConnectionsPage
+from app.ui.desktop.desktop import Desktop
+from app.ui.exchange.importer import Importer
+from app.ui.going_online import GoingOnline
+from app.ui.hit_opening import HitOpening
+from app.ui.main_window import MainWindow
+from app.ui.models.chooser import ModelChooser
+from app.ui.models.models_page import ModelsPage
+from app.ui.notify import Notifier
+from app.ui.onboarding.download_strip import DownloadStrip
+from app.ui.onboarding.first_look import FirstLook
+from app.ui.sidebar.chat_order import ChatOrder
+from app.ui.sidebar.deeds import Deeds
+from app.ui.sidebar.exporter import Exporter
+from app.ui.window_actions import add_actions
+from app.ui.window_connections import connect
+
+Report = Callable[[BaseException], str]
+"""Makes the text of a report about a bug of ours."""
+
+
+def furnished(services: WindowServices, report: Report) -> MainWindow:
+    """The whole window at once."""
+    window = MainWindow(services.chats, services.settings.current)
+    for _ in furnish(window, services, report):
+        pass
+    return window
+
+
+def furnish(window: MainWindow, services: WindowServices, report: Report) -> Iterator[None]:
+    """Go on whenever the event loop has nothing to do; at the end the window is furnished."""
+    settings = services.settings
+    window.services = services
+    window.notifier = Notifier(window, report, services.log_file, lambda: services.is_offline)
+    window.chooser = ModelChooser(
+        services.models,
+        settings,
+        services.chat_settings,
+        lambda: window.page.chat_id,
+        window.notifier,
+        window,
+    )
+    window.exporter = Exporter(services.chats, services.exporting, window.notifier, window)
+    window.deeds = Deeds(
+        services.chats, services.generation, window.notifier, window.exporter, window
+    )
+    window.order = ChatOrder(window.sidebar, services.chats, services.search, window.deeds)
+    yield
+    _make_chat_page(window)
+    yield
+    window.models = ModelsPage(services, window.notifier)
+    window.add_page(window.models)
+    yield
+    window.connections = ConnectionsPage(services.connections, window.notifier)
+    window.add_page(window.connections)
+    window.online = GoingOnline(services, window.notifier, window)
+    window.arrivals = Arrivals(services.downloads, window.notifier, window.page.isVisible, window)
+    yield
+    window.assisting = Assisting(window, report)
+    window.add_page(window.assisting.page)
+    window.add_panel(window.assisting.panel)
+    yield
+    HitOpening(window)
+    FirstLook(window.page.welcome, services)
+    window.desktop = Desktop(window)
+    window.importer = Importer(window)
+    yield
+    connect(window)
+    add_actions(window)
+    window.apply(settings.current)
+    window.online.tell()
+    window.assisting.show()
+    window.refresh()
+    services.downloads.look()
+    window.is_furnished = True
+    window.early.pass_on()
+
+
+def _make_chat_page(window: MainWindow) -> None:
+    """What was written and sent before is heard by the page."""
+    services = window.services
+    had_focus = window.composer.edit.hasFocus()
+    services.chats.drafts.keep(None, window.composer.text)
+    window.page = ChatPage(
+        services.chats,
+        services.generation,
+        services.answering,
+        services.chat_settings,
+        services.context,
+        services.settings.current,
+        window.notifier,
+        window.composer,
+    )
+    Pictures(services.tasks, window.page.transcript)
+    window.banner = GuideBanner()
+    window.strip = DownloadStrip()
+    window.page.banners.addWidget(window.banner)
+    window.page.banners.addWidget(window.strip)
+    window.page.open_chat(None)
+    window.show_chat_page(window.page)
+    if had_focus or not window.isVisible():
+        window.composer.focus()
+    window.early_messages.pass_on()

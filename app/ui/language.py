@@ -1,0 +1,127 @@
+"""The language of the window: its own words, Qt's, and what the layers under it say."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from app.core.templates import Templates
+
+CONTEXT = "Hearth"
+"""All texts are in one context: the same words mean the same everywhere."""
+
+FOLDER = Path(__file__).resolve().parents[2] / "resources" / "translations"
+
+_CODES = {"english": "en", "deutsch": "de"}
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-ZÄÖÜ“0-9])")
+_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d{1,3}(?:,\d{3})+")
+
+
+class Problem(Protocol):
+    """An error, or what was kept of one."""
+
+    @property
+    def what(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def do(self) -> str: ...
+
+
+class Translator(QTranslator):
+    """Looks every text up in Hearth's one context, whichever class asks for it."""
+
+    def translate(
+        self, _context: str, text: str, disambiguation: str | None = None, n: int = -1
+    ) -> str:
+        return super().translate(CONTEXT, text, disambiguation or "", n)
+
+
+def code_of(wish: str, system: QLocale | None = None) -> str:
+    """The language for a value of the setting, as "en" or "de"; system: None is this one's."""
+    if wish in _CODES:
+        return _CODES[wish]
+    name = (system or QLocale.system()).name().partition("_")[0]
+    return name if (FOLDER / f"hearth_{name}.qm").exists() else "en"
+
+
+def speak(app: QCoreApplication, wish: str) -> None:
+    """Use a language from here on; what is shown already stays as it is.
+
+    wish: a value of the setting `language`.
+    """
+    for former in app.findChildren(QTranslator):
+        app.removeTranslator(former)
+        former.setParent(None)
+    code = code_of(wish)
+    system = QLocale.system()
+    same = system.name().partition("_")[0] == code
+    QLocale.setDefault(system if same else QLocale(code))
+    if code == "en":
+        return
+    qt = QTranslator(app)
+    if qt.load(f"qtbase_{code}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
+        app.installTranslator(qt)
+    own = Translator(app)
+    if not own.load(str(FOLDER / f"hearth_{code}.qm")):
+        raise FileNotFoundError(f"hearth_{code}.qm is not in {FOLDER}")
+    app.installTranslator(own)
+
+
+def translated(text: str) -> str:
+    """What a layer without Qt said, in the language of the window.
+
+    It is found by its template; of several sentences, each by its own. What is not known, such as
+    the words of another program, stays as it is.
+    """
+    if not text or QLocale().language() in {QLocale.Language.English, QLocale.Language.C}:
+        return text
+    whole = _known(text)
+    if whole is not None:
+        return whole
+    sentences = _SENTENCE.split(text)
+    if len(sentences) == 1:
+        return text
+    return " ".join(_known(sentence) or sentence for sentence in sentences)
+
+
+def in_full(problem: Problem) -> str:
+    """All three parts of what went wrong."""
+    return " ".join(translated(part) for part in (problem.what, problem.why, problem.do) if part)
+
+
+def _known(text: str) -> str | None:
+    direct = _look_up(text)
+    if direct is not None:
+        return direct
+    found = _templates().match(text)
+    if found is None:
+        return None
+    template, values = found
+    translated = _look_up(template)
+    if translated is None:
+        return None
+    return translated.format(*(_value(value) for value in values))
+
+
+def _value(value: str) -> str:
+    """A value may be words itself, or a number; a name of one word stays."""
+    if _AMOUNT.fullmatch(value):
+        point, group = QLocale().decimalPoint(), QLocale().groupSeparator()
+        return value.translate({ord("."): point, ord(","): group})
+    return translated(value) if " " in value else value
+
+
+def _look_up(text: str) -> str | None:
+    translated = QCoreApplication.translate(CONTEXT, text)
+    return translated if translated != text else None
+
+
+@cache
+def _templates() -> Templates:
+    return Templates(json.loads((FOLDER / "templates.json").read_text(encoding="utf-8")))

@@ -1,0 +1,49 @@
+"""Reduced motion: what moves by itself is switched off, by wish of the user or of the system."""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QProgressBar
+
+_EFFECTS = (
+    Qt.UIEffect.UI_AnimateMenu,
+    Qt.UIEffect.UI_FadeMenu,
+    Qt.UIEffect.UI_AnimateCombo,
+    Qt.UIEffect.UI_AnimateTooltip,
+    Qt.UIEffect.UI_FadeTooltip,
+    Qt.UIEffect.UI_AnimateToolBox,
+)
+_NAME = "hearthReducedMotion"
+
+
+class Motion:
+    """Hearth draws no animations of its own; those of Qt are effects and the blinking cursor."""
+
+    def __init__(self) -> None:
+        self._usual = {effect: QApplication.isEffectEnabled(effect) for effect in _EFFECTS}
+        self._blink_ms = QApplication.cursorFlashTime()
+
+    def apply(self, wanted: Literal["system", "full", "reduced"], system_reduces: bool) -> None:
+        """system_reduces: what the system wants, where it tells; Windows tells Qt."""
+        if sys.platform == "win32":
+            system_reduces = not QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
+        reduced = wanted == "reduced" or (wanted == "system" and system_reduces)
+        app = QApplication.instance()
+        if app is not None:
+            app.setProperty(_NAME, reduced)
+        QApplication.setCursorFlashTime(0 if reduced else self._blink_ms)
+        for effect, usual in self._usual.items():
+            QApplication.setEffectEnabled(effect, usual and not reduced)
+
+
+def show_busy(bar: QProgressBar) -> None:
+    """Something is under way and nobody knows for how long: the bar runs, or stands half full."""
+    app = QApplication.instance()
+    if app is not None and app.property(_NAME):
+        bar.setRange(0, 2)
+        bar.setValue(1)
+    else:
+        bar.setRange(0, 0)

@@ -1,0 +1,1 @@
+"""The prompt library: its page, and its prompts in a message."""

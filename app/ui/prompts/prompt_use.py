@@ -1,0 +1,176 @@
+"""Prompts in a message: called with / at its beginning, or with a key anywhere in it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDate, QEvent, QLocale, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QTextEdit, QWidget
+
+from app.core.prompts import SavedPrompt, asked_for, filled, matching
+from app.services.prompts import Prompts
+from app.ui.chat.message_edit import MessageEdit
+from app.ui.prompts.prompt_popup import PromptPopup
+from app.ui.prompts.variables_dialog import VariablesDialog
+
+_TAKES = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+_LEAVES = Qt.Key.Key_Escape
+
+
+class PromptUse(QObject):
+    """messages: where a text may be selected. Everything it inserts can be undone."""
+
+    def __init__(self, prompts: Prompts, edit: MessageEdit, messages: QWidget) -> None:
+        super().__init__(edit)
+        self._prompts = prompts
+        self._edit = edit
+        self._messages = messages
+        self._from: int | None = None
+        self._left: str | None = None
+        self._selected = ""
+        self._popup: PromptPopup | None = None
+        self._place = QTimer(self)
+        self._place.setSingleShot(True)
+        self._place.setInterval(0)
+        self._place.timeout.connect(self._put_in_place)
+        edit.installEventFilter(self)
+        edit.textChanged.connect(self._look)
+        edit.cursorPositionChanged.connect(self._look)
+
+    def open(self) -> None:
+        """Call the list where the cursor is; what is selected there is {{selection}}."""
+        cursor = self._edit.textCursor()
+        self._selected = _plain(cursor)
+        self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._from = cursor.selectionStart()
+        cursor.insertText("/")
+        self._look()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.FocusOut:
+            self._close()
+        elif event.type() is QEvent.Type.Resize and self._popup is not None:
+            self._place.start()
+        if self._popup is not None and isinstance(event, QKeyEvent):
+            if event.type() is QEvent.Type.ShortcutOverride:
+                return self._claim(event)
+            if event.type() is QEvent.Type.KeyPress:
+                return self._key(Qt.Key(event.key()), self._popup)
+        return super().eventFilter(watched, event)
+
+    def _claim(self, event: QKeyEvent) -> bool:
+        """Keep the keys of the list from the window's shortcuts, such as Esc."""
+        claimed = event.key() in _TAKES or event.key() in _STEPS or event.key() == _LEAVES
+        event.setAccepted(claimed)
+        return claimed
+
+    def _key(self, key: Qt.Key, popup: PromptPopup) -> bool:
+        if key == _LEAVES:
+            self._close()
+            self._left = self._edit.toPlainText()
+            return True
+        if key in _STEPS:
+            popup.step(_STEPS[key])
+            return True
+        return key in _TAKES and popup.take()
+
+    def _look(self) -> None:
+        """Follow what is typed behind the slash."""
+        text = self._edit.toPlainText()
+        if text != self._left:
+            self._left = None
+        if self._from is None and text == "/" and self._left is None:
+            self._from = 0
+        called = self._called(text)
+        if called is None:
+            self._close()
+            return
+        found = matching(self._prompts.all(), called)
+        if not found and called:
+            self._hide()
+            return
+        if self._popup is None:
+            self._popup = PromptPopup(self._edit.window())
+            self._popup.chosen.connect(self._use, Qt.ConnectionType.QueuedConnection)
+        self._popup.show_prompts(found)
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
+        if self._popup is not None:
+            self._popup.place_above(self._edit.parentWidget() or self._edit)
+
+    def _called(self, text: str) -> str | None:
+        """What stands between the slash and the cursor; None if nothing is called."""
+        at = self._edit.textCursor().position()
+        if self._from is None or at <= self._from or text[self._from : self._from + 1] != "/":
+            return None
+        called = text[self._from + 1 : at]
+        return None if "\n" in called else called
+
+    def _use(self, prompt_id: str) -> None:
+        prompt, start = self._prompts.get(prompt_id), self._from
+        end = self._edit.textCursor().position()
+        if prompt is None or start is None:
+            return
+        known = self._known()
+        self._close()
+        names = asked_for(prompt.text)
+        if not names:
+            self._insert(filled(prompt.text, known), start, end)
+            return
+        self._ask(prompt, names, known, (start, end))
+
+    def _ask(
+        self,
+        prompt: SavedPrompt,
+        names: tuple[str, ...],
+        known: dict[str, str],
+        place: tuple[int, int],
+    ) -> None:
+        dialog = VariablesDialog(prompt.name, names, parent=self._edit.window())
+        dialog.filled.connect(
+            lambda values: self._insert(filled(prompt.text, {**known, **values}), *place)
+        )
+        dialog.open()
+
+    def _insert(self, text: str, start: int, end: int) -> None:
+        cursor = self._edit.textCursor()
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(text)
+        self._edit.setTextCursor(cursor)
+        self._edit.setFocus()
+        self._close()
+
+    def _known(self) -> dict[str, str]:
+        """What Hearth fills in by itself."""
+        today = QLocale().toString(QDate.currentDate(), QLocale.FormatType.LongFormat)
+        return {
+            "clipboard": QGuiApplication.clipboard().text(),
+            "date": today,
+            "selection": self._selected or self._selected_message(),
+        }
+
+    def _selected_message(self) -> str:
+        views = self._messages.findChildren(QTextEdit)
+        return next((text for view in views if (text := _plain(view.textCursor()))), "")
+
+    def _hide(self) -> None:
+        if self._popup is not None:
+            self._popup.hide()
+            self._popup.deleteLater()
+            self._popup = None
+
+    def _close(self) -> None:
+        self._hide()
+        self._from = None
+        self._selected = ""
+
+
+def _plain(cursor: QTextCursor) -> str:
+    """What is selected, with lines as they are written elsewhere."""
+    return (
+        cursor.selectedText()
+        .replace("\N{PARAGRAPH SEPARATOR}", "\n")
+        .replace("\N{LINE SEPARATOR}", "\n")
+    )

@@ -1,0 +1,135 @@
+"""Brings the sidebar's lists and the chats' services together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtWidgets import QMenu
+
+from app.core.conversation import Chat
+from app.core.hits import Hit
+from app.core.places import ARCHIVE, PINNED, TRASH
+from app.services.chat_search import ChatSearch
+from app.services.chats import Chats
+from app.ui.sidebar.deeds import Deeds
+from app.ui.sidebar.row_menu import chats_menu, fill_with_folders, folder_menu
+from app.ui.sidebar.rows import ChatRow, FolderRow, Heading, Row
+from app.ui.sidebar.sidebar import Sidebar
+
+
+class ChatOrder(QObject):
+    """found(hit, words): a chat is to be opened where the words of a search stand."""
+
+    found = Signal(object, str)
+
+    def __init__(self, sidebar: Sidebar, chats: Chats, search: ChatSearch, deeds: Deeds) -> None:
+        super().__init__(sidebar)
+        self._sidebar = sidebar
+        self._chats = chats
+        self._search = search
+        self._deeds = deeds
+        self._rename: str | None = None
+        rows, bulk, places = sidebar.chats, sidebar.bulk, sidebar.places
+        sidebar.model.renamed.connect(self._renamed)
+        sidebar.searched.connect(self._searched)
+        sidebar.hits.chosen.connect(lambda hit: self.found.emit(hit, sidebar.search.text()))
+        search.found.connect(self._found)
+        rows.wanted.connect(deeds.do)
+        rows.menu.connect(self._show_menu)
+        rows.dropped.connect(self._drop)
+        bulk.wanted.connect(lambda deed: deeds.do(deed, rows.selected_ids()))
+        bulk.fill.connect(self._fill_move)
+        places.go.connect(sidebar.go_to)
+        places.asked.connect(lambda: places.show_counts(chats.count(ARCHIVE), chats.count(TRASH)))
+        places.new_folder.connect(self.make_folder)
+        places.empty_trash.connect(deeds.empty_trash)
+
+    def name_new_folder(self) -> None:
+        """After the list was read again: let the user name a folder that was just made."""
+        if self._rename:
+            index = self._sidebar.model.index_of_folder(self._rename)
+            if index.isValid():
+                self._rename = None
+                self._sidebar.chats.rename(index)
+
+    def _renamed(self, row: Row, name: str) -> None:
+        if isinstance(row, FolderRow):
+            self._chats.rename_folder(row.folder.id, name)
+        elif isinstance(row, ChatRow):
+            self._chats.rename(row.chat.id, name)
+
+    def _searched(self, words: str) -> None:
+        if words.strip():
+            self._search.search(words)
+        else:
+            self._sidebar.show_list()
+
+    def _found(self, words: str, hits: Sequence[Hit]) -> None:
+        if words == self._sidebar.search.text():
+            self._sidebar.show_hits(words, hits)
+
+    def _show_menu(self, row: Row, place: QPoint) -> None:
+        rows = self._sidebar.chats
+        if isinstance(row, FolderRow):
+            do = partial(self._do_with_folder, row)
+            folder_menu(rows, do).popup(place)
+        elif isinstance(row, ChatRow):
+            ids = rows.selected_ids() if rows.is_bulk else []
+            ids = ids if row.chat.id in ids else [row.chat.id]
+            menu = chats_menu(
+                rows,
+                self._known(ids),
+                rows.scope,
+                self._chats.folders(),
+                lambda deed: self._do(deed, ids),
+                lambda folder_id: self._move(folder_id, ids),
+            )
+            menu.popup(place)
+
+    def _do(self, deed: str, ids: Sequence[str]) -> None:
+        if deed == "rename":
+            self._sidebar.chats.rename(self._sidebar.model.index_of(ids[0]))
+        else:
+            self._deeds.do(deed, ids)
+
+    def _do_with_folder(self, row: FolderRow, deed: str) -> None:
+        if deed == "rename":
+            self._sidebar.chats.rename(self._sidebar.model.index_of_folder(row.folder.id))
+        elif deed == "export":
+            self._deeds.export_folder(row.folder.id)
+        else:
+            self._deeds.remove_folder(row.folder.id)
+
+    def _fill_move(self, menu: QMenu) -> None:
+        ids = self._sidebar.chats.selected_ids()
+        menu.clear()
+        current = {chat.folder_id for chat in self._known(ids)}
+        fill_with_folders(menu, self._chats.folders(), current, lambda to: self._move(to, ids))
+
+    def _move(self, folder_id: str | None, ids: Sequence[str]) -> None:
+        if folder_id == "":
+            self.make_folder(ids)
+        else:
+            self._deeds.move(folder_id, ids)
+
+    def make_folder(self, ids: Sequence[str] = ()) -> None:
+        """With these chats in it; the user names it in its place."""
+        self._rename = self._chats.make_folder(self.tr("New folder"), *ids)
+
+    def _drop(self, row: Row, ids: Sequence[str]) -> None:
+        if isinstance(row, Heading):
+            pins = row.group == "pinned"
+            target = None
+        else:
+            pins = isinstance(row, ChatRow) and row.place == PINNED
+            target = row.folder.id if isinstance(row, FolderRow) else row.place.folder_id
+        if pins:
+            self._chats.set_pinned(True, *ids)
+        else:
+            self._deeds.move(target, ids)
+
+    def _known(self, ids: Sequence[str]) -> list[Chat]:
+        found = (self._chats.chat(chat_id) for chat_id in ids)
+        return [chat for chat in found if chat]

@@ -1,0 +1,37 @@
+"""A card that floats beside what it belongs to until something else is done."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.ui.theme import GRID
+from app.ui.widgets.panel import Panel
+
+
+class Popover(QWidget):
+    """Closes with Escape or a click elsewhere, and is gone then. `card` takes what it shows."""
+
+    def __init__(self, name: str, title: str, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setWindowTitle(title)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        # Its corners are those of the page: a desktop without compositing would draw them black.
+        self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
+        around.addWidget(self.card)
+
+    def open_at(self, anchor: QWidget) -> None:
+        """Show it under a widget, or above it where there is more room."""
+        self.adjustSize()
+        room = anchor.screen().availableGeometry()
+        below = anchor.mapToGlobal(QPoint(0, anchor.height() + GRID // 2))
+        x = max(room.left() + GRID, min(below.x(), room.right() - self.width() - GRID))
+        y = below.y()
+        if y + self.height() > room.bottom() - GRID:
+            y = max(room.top() + GRID, below.y() - anchor.height() - self.height() - GRID)
+        self.move(x, y)
+        self.show()

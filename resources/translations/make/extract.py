@@ -1,0 +1,195 @@
+"""Finds every text of Hearth that a user may read, by reading the source: a text is a template.
+
+The window marks its own with `tr` or `translate`. The layers under it have no Qt: of them, what is
+said is every text of several words that is not for the log, the database, a model or a programmer.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+from app.core.settings import SECTIONS, fields, shown
+from app.core.suggested_assistants import SUGGESTED
+
+ROOT = Path(__file__).resolve().parents[3]
+
+_MARKS = ("tr", "_tr", "translate")
+_OURS = ("ValueError", "RuntimeError", "TypeError", "KeyError", "AssertionError", "OSError")
+"""Errors that no user meets, other than in `_MET`."""
+_MET = ("app/core/setting_field.py",)
+_UNSAID = (
+    "app/__init__.py", "app/cli", "app/markdown", "app/reports.py", "app/ui",
+    "app/core/exchange/wording.py", "app/core/export.py", "app/core/network.py",
+    "app/core/recommend.py", "app/core/settings.py",
+    "app/core/snippets.py", "app/core/suggested_assistants.py", "app/core/summary.py",
+    "app/core/titles.py", "app/services/bench.py", "app/services/bench_prompts.py",
+    "app/services/bench_results.py", "app/services/chat_search.py",
+    "app/services/collection/places.py", "app/services/exchange/documents.py",
+    "app/services/exchange/page.py", "app/services/pulling.py", "app/store/migrations.py",
+    "app/store/search_terms.py", "app/store/shelves.py", "engines/dialect/formats.py",
+    "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
+    "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
+    "engines/llamacpp/probing/record.py", "engines/llamacpp/resume",
+    "engines/llamacpp/sizing/account.py", "engines/llamacpp/sizing/book.py",
+    "engines/llamacpp/speculative/cost_book.py",
+)  # fmt: skip
+"""Files and folders without a word for the window, or which are read in another way here."""
+_CODE = re.compile(
+    r"%[sd]|^Signature|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!|^USING |^ORDER |^exiting due|^failed to|^Traceback"
+    r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WHERE|LIMIT|JOIN|NULL)\b"
+)
+"""What marks text as the database's, the log's, a pattern or a chat template."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_PLACE = re.compile(r"\{\d\}")
+
+
+def texts() -> dict[str, list[str]]:
+    """Every template, with the files that it is in, in the order of the files."""
+    found: dict[str, list[str]] = {}
+    for text, place in (*_window(), *_settings(), *_suggested(), *_said()):
+        places = found.setdefault(text, [])
+        if place not in places:
+            places.append(place)
+    return found
+
+
+def templates() -> list[str]:
+    """Those with values in them that the window has to recognise: they come from below it."""
+    return sorted({text for text, _ in _said() if _PLACE.search(text)})
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    return tuple(sorted(set(_PLACE.findall(text))))
+
+
+def _window() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "app" / "ui").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and _name(node.func) in _MARKS:
+                for text in _marked(node):
+                    yield text, _place(path)
+
+
+def _marked(call: ast.Call) -> Iterator[str]:
+    """The literal texts in the place of the text; a context, where there is one, stands before."""
+    within = _name(call.func) == "translate" or (
+        len(call.args) > 1 and isinstance(call.func, ast.Name)
+    )
+    if len(call.args) <= within:
+        return
+    for node in ast.walk(call.args[int(within)]):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _settings() -> Iterator[tuple[str, str]]:
+    place = "app/core/settings.py"
+    for section in SECTIONS:
+        yield section, place
+    for field in fields().values():
+        yield field.title, place
+        yield field.description, place
+        if get_origin(field.annotation) is Literal:
+            for word in get_args(field.annotation):
+                if str(word).replace("_", "").isalpha():
+                    yield shown(str(word)), place
+
+
+def _suggested() -> Iterator[tuple[str, str]]:
+    for draft in SUGGESTED:
+        for text in (draft.name, draft.system_prompt, draft.greeting):
+            if text:
+                yield text, "app/core/suggested_assistants.py"
+
+
+def _said() -> Iterator[tuple[str, str]]:
+    for folder in ("app", "engines"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            place = _place(path)
+            if not place.startswith(_UNSAID):
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                for text in _sentences(tree, met=place in _MET):
+                    yield text, place
+
+
+def _sentences(tree: ast.AST, *, met: bool) -> Iterator[str]:
+    unsaid: set[int] = set()
+    for node in ast.walk(tree):
+        if id(node) in unsaid or _is_for_us(node, met=met):
+            unsaid.update(id(child) for child in ast.walk(node))
+        elif isinstance(node, ast.JoinedStr | ast.Constant):
+            unsaid.update(id(child) for child in ast.iter_child_nodes(node))
+            yield from filter(_is_said, (template(node), *_inner(node)))
+
+
+def _inner(node: ast.AST) -> Iterator[str]:
+    """Words within the placeholders of a text, such as “{'one' if … else 'two'}”."""
+    if isinstance(node, ast.JoinedStr):
+        for child in ast.walk(node):
+            if isinstance(child, ast.FormattedValue):
+                for part in ast.walk(child.value):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield part.value
+
+
+def _is_said(text: str) -> bool:
+    """Of several words, and no code."""
+    own = _PLACE.sub("", text)
+    return " " in own.strip() and len(_WORD.findall(own)) > 1 and not _CODE.search(text)
+
+
+def _is_for_us(node: ast.AST, *, met: bool) -> bool:
+    """Text that stays within the program: docstrings, the log, types, and errors that are bugs."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Assert | ast.AnnAssign) and not getattr(node, "value", None):
+        return True
+    if isinstance(node, ast.Call):
+        name = _name(node.func)
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        logs = isinstance(owner, ast.Name) and owner.id in {"_log", "log"}
+        return logs or (name in _OURS and not met) or name in {"execute", "cast", "TypeVar"}
+    return False
+
+
+def template(node: ast.AST) -> str:
+    """The text of a literal with {0}, {1} for what is put in; "" if it is none."""
+    if isinstance(node, ast.Constant):
+        return _numbered(node.value) if isinstance(node.value, str) else ""
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    parts, count = [], 0
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+        else:
+            parts.append(f"{{{count}}}")
+            count += 1
+    return "".join(parts)
+
+
+def _numbered(text: str) -> str:
+    """{name} and {} as {0}, {1}; those that are numbers already stay."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        if found[1].isdigit():
+            return found[0]
+        names.append(found[1])
+        return f"{{{len(names) - 1}}}"
+
+    return re.sub(r"(?<!\{)\{(\w*)(?::[^}]*)?\}(?!\})", number, text)
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _place(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()

@@ -1,0 +1,171 @@
+"""Files, folders and archives of other programs, whole and damaged, and what comes of them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.core.exchange.found import FileFound
+from app.core.exchange.report import reports, told
+from app.services.exchange import documents
+from app.services.exchange.reading import read_files
+from engines.cancel import CancelToken
+from tests.support.foreign_chats import (
+    chatgpt_chat,
+    gpt4all_chat,
+    lm_studio_chat,
+    open_webui_chat,
+    write_jan,
+    write_ollama,
+)
+
+
+def read(*paths: Path) -> list[FileFound]:
+    return list(read_files(paths, CancelToken()))
+
+
+def titles(found: FileFound) -> list[str]:
+    return sorted(chat.chat.title for chat in found.chats)
+
+
+def zipped(path: Path, **members: bytes | str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("__", "."), data)
+    return path
+
+
+def test_an_export_of_chatgpt_is_read_in_its_archive(tmp_path: Path) -> None:
+    chats = json.dumps([chatgpt_chat("a", "One"), chatgpt_chat("b", "Two")])
+    path = zipped(
+        tmp_path / "export.bin", conversations__json=chats, user__json="{}", cat__png=b"\x89PNG"
+    )
+    (found,) = read(path)
+    assert (titles(found), found.not_read) == (["One", "Two"], ())
+
+
+def test_a_name_in_an_archive_leads_nowhere(tmp_path: Path) -> None:
+    path = tmp_path / "in" / "export.zip"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../evil.json", json.dumps([chatgpt_chat()]))
+        archive.writestr("/evil.json", json.dumps([chatgpt_chat("b", "Two")]))
+    (found,) = read(path)
+    assert titles(found) == ["Bread", "Two"]
+    assert [it.name for it in tmp_path.rglob("*")] == ["in", "export.zip"]
+
+
+def test_a_bomb_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_BYTES", 1_000_000)
+    good = json.dumps([chatgpt_chat()])
+    path = zipped(tmp_path / "bomb.zip", good__json=good, bomb__json="[" + " " * 50_000_000)
+    (found,) = read(path)
+    assert titles(found) == ["Bread"]
+    assert [(it.what, "larger" in it.why) for it in found.not_read] == [("bomb.json", True)]
+
+
+def test_an_archive_that_breaks_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    many = json.dumps([chatgpt_chat(str(number), f"Chat {number}") for number in range(200)])
+    path = zipped(tmp_path / "export.zip", first__json="{}", conversations__json=many)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    (found,) = read(path)
+    assert 10 < len(found.chats) < 200
+    assert any("breaks off" in it.why for it in found.not_read)
+    path.write_bytes(b"PK\x03\x04 and nothing more")
+    assert [it.chats for it in read(path)] == [()]
+
+
+def test_jan_is_read_old_and_new_whole_and_in_parts(tmp_path: Path) -> None:
+    old, new = write_jan(tmp_path, new=False), write_jan(tmp_path, new=True)
+    (found,) = read(tmp_path)
+    assert titles(found) == ["New Jan", "Old Jan"]
+    for chat in found.chats:
+        question, answer = chat.messages
+        assert (question.text, answer.text) == ("A riddle?", "A hint.")
+        assert (question.created, answer.created) == (1_700_000_001, 1_700_000_002)
+        assert chat.chat.settings == {"system_prompt": "Be brief."}
+        assert answer.reasoning == ("Let me see." if chat.chat.title == "New Jan" else "")
+    (alone,) = read(new / "thread.json")
+    (other,) = read(new / "messages.jsonl")
+    ids = [found.chats[0].chat.id for found in (alone, other)]
+    assert ids[0] == ids[1]
+    with (old / "messages.jsonl").open("a") as file:
+        file.write('{"thread_id": "jan_17000')
+    (found,) = read(old)
+    assert [len(it.messages) for it in found.chats] == [2]
+    assert found.chats[0].left_out == {"damaged messages": 1}
+
+
+def test_ollama_is_read_in_its_place_and_in_an_archive(tmp_path: Path) -> None:
+    path = write_ollama(tmp_path / "db.sqlite")
+    before = path.read_bytes()
+    packed = zipped(tmp_path / "ollama.zip", db__sqlite=before)
+    for found in read(path, packed):
+        (chat,) = found.chats
+        question, answer = chat.messages
+        assert question.text == "*A file was here: sea.txt.*\n\nWhat is a tide?"
+        assert (answer.text, answer.reasoning, answer.reasoning_s) == (
+            "The sea, moved.", "The moon.", 3.0,
+        )  # fmt: skip
+        assert chat.chat.created == 1754035200.5
+        assert (chat.chat.title, answer.parent_id) == ("Tides", question.id)
+    assert path.read_bytes() == before
+    with closing(sqlite3.connect(tmp_path / "other.db")) as db:
+        db.execute("CREATE TABLE chats (id)")
+    (other,) = read(tmp_path / "other.db")
+    assert "not one of the Ollama app" in other.not_read[0].why
+    path.write_bytes(before[:6000])
+    (torn,) = read(path)
+    assert torn.not_read
+
+
+def test_a_folder_with_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(lm_studio_chat()))
+    (tmp_path / "b.chat").write_bytes(gpt4all_chat())
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "d.json").write_text("\ufeff" + json.dumps([open_webui_chat()]))
+    (tmp_path / "c" / "notes.txt").write_text("nothing")
+    (tmp_path / "c" / "broken.chat").write_bytes(gpt4all_chat()[:40])
+    (tmp_path / "c" / "loop").symlink_to(tmp_path)
+    (found,) = read(tmp_path)
+    assert titles(found) == ["A cat", "Fish soup", "Numbers"]
+    assert [(it.what, it.why) for it in found.not_read] == [
+        ("c/broken.chat", "The file breaks off.")
+    ]
+
+
+def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    empty = {**chatgpt_chat("e", "Empty"), "mapping": {"x": {"message": None}}}
+    good.write_text(json.dumps([chatgpt_chat(), empty]))
+    bad.write_text("no export")
+    files = read(good, bad, tmp_path / "gone.json")
+    assert told(reports(files, {}), done=True) == (
+        "good.json\n"
+        "Imported: 1 chat with 4 messages from ChatGPT.\n"
+        "Left out, as Hearth has no place for it: results of tools (1).\n"
+        "Not read: 1.\n"
+        "  “Empty”: Nothing was said in it.\n"
+        "\n"
+        "bad.json\n"
+        "Not read: 1.\n"
+        "  bad.json: Hearth knows no chats of any program in it.\n"
+        "\n"
+        "gone.json\n"
+        "Not read: 1.\n"
+        "  gone.json: The system says: No such file or directory."
+    )
+    chat_id = files[0].chats[0].chat.id
+    assert "Already here: 1 chat." in told(reports(files, {chat_id: False}), done=False)
+    assert "Back from the trash: 1 chat." in told(reports(files, {chat_id: True}), done=False)
+
+
+def test_a_cancelled_look_reads_no_further(tmp_path: Path) -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    assert list(read_files([tmp_path], cancel)) == []

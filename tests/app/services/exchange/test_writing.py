@@ -1,0 +1,195 @@
+"""Chats as files: all of them or none, with names that every system takes."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pypdf
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.core.errors import DiskFull, ExportFailed
+from app.core.exchange.found import ReadyChat
+from app.core.exchange.recognise import chats_in
+from app.core.export import ExportOptions
+from app.services.exchange.exporting import Exporting
+from app.services.exchange.page import Told
+from app.services.exchange.writing import tell, text_of, write_file, write_files
+from app.services.tasks import Tasks
+from app.ui.exchange.pdf import print_chats
+
+from .conftest import Stores
+
+RICH = """# Loaf & <b>more</b>
+
+- one
+  1. two
+
+> quoted
+
+```python
+def bake() -> str:  # hot
+    return "<loaf>"
+```
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+Then $x^2$ and [a link](https://example.org/?a=1&b=2), [bad](javascript:alert(1)),
+![far](https://example.org/cat.png) <script>alert(1)</script> "quotes"
+
+$$\\frac{1}{2}$$
+"""
+
+
+def no_pdf(_chats: Sequence[Told], _options: ExportOptions, _path: Path) -> None:
+    raise AssertionError
+
+
+class Seen(HTMLParser):
+    """The tags and addresses of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in ("meta", "br", "hr", "path", "rect"):
+            self.open.append(tag)
+        self.addresses += [str(value) for name, value in attrs if name in ("href", "src")]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("path", "rect"):
+            assert self.open.pop() == tag
+
+
+def test_a_page_loads_and_runs_nothing(stores: Stores) -> None:
+    chat_id = stores.chat('Is <img src=x onerror="a()"> safe?', RICH, reasoning="Let me *think*.")
+    told = tell(stores.chats, stores.folders, [chat_id])
+    page = text_of(told, ExportOptions("html"))
+    seen = Seen(page)
+    assert seen.open == []
+    assert seen.addresses == ["https://example.org/?a=1&b=2", "https://example.org/cat.png"]
+    assert not {"script", "img", "link", "iframe", "object"} & set(seen.tags)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "&lt;img src=x onerror=" in page
+    assert '<span class="keyword">def</span>' in page
+    assert seen.tags.count("svg") == 2
+    assert 'aria-label="x^2"' in page
+    assert "think" not in page
+    assert "<details>" in text_of(told, ExportOptions("html", reasoning=True))
+
+
+def test_a_pdf_has_words_and_numbers_on_its_pages(
+    stores: Stores, tmp_path: Path, qtbot: QtBot
+) -> None:
+    ids = [stores.chat("How is it baked?", RICH * 8), stores.chat("And wine?", "Of grapes.")]
+    exporting = Exporting(stores.chats, stores.folders, print_chats, tasks := Tasks())
+    with qtbot.waitSignal(exporting.exported):
+        exporting.to_file(ids, tmp_path / "x.pdf", ExportOptions("pdf"))
+    tasks.close()
+    read = pypdf.PdfReader(tmp_path / "x.pdf").pages
+    pages = [" ".join(page.extract_text().split()) for page in read]
+    assert len(pages) > 3
+    assert [page.rstrip().endswith(str(number)) for number, page in enumerate(pages, 1)] == [
+        True
+    ] * len(pages)
+    assert "How is it baked?" in pages[0]
+    assert "def bake" in "".join(pages)
+    assert "Of grapes." in pages[-1]
+    assert "Of grapes." not in pages[-2]
+    assert sorted(path.name for path in tmp_path.glob("*.p*")) == ["x.pdf"]
+
+
+def test_branches_and_reasoning_are_told_where_they_are_wanted(stores: Stores) -> None:
+    chat_id = stores.chat("Tea?", "Yes.", reasoning="It is five.\nSo:")
+    first = stores.chats.path(chat_id)[1]
+    stores.chats.save_answer(stores.chats.answer_again(chat_id, first.id))
+    told = tell(stores.chats, stores.folders, [chat_id])
+    plain = text_of(told, ExportOptions("md"))
+    assert "Yes." not in plain
+    everything = text_of(told, ExportOptions("md", reasoning=True, branches=True))
+    assert everything.endswith(
+        "---\n\n# Branch 1, after “Tea?”\n\n## Assistant\n\n"
+        "> **Reasoning**\n>\n> It is five.\n> So:\n\nYes.\n"
+    )
+    assert "Branch 1, after “Tea?”" in text_of(told, ExportOptions("html", branches=True))
+
+
+def test_several_chats_become_one_file_or_many(stores: Stores, tmp_path: Path) -> None:
+    titles = ["con", "Con", "a/b: c?", "…", "nul.txt", "火" * 300]
+    ids = [stores.chat(title, "Yes.") for title in titles]
+    for chat_id, title in zip(ids, titles, strict=True):
+        stores.chats.rename(chat_id, title)
+    told = tell(stores.chats, stores.folders, ids)
+    into = tmp_path / "new"
+    names = [path.name for path in write_files(into, told, ExportOptions("md"), no_pdf)]
+    assert names == [
+        "con_.md", "Con_ 2.md", "a b c.md", "Chat.md", "nul_.txt.md", "火" * 66 + ".md",
+    ]  # fmt: skip
+    again = write_files(into, told[:1], ExportOptions("md"), no_pdf)
+    assert again[0].name == "con_ 3.md"
+    write_file(tmp_path / "all.json", told, ExportOptions("json"), no_pdf)
+    _, found = chats_in((tmp_path / "all.json").read_text("utf-8"))
+    read = [it for it in found if isinstance(it, ReadyChat)]
+    assert [it.chat.id for it in read] == ids
+    assert json.loads((tmp_path / "all.json").read_text("utf-8"))["format"] == "hearth-chats"
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.ENOSPC, DiskFull), (errno.EROFS, ExportFailed)]
+)
+def test_nothing_is_left_of_what_could_not_be_written(
+    stores: Stores,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    kind: type[Exception],
+) -> None:
+    told = tell(stores.chats, stores.folders, [stores.chat(it, "Yes.") for it in ("a", "b")])
+    there = tmp_path / "there.md"
+    there.write_text("of the user's")
+    calls = 0
+    fsync = os.fsync
+
+    def fails_the_second_time(file: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise OSError(number, os.strerror(number))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", fails_the_second_time)
+    with pytest.raises(kind) as raised:
+        write_files(tmp_path / "new", told, ExportOptions("md"), no_pdf)
+    assert str(tmp_path / "new") in getattr(raised.value, "why", "")
+    assert not (tmp_path / "new").exists()
+    calls = 1
+    with pytest.raises(kind):
+        write_file(there, told, ExportOptions("md"), no_pdf)
+    assert there.read_text() == "of the user's"
+    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
+
+
+def test_a_file_that_cannot_be_written_is_said(
+    stores: Stores, tmp_path: Path, qtbot: QtBot
+) -> None:
+    chat_id = stores.chat("Hello", "Yes.")
+    exporting = Exporting(stores.chats, stores.folders, print_chats, tasks := Tasks())
+    for kind in ("md", "pdf"):
+        with qtbot.waitSignal(exporting.failed) as failed:
+            exporting.to_file(
+                [chat_id], tmp_path / "no such folder" / f"x.{kind}", ExportOptions(kind)
+            )
+        assert isinstance(failed.args[0], ExportFailed)
+    tasks.close()

@@ -1,0 +1,100 @@
+"""Whole chats from elsewhere in a real database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.exchange import own
+from app.core.exchange.found import ReadyChat
+from app.core.exchange.recognise import chats_in
+from app.core.export import as_json
+from app.store.branches import BranchStore
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folders import FolderStore
+from app.store.imports import ImportStore
+from app.store.shelves import Shelves
+from tests.support.foreign_chats import chatgpt_chat
+
+
+def chats_of(*values: object) -> list[ReadyChat]:
+    _, found = chats_in(json.dumps(values))
+    return [it for it in found if isinstance(it, ReadyChat)]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path / "imports.db")
+
+
+def test_chats_lie_in_a_folder_and_come_once(database: Database) -> None:
+    store, chats = ImportStore(database), ChatStore(database)
+    found = chats_of(chatgpt_chat("a", "One"), chatgpt_chat("b", "Two"))
+    done = store.add(found)
+    assert (len(done.new), done.here, len(done.folders)) == (2, (), 1)
+    (folder,) = FolderStore(database).folders()
+    assert folder.name == "Imported from ChatGPT"
+    assert {chat.folder_id for chat in chats.chats()} == {folder.id}
+    path = chats.path(found[0].chat.id)
+    assert [it.role for it in path] == ["user", "assistant"]
+    assert len(chats.messages(found[0].chat.id)) == 4
+    assert path == tuple(it for it in found[0].messages if it in path)
+    again = store.add([*found, *chats_of(chatgpt_chat("c", "Three"))])
+    assert (len(again.new), set(again.here), again.folders) == (1, set(done.new), ())
+    assert len(chats.chats()) == 3
+
+
+def test_an_import_that_was_undone_can_be_made_again(database: Database) -> None:
+    store, shelves = ImportStore(database), Shelves(database)
+    found = chats_of(chatgpt_chat())
+    done = store.add(found)
+    shelves.delete(done.new)
+    assert store.known(done.new) == {done.new[0]: True}
+    again = store.add(found)
+    assert (again.new, again.back) == ((), done.new)
+    assert len(ChatStore(database).chats()) == 1
+
+
+def test_nothing_is_kept_of_an_import_that_fails(database: Database) -> None:
+    one, two = chats_of(chatgpt_chat("a", "One"), chatgpt_chat("b", "Two"))
+    broken = replace(two, messages=(replace(two.messages[0], parent_id="nothing"),))
+    with pytest.raises(Exception, match="FOREIGN KEY"):
+        ImportStore(database).add([one, broken])
+    assert ChatStore(database).chats() == []
+    assert FolderStore(database).folders() == []
+
+
+def test_hearths_own_export_comes_back_without_loss(database: Database, tmp_path: Path) -> None:
+    chats, branches = ChatStore(database), BranchStore(database)
+    question, answer = chats.ask(None, "What burns?", "auto")
+    chats.save_answer(
+        replace(
+            answer, text="Wood", state="stopped", reasoning="Hm", reasoning_s=1.5, asked='{"a": 1}'
+        )
+    )
+    branches.rate(answer.id, -1)
+    _, other = branches.ask_instead(question, "What glows?")
+    chats.save_answer(replace(other, text="Coal", state="complete"))
+    Shelves(database).set_pinned([answer.chat_id], True)
+    chat, messages = chats.chat(answer.chat_id), chats.messages(answer.chat_id)
+    source, found = chats_in(as_json(chat, messages))
+    (read,) = found
+    assert source == own.SOURCE
+    assert isinstance(read, ReadyChat)
+    elsewhere = Database(tmp_path / "elsewhere.db")
+    ImportStore(elsewhere).add([read])
+    there = ChatStore(elsewhere)
+    assert there.messages(chat.id) == messages
+    assert replace(there.chat(chat.id), folder_id=None) == chat
+    assert ImportStore(database).add([read]).here == (chat.id,)
+    # Its messages are those of another chat here: they get ids of their own.
+    twin = replace(read, chat=replace(read.chat, id="f" * 32))
+    twin = replace(twin, messages=tuple(replace(it, chat_id="f" * 32) for it in twin.messages))
+    ImportStore(database).add([twin])
+    assert [it.text for it in chats.path("f" * 32)] == [it.text for it in chats.path(chat.id)]
+    for opened in (database, elsewhere):
+        opened.close()

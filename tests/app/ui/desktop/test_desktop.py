@@ -1,0 +1,141 @@
+"""Zoom by keys, the menu bar, drops, and what the tray and notifications do without a desktop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
+
+from app.core.wish import Wish
+from app.ui.actions import commands
+from app.ui.settings.settings_dialog import SettingsDialog
+from tests.app.ui.conftest import Ui
+
+
+def drop(ui: Ui, mime: QMimeData, on: QWidget | None = None) -> None:
+    """Drag something over a widget and let go of it there."""
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    target = on or ui.window
+    entered = QDragEnterEvent(QPoint(5, 5), copy, mime, left, none)
+    QApplication.sendEvent(target, entered)
+    assert entered.isAccepted()
+    QApplication.sendEvent(target, QDropEvent(QPointF(5, 5), copy, mime, left, none))
+
+
+def files(*paths: Path) -> QMimeData:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return mime
+
+
+def toast(ui: Ui) -> str:
+    return ui.find(QWidget, "toast").accessibleName()
+
+
+def test_keys_zoom_in_steps_within_limits(ui: Ui) -> None:
+    ui.press("Ctrl++")
+    assert ui.services.settings.current.zoom == 110
+    ui.press("Ctrl+0")
+    assert ui.services.settings.current.zoom == 100
+    ui.press("Ctrl+-")
+    assert ui.services.settings.current.zoom == 90
+    ui.services.settings.set("zoom", 65)
+    ui.press("Ctrl+-")
+    ui.press("Ctrl+-")
+    assert ui.services.settings.current.zoom == 60
+    ui.services.settings.set("zoom", 195)
+    ui.press("Ctrl+=")
+    ui.press("Ctrl+=")
+    assert ui.services.settings.current.zoom == 200
+
+
+def test_the_menu_bar_is_off_until_it_is_wanted(ui: Ui) -> None:
+    bar = ui.window.menuBar()
+    assert not bar.isVisible()
+    ui.services.settings.set("menu_bar", True)
+    assert bar.isVisible()
+    menus = [menu for menu in bar.findChildren(QMenu) if menu.objectName().startswith("menu-")]
+    listed = [action.objectName() for menu in menus for action in menu.actions()]
+    assert sorted(listed) == sorted(command.name for command in commands())
+    ui.services.settings.set("menu_bar", False)
+    ui.press("Ctrl+M")
+    assert ui.has("modelsPage")
+
+
+def test_a_text_file_becomes_a_part_of_the_message(ui: Ui, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Milk\n")
+    ui.type("What is missing?")
+    drop(ui, files(path), ui.edit.viewport())
+    assert ui.edit.toPlainText() == "What is missing?\n\nnotes.txt:\n```txt\nMilk\n```\n\n"
+
+
+def test_a_selection_becomes_a_quotation(ui: Ui) -> None:
+    mime = QMimeData()
+    mime.setText("one\ntwo\n")
+    ui.press("Ctrl+M")
+    drop(ui, mime)
+    assert ui.edit.toPlainText() == "> one\n> two\n\n"
+
+
+def test_a_model_is_added(ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.gguf"
+    path.write_bytes(b"GGUF")
+    drop(ui, files(path))
+    assert "Use a.gguf where it lies?" in ui.find(QLabel, "line1").text()
+    ui.click("addNothing")
+
+
+def test_a_picture_gets_a_sentence(ui: Ui, tmp_path: Path) -> None:
+    drop(ui, files(tmp_path / "cat.png"))
+    assert "pictures" in toast(ui)
+    assert ui.edit.toPlainText() == ""
+
+
+def test_what_is_no_text_is_explained(ui: Ui, tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"\0\xff")
+    drop(ui, files(path))
+    assert toast(ui).startswith("a.bin cannot be put into a message.")
+
+
+def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
+    taken: list[Path] = []
+
+    def take(path: Path) -> bool:
+        taken.append(path)
+        return True
+
+    path = tmp_path / "chat.json"
+    path.write_text("{}")
+    ui.window.desktop.drops.importer = take
+    ui.window.desktop.fulfil(Wish(files=(path,)))
+    assert taken == [path]
+    assert ui.edit.toPlainText() == ""
+
+
+def test_without_a_tray_closing_quits_and_the_settings_say_why(ui: Ui) -> None:
+    ui.services.settings.set("close_to_tray", True)
+    ui.press("Ctrl+,")
+    dialog = ui.find(SettingsDialog)
+    dialog.go_to("close_to_tray")
+    assert "no tray" in ui.find(QLabel, "note-close_to_tray").text()
+    notes = ui.window.desktop.notes()
+    assert "no tray" in notes["tray"]
+    assert "no notifications" in notes["notify"]
+    dialog.close()
+    ui.window.close()
+    assert not ui.window.isVisible()
+
+
+def test_keys_for_everywhere_say_what_is_wrong(ui: Ui) -> None:
+    ui.services.settings.set("quick_ask_keys", "Ctrl+Alt+H")
+    assert "no desktop here" in ui.window.desktop.notes()["quick_ask_keys"]
+    ui.services.settings.set("quick_ask_keys", "H")
+    assert "has to be held" in ui.window.desktop.notes()["quick_ask_keys"]
+    ui.services.settings.set("quick_ask_keys", "")
+    assert ui.window.desktop.notes()["quick_ask_keys"] == ""

@@ -1,0 +1,144 @@
+"""How long Hearth takes to a usable window, and what it holds, beside an empty window of Qt.
+
+python tests/bench/start.py [--rounds N] [--chats N]
+
+Both are started as processes of their own, in turns. Time runs from the start of the process to the
+first painting: of the empty window, and of Hearth's field for messages, with its chats beside it.
+Memory is looked at two seconds later: what the system shows for the process (resident), with Qt's
+libraries on both sides, and of that what is the process's own. Times and resident memory count,
+as medians of the ratios of neighbouring runs. Exits with 1 above 1.6. Run it under a display, or
+with QT_QPA_PLATFORM=offscreen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+BAR = 1.6
+_WATCH = """
+import os, sys
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+class Watch(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() is QEvent.Type.Paint and watched.objectName() == {name!r}:
+            QApplication.instance().removeEventFilter(self)
+            print("usable", flush=True)
+            QTimer.singleShot(2000, self.tell)
+        return False
+
+    def tell(self):
+        import psutil
+        held = psutil.Process().memory_full_info()
+        print(held.rss, held.uss, flush=True)
+        QApplication.quit()
+"""
+EMPTY = (
+    _WATCH.format(name="empty")
+    + """
+from PySide6.QtWidgets import QMainWindow
+app = QApplication([])
+watch = Watch()
+app.installEventFilter(watch)
+window = QMainWindow()
+window.setObjectName("empty")
+window.resize(1120, 760)
+window.show()
+app.exec()
+"""
+)
+HEARTH = (
+    _WATCH.format(name="messageEdit")
+    + """
+sys.path.insert(0, {root!r})
+import app.window
+made = app.window._application
+def watched():
+    application = made()
+    application.watch = Watch()
+    application.installEventFilter(application.watch)
+    return application
+app.window._application = watched
+from app.__main__ import main
+sys.argv = ["hearth", "--data-dir", {folder!r}]
+main()
+"""
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Seconds to the first painting, and bytes of memory two seconds later."""
+
+    seconds: float
+    resident: float
+    own: float
+
+
+def start(code: str) -> Start:
+    # Where there is no display, the words of a terminal's chat would begin.
+    environment = {"DISPLAY": ":none", **os.environ}
+    began = perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "usable\n", "no window was painted"
+        seconds = perf_counter() - began
+        resident, own = process.stdout.readline().split()
+        return Start(seconds, float(resident), float(own))
+
+
+def fill(folder: Path, count: int) -> None:
+    """A data folder with so many chats."""
+    from app.store.chats import ChatStore
+    from app.store.db import Database
+
+    folder.mkdir(parents=True)
+    database = Database(folder / "chats.db")
+    chats = ChatStore(database)
+    for number in range(count):
+        chats.ask(None, f"What is number {number}?")
+    database.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--chats", type=int, default=200)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "data"
+        fill(folder, options.chats)
+        hearth = HEARTH.format(root=str(ROOT), folder=str(folder))
+        pairs = [(start(EMPTY), start(hearth)) for _ in range(options.rounds + 1)][1:]
+    times = median(ours.seconds / empty.seconds for empty, ours in pairs)
+    memory = median(ours.resident / empty.resident for empty, ours in pairs)
+    for name, starts in zip(("empty window", "Hearth"), zip(*pairs, strict=True), strict=True):
+        print(
+            f"{name}: {median(it.seconds for it in starts) * 1e3:.0f} ms to the window,"
+            f" {median(it.resident for it in starts) / 2**20:.0f} MiB resident,"
+            f" {median(it.own for it in starts) / 2**20:.0f} MiB of its own"
+        )
+    print(f"ratio: {times:.2f} in time, {memory:.2f} in memory; at most {BAR}")
+    return 0 if max(times, memory) <= BAR else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

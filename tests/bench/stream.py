@@ -1,0 +1,174 @@
+"""What streaming markdown costs beside inserting the same text as plain text.
+
+    python tests/bench/stream.py [--tokens 4000] [--step 7] [--text mixed|maths|code|list|table]
+                                 [--rounds 5]
+
+Both draw after every `--step` tokens: 7 are what a fast model writes between two pictures of the
+screen. The plain text goes into the same kind of widget, in the same scrolled page, as tall as its
+content. Rounds alternate, so that a busy computer slows both. The time is that of the window's
+thread, with layout and painting. The goal is a ratio of 2 or less. Formulas are set as pictures
+only after the end, on another thread: they are not part of it. Run it with a display or with
+QT_QPA_PLATFORM=offscreen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QMainWindow,
+    QScrollArea,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.settings import Settings
+from app.markdown.parser import Parser
+from app.ui.appearance import Appearance
+from app.ui.chat.markdown_view import MarkdownView
+from app.ui.theme import text_font
+
+_SIZE = 15
+_CHARACTERS = 4
+"""In a token, about."""
+
+_MIXED = """## A section
+
+Some *plain* text with `code` and a [link](https://example.com) that goes on for a while, as the
+paragraphs of an answer do, until it has said what it has to say about the matter.
+
+- one point that is explained in some words
+- another point, **bold**, and a bit more about it
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+```python
+def answer(question: str) -> str:
+    return question.upper()  # loud
+```
+
+> A quotation of what somebody said.
+
+"""
+_MATHS = """The sum $\\sum_{i=1}^n i$ is known to be as follows, where $n$ is any whole number:
+
+$$
+\\sum_{i=1}^n i = \\frac{n(n+1)}{2}
+$$
+
+"""
+_TEXTS = {
+    "mixed": _MIXED,
+    "maths": _MATHS,
+    "code": "    value = compute(first, second)  # a line of code\n",
+    "list": "- a point of a list that does not end, in some words\n",
+    "table": "| a cell | another cell | 3 |\n",
+}
+_STARTS = {"code": "```python\n", "table": "| one | two | three |\n|---|---|---|\n"}
+
+Insert = Callable[[str], None]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tokens", type=int, default=4000)
+    parser.add_argument("--step", type=int, default=7)
+    parser.add_argument("--text", choices=sorted(_TEXTS), default="mixed")
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    app = QApplication([])
+    Appearance(app).apply(Settings())
+    length = args.tokens * _CHARACTERS
+    unit = _TEXTS[args.text]
+    text = (_STARTS.get(args.text, "") + unit * (length // len(unit) + 1))[:length]
+    step = args.step * _CHARACTERS
+    pieces = [text[place : place + step] for place in range(0, length, step)]
+    for insert in (plain, markdown):
+        stream(insert, pieces[: len(pieces) // 8])  # loads fonts and libraries
+    taken: dict[str, list[float]] = {"plain": [], "markdown": []}
+    for _ in range(args.rounds):
+        taken["plain"].append(stream(plain, pieces))
+        taken["markdown"].append(stream(markdown, pieces))
+    for name, seconds in taken.items():
+        each = 1000 * median(seconds) / len(pieces)
+        print(f"{name:9} {median(seconds):.2f} s, {each:.2f} ms each of {len(pieces)} updates")
+    ratios = [one / other for one, other in zip(taken["markdown"], taken["plain"], strict=True)]
+    print(f"ratio     {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+
+
+def stream(make: Callable[[QVBoxLayout], Insert], pieces: list[str]) -> float:
+    """Seconds of this thread for drawing all pieces one after the other."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setAlignment(Qt.AlignmentFlag.AlignTop)
+    insert = make(column)
+    area.setWidget(page)
+    bar = area.verticalScrollBar()
+    bar.rangeChanged.connect(lambda _lowest, highest: bar.setValue(highest))
+    window = QMainWindow()
+    window.setCentralWidget(area)
+    window.resize(820, 800)
+    window.show()
+    QApplication.processEvents()
+    began = time.thread_time()
+    for piece in pieces:
+        insert(piece)
+        QApplication.processEvents()
+    taken = time.thread_time() - began
+    window.close()
+    window.deleteLater()
+    QApplication.processEvents()
+    return taken
+
+
+def plain(column: QVBoxLayout) -> Insert:
+    view = QTextBrowser()
+    view.setFrameShape(QFrame.Shape.NoFrame)
+    view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.setFont(text_font(_SIZE))
+    document = view.document()
+    document.setUndoRedoEnabled(False)
+    document.documentLayout().documentSizeChanged.connect(
+        lambda size: view.setFixedHeight(math.ceil(size.height()))
+    )
+    column.addWidget(view)
+
+    def insert(text: str) -> None:
+        cursor = QTextCursor(document)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(text)
+
+    return insert
+
+
+def markdown(column: QVBoxLayout) -> Insert:
+    view = MarkdownView(Parser(), _SIZE)
+    column.addWidget(view)
+    view.begin()
+
+    def insert(text: str) -> None:
+        view.append(text)
+        view._draw()
+
+    return insert
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""What a well-used Hearth holds: chats of every kind, models, assistants, prompts, connections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from app import wiring
+from app.core.assistants import Assistant
+from app.core.conversation import AnswerFacts, Failure, StoredMessage
+from app.core.downloads import Wanted
+from app.core.hub import Found
+from app.core.network import Connection
+from app.core.prompts import SavedPrompt
+from app.store.folders import new_folder
+from engines.types import MtpReport
+from tests.engines.gguf_files import write_llama
+from tests.support.scripted_hub import GB, ScriptedHub, repository
+
+HOUR: Final = 3600.0
+
+RICH: Final = """\
+Yes: keep a running total and the count, and divide at the end. One pass is enough.
+
+### In Python
+
+```python
+def mean(values: Iterable[float]) -> float:
+    total, count = 0.0, 0
+    for value in values:
+        total += value  # one number at a time
+        count += 1
+    return total / count if count else float("nan")
+```
+
+| Method | Passes | Memory | Exact to |
+|:--|--:|--:|:--|
+| Plain sum | 1 | 16 B | about 10 digits |
+| Pairwise sum | 1 | 64 B | about 14 digits |
+| `math.fsum` | 1 | 200 B | the last bit |
+
+The mean is $\\bar{x} = \\frac{1}{n}\\sum_{i=1}^{n} x_i$, and its error grows with $n$.
+
+- [x] Works on a generator
+- [ ] Weights are *not* taken into account
+
+> For money, count in whole cents: **no rounding** at all.
+
+See [the documentation](https://docs.example.org/statistics) for the rest."""
+
+TITLES: Final = (
+    "Mean of a stream of numbers",
+    "Bread that rises overnight",
+    "A letter to the landlord",
+    "Why is the sky dark at night?",
+    "Names for a small bookshop",
+    "Two weeks along the Danube by bicycle, with a tent",
+    "Packing list",
+    "Rust or Go for a command line tool?",
+    "Explain the doppler effect",
+    "Toast for a wedding",
+    "SQL: the newest row of each group",
+    "Exercises for a stiff neck",
+    "Plan for the vegetable bed",
+    "Regular expression for dates",
+    "Summary of the meeting on Monday",
+    "Which lens for portraits?",
+)
+
+ASSISTANTS: Final = (
+    Assistant(
+        "look-1",
+        "Proof-reader",
+        "You correct spelling and grammar, and say briefly why. You leave the voice alone.",
+        "Paste a text, and I will go through it with you.",
+        settings={"temperature": 0.2},
+    ),
+    Assistant("look-2", "Cook", "You suggest dishes from what is in the house.", "What is there?"),
+    Assistant(
+        "look-3",
+        "Patient teacher of mathematics for the upper school",
+        "You never give the answer away. You ask the question that leads to the next step.",
+    ),
+)
+
+PROMPTS: Final = (
+    SavedPrompt("look-1", "Shorter", "Say this in half as many words:\n\n{{selection}}"),
+    SavedPrompt("look-2", "Translate", "Translate into {{language}}:\n\n{{clipboard}}"),
+    SavedPrompt("look-3", "Minutes", "Make minutes of {{date}} out of these notes:\n\n{{notes}}"),
+)
+
+_FACTS: Final = AnswerFacts(
+    model="Qwen3-8B-Q4_K_M",
+    engine="llama.cpp",
+    prompt_tokens=412,
+    cached_tokens=386,
+    completion_tokens=268,
+    context=8192,
+    ttft_s=0.31,
+    decode_tok_s=41.7,
+    seed=20260711,
+    finish_reason="stop",
+    mtp=MtpReport("auto", True, "It guesses ahead.", "embedded", 2, 180, 141, 1.6, 2.1),
+)
+_REASONING: Final = (
+    "The user wants a mean in one pass.\nA running total is simplest; Welford's way is only "
+    "needed for the variance.\nMention exactness."
+)
+
+
+def fill(core: wiring.Core, data: Path) -> None:
+    """Straight into the stores, before there is a window."""
+    _models(core, data)
+    for assistant in ASSISTANTS:
+        core.assistants.save(assistant)
+    core.prompts.save(PROMPTS)
+    _chats(core)
+    _connections(core)
+    _downloads(core)
+
+
+def rich_chat(core: wiring.Core) -> str:
+    """The id of the chat that has everything in it."""
+    return next(chat.id for chat in core.chats.chats() if chat.title == TITLES[0])
+
+
+def scripted_hub() -> ScriptedHub:
+    hub = ScriptedHub()
+    hub.found = [
+        Found(
+            f"ada/Model-{size}B-Instruct-GGUF",
+            licence="apache-2.0",
+            downloads=1_200_000 // size,
+            likes=900 // size,
+            updated=time.time() - size * 40 * HOUR,
+            parameters=size * 10**9,
+        )
+        for size in (4, 8, 12, 27)
+    ] + [Found("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameters=12 * 10**9)]
+    hub.repositories |= {it.id: repository(it.id, it.gate) for it in hub.found}
+    return hub
+
+
+def _models(core: wiring.Core, data: Path) -> None:
+    for name in ("Qwen3-8B-Q4_K_M", "a-model-with-quite-a-long-file-name-Instruct-Q6_K_L"):
+        entry = core.library.add(write_llama(data / f"{name}.gguf"))
+        if name.startswith("Qwen"):
+            core.settings.write(replace(core.settings.read(), model=entry.id))
+
+
+def _chats(core: wiring.Core) -> None:
+    now = time.time()
+    ids = [_chat(core, title) for title in reversed(TITLES)][::-1]
+    _make_rich(core, ids[0])
+    _make_failed(core, ids[3])
+    travel, home = new_folder("Travel"), new_folder("Kitchen and garden")
+    core.folders.add(travel)
+    core.folders.add(home)
+    core.shelves.move(ids[5:7], travel.id)
+    core.shelves.move([ids[1], ids[12]], home.id)
+    core.shelves.set_pinned([ids[2], ids[7]], True)
+    core.shelves.set_archived(ids[13:15], True)
+    core.shelves.delete(ids[15:])
+    with core.database.write() as db:
+        for at, chat_id in enumerate(ids):
+            db.execute(
+                "UPDATE chats SET updated = ? WHERE id = ?", (now - HOUR * at * at, chat_id)
+            )
+
+
+def _chat(core: wiring.Core, title: str) -> str:
+    question, answer = core.chats.ask(None, title)
+    _end(core, answer, f"About “{title}”: there is more than one way, and each has its price.")
+    return question.chat_id
+
+
+def _end(core: wiring.Core, answer: StoredMessage, text: str, **changes: object) -> None:
+    ended = replace(answer, text=text, state="complete", facts=_FACTS)
+    core.chats.save_answer(replace(ended, **changes))  # type: ignore[arg-type]
+
+
+def _make_rich(core: wiring.Core, chat_id: str) -> None:
+    """Reasoning, branches, a rating, a pinned question, and an answer with every kind of block."""
+    question, answer = core.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
+    _end(core, answer, "Yes, with a running total.")
+    again = core.chats.answer_again(chat_id, answer.id)
+    _end(core, again, RICH, reasoning=_REASONING, reasoning_s=12.4, rating=1)
+    with core.database.write() as db:
+        db.execute("UPDATE messages SET pinned = 1 WHERE id = ?", (question.id,))
+
+
+def _make_failed(core: wiring.Core, chat_id: str) -> None:
+    failure = Failure(
+        "out_of_memory",
+        "The model does not fit into memory any more.",
+        "Another program has taken 9 GB since it was loaded.",
+        "Close that program, or choose a smaller context in the settings.",
+    )
+    _, answer = core.chats.ask(chat_id, "And on the Moon?")
+    _end(core, answer, "On the Moon the", state="failed", failure=failure)
+
+
+def _connections(core: wiring.Core) -> None:
+    first = Connection(
+        time.time() - 3 * HOUR, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096,
+        "200",
+    )  # fmt: skip
+    file = replace(first, purpose="download a model", host="cdn.example.org", received=5 * GB)
+    for one in (first, file, replace(first, result="refused", received=0)):
+        core.ledger.add(one)
+
+
+def _downloads(core: wiring.Core) -> None:
+    for name in ("ada/Model-8B-Instruct-GGUF", "ada/Model-12B-Instruct-GGUF"):
+        core.downloads.add(_wanted(name))
+
+
+def _wanted(name: str) -> Wanted:
+    chosen = repository(name).variants[1]
+    files: Sequence[object] = chosen.files
+    return Wanted(name, "c" * 40, tuple(files), f"{name.split('/')[1]} {chosen.label}")  # type: ignore[arg-type]

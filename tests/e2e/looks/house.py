@@ -1,0 +1,151 @@
+"""The real window over real services on made chats, with a scripted engine and a scripted Hub."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+from unittest.mock import patch
+
+import shiboken6
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app import wiring
+from app.services.downloads import DownloadQueue
+from app.services.window import WindowServices
+from app.store.folder import DataFolder
+from app.ui.appearance import Appearance
+from app.ui.furnishing import furnished
+from app.ui.main_window import MainWindow
+from engines.hardware import Cpu, Hardware, Memory
+from engines.hardware.bandwidth import Bandwidth, BandwidthBook
+from tests.e2e.looks.contents import fill, scripted_hub
+from tests.support.scripted import ScriptedEngine
+
+COMPUTER = Hardware(
+    os="Linux 6.12",
+    cpu=Cpu("Eight-core processor", 8, 16, 16, 8, 8),
+    memory=Memory(32_000_000_000, 21_000_000_000),
+)
+PATIENCE_MS = 8000
+
+W = TypeVar("W", bound=QWidget)
+
+
+@dataclass
+class House:
+    """hold: clear it to keep an answer from going on. closers: undo what a page has opened."""
+
+    app: QApplication
+    window: MainWindow
+    core: wiring.Core
+    services: WindowServices
+    engine: ScriptedEngine
+    hold: threading.Event
+    closers: list[QWidget] = field(default_factory=list)
+
+    def part(self, kind: type[W], name: str = "") -> W:
+        """A visible widget of any window; the newest if there are several."""
+        found = [it for it in self._visible(kind) if not name or it.objectName() == name]
+        assert found, f"{kind.__name__} {name} is not shown"
+        return found[-1]
+
+    def has(self, name: str) -> bool:
+        return any(it.objectName() == name for it in self._visible(QWidget))
+
+    def until(self, name: str) -> None:
+        """Wait for a widget of this name."""
+        waited = 0
+        while not self.has(name):
+            assert waited < PATIENCE_MS, f"{name} did not come"
+            rest(20)
+            waited += 20
+
+    def do(self, command: str) -> None:
+        """One of the window's commands."""
+        action = next(it for it in self.window.actions() if it.objectName() == command)
+        action.trigger()
+        settle()
+
+    def set(self, **settings: object) -> None:
+        for name, value in settings.items():
+            self.services.settings.set(name, value)
+        settle()
+
+    def tidy(self) -> None:
+        """Close what lies over the window."""
+        for widget in QApplication.topLevelWidgets():
+            if widget is not self.window and widget.isVisible() and widget.isWindow():
+                close = getattr(widget, "close_now", widget.close)
+                close()
+        for toast in self.window.findChildren(QWidget, "toast"):
+            toast.dismiss()  # type: ignore[attr-defined]
+        settle()
+
+    def _visible(self, kind: type[W]) -> list[W]:
+        return [
+            widget
+            for window in QApplication.topLevelWidgets()
+            for widget in (window, *window.findChildren(kind))
+            if isinstance(widget, kind) and widget.isVisible()
+        ]
+
+
+@contextmanager
+def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
+    """A window on a data folder of its own. full: with chats, models, assistants and prompts."""
+    hold = threading.Event()
+    hold.set()
+    engine = ScriptedEngine(("A first sentence, ", "and another."), hold=hold)
+    with ExitStack() as patches:
+        for target, name, value in (
+            (wiring, "LlamaCppEngine", lambda *_, **__: engine),
+            (wiring, "hardware", lambda: COMPUTER),
+            (wiring, "Hub", lambda *_: scripted_hub()),
+            (BandwidthBook, "of", lambda *_: Bandwidth(30e9)),
+            (DownloadQueue, "start", lambda *_: None),
+        ):
+            patches.enter_context(patch.object(target, name, value))
+        core = wiring.open_core(DataFolder(data))
+        if full:
+            fill(core, data)
+        parts = wiring.open_services(core)
+        services = parts.services
+        services.settings.set("auto_titles", False)
+        services.settings.set("motion", "reduced")
+        appearance = Appearance(app)
+        appearance.apply(services.settings.current)
+        services.settings.changed.connect(appearance.apply)
+        window = furnished(services, lambda error: f"Report: {error!r}")
+        window.show()
+        window.activateWindow()
+        house = House(app, window, core, services, engine, hold)
+        settle()
+        try:
+            yield house
+        finally:
+            hold.set()
+            house.tidy()
+            window.close()
+            parts.tasks.close()
+            core.close()
+            shiboken6.delete(window)
+            shiboken6.delete(appearance)
+            QApplication.processEvents()
+
+
+def settle(turns: int = 4) -> None:
+    """Let layouts, timers of no length and queued signals come to their end."""
+    for _ in range(turns):
+        QApplication.sendPostedEvents()
+        QApplication.processEvents()
+
+
+def rest(milliseconds: int) -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()

@@ -1,0 +1,257 @@
+"""What is wrong with how a window looks, in sentences that name the widget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QStyle,
+    QStyleOptionComboBox,
+    QTextBrowser,
+    QWidget,
+)
+
+from app.ui.widgets.elided_label import ElidedLabel
+from tests.e2e.looks import ink
+
+READABLE, LARGE_READABLE = 4.5, 3.0
+"""WCAG 2.1, 1.4.3; what is disabled is held to the lower one, though it need not be."""
+LARGE_PIXELS = 24
+FLOATING = frozenset(
+    {"toast", "jumpToNewest", "rowActions", "messageRing", "codeButtons", "promptPopup"}
+)
+"""What lies over others on purpose."""
+_SLACK = 1
+
+
+def faults(window: QWidget, *, empty: bool = False) -> list[str]:
+    """All that is wrong; empty: there is nothing yet, so it must say what to do."""
+    found = [
+        *clipped(window),
+        *outside(window),
+        *overlapping(window),
+        *unreadable(window),
+    ]
+    return [*found, *(without_next_step(window) if empty else ())]
+
+
+def clipped(window: QWidget) -> Iterator[str]:
+    """Text that has less room than it takes, and does not end in “…” on purpose."""
+    for widget in _visible(window):
+        needs = _room_needed(widget)
+        if needs is None:
+            continue
+        across, down = needs.width() - widget.width(), needs.height() - widget.height()
+        if across > _SLACK or down > _SLACK:
+            yield f"{_name(widget)} is clipped by {max(across, 0)} x {max(down, 0)} pixels"
+
+
+def outside(window: QWidget) -> Iterator[str]:
+    """Parts that lie beyond what they are in, or squeezed below what they can be."""
+    for widget in _visible(window):
+        parent = widget.parentWidget()
+        if parent is None or widget.isWindow() or _floats(widget):
+            continue
+        area = parent.parentWidget()
+        if isinstance(area, QScrollArea) and area.viewport() is parent:
+            if widget.width() > parent.width() + _SLACK and not area.horizontalScrollBar().isVisible():
+                yield f"{_name(widget)} is wider than {_name(area)}, which does not scroll there"
+        elif isinstance(parent, QAbstractItemView) or isinstance(area, QAbstractItemView):
+            continue
+        elif not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(
+            widget.geometry()
+        ):
+            yield f"{_name(widget)} at {_spot(widget.geometry())} is outside {_name(parent)}"
+
+
+def overlapping(window: QWidget) -> Iterator[str]:
+    """Neighbours that lie over each other."""
+    for parent in (window, *_visible(window)):
+        parts = [it for it in parent.children() if isinstance(it, QWidget)]
+        seen = [it for it in parts if it.isVisible() and not it.isWindow() and not _floats(it)]
+        if isinstance(parent, QAbstractScrollArea | QLineEdit | QComboBox | QSplitter):
+            continue
+        for one, other in combinations(seen, 2):
+            shared = one.geometry().intersected(other.geometry())
+            if shared.width() > _SLACK and shared.height() > _SLACK:
+                yield f"{_name(one)} and {_name(other)} overlap at {_spot(shared)}"
+
+
+def unreadable(window: QWidget) -> Iterator[str]:
+    """Text whose colour is too near to what is behind it, as it is drawn."""
+    picture = ink.looked_at(window)
+    scale = window.devicePixelRatioF()
+    for widget in _visible(window):
+        for part in _texts(widget):
+            place = QRect(widget.mapTo(window, part.topLeft()), part.size())
+            place &= _seen(widget, window)
+            least = LARGE_READABLE if _is_large(widget) else READABLE
+            if place.width() < 4 or place.height() < 8:
+                continue
+            scaled = QRect(place.topLeft() * scale, place.size() * scale)
+            rough = ink.crop(picture, scaled)
+            if all((ink.contrast(line) or least) >= least for line in ink.lines(rough)):
+                continue
+            close = ink.looked_at_closely(window, place)
+            for line in ink.lines(close):
+                ratio = ink.contrast(line)
+                if ratio is not None and ratio < least and len(line) > 4 * ink.FINE:
+                    yield f"{_name(widget)} has a contrast of {ratio:.1f}, less than {least}"
+                    break
+
+
+def without_next_step(window: QWidget) -> Iterator[str]:
+    """An empty page that has no sentence, or nothing to press."""
+    sentences = [
+        label
+        for label in window.findChildren(QLabel)
+        if label.isVisible() and label.text().rstrip().endswith((".", "…", "!", "?"))
+    ]
+    if not sentences:
+        yield f"{_name(window)} is empty and says nothing"
+    steps = [
+        button
+        for button in window.findChildren(QPushButton)
+        if button.isVisible() and button.isEnabled() and button.text()
+    ]
+    if not steps:
+        yield f"{_name(window)} is empty and offers nothing to do"
+
+
+def _room_needed(widget: QWidget) -> QSize | None:
+    """The size at which all of a widget's text is seen; None if it has none that must be."""
+    if isinstance(widget, ElidedLabel):
+        return None
+    if isinstance(widget, QLabel) and widget.text():
+        if widget.wordWrap():
+            return QSize(_longest_word(widget), widget.heightForWidth(widget.width()))
+        return widget.sizeHint()
+    if isinstance(widget, QAbstractButton) and widget.text():
+        return widget.sizeHint() if not widget.toolTip() else widget.minimumSize()
+    if isinstance(widget, QComboBox):
+        option = QStyleOptionComboBox()
+        option.initFrom(widget)
+        field = widget.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox,
+            option,
+            QStyle.SubControl.SC_ComboBoxEditField,
+            widget,
+        )
+        missing = _width(widget, widget.currentText()) - field.width()
+        return QSize(widget.width() + missing, widget.height())
+    if isinstance(widget, QLineEdit) and not widget.text() and widget.placeholderText():
+        free = widget.contentsRect().width() - _SLACK * 4
+        return QSize(
+            widget.width() + _width(widget, widget.placeholderText()) - free, widget.height()
+        )
+    return None
+
+
+def _longest_word(label: QLabel) -> int:
+    margins = label.width() - label.contentsRect().width()
+    words = label.text().split() if label.text().isascii() else []
+    return margins + max((_width(label, word) for word in words), default=0)
+
+
+def _texts(widget: QWidget) -> Iterator[QRect]:
+    """Where in a widget text is drawn by itself."""
+    if isinstance(widget, QLabel | QAbstractButton) and widget.text():
+        inner = widget.contentsRect()
+        if isinstance(widget, QAbstractButton) and not widget.icon().isNull():
+            yield _behind_icon(widget)
+        else:
+            yield inner.adjusted(3, 2, -3, -2) if isinstance(widget, QAbstractButton) else inner
+    elif isinstance(widget, QTextBrowser):
+        yield from _lines_of(widget)
+    elif isinstance(widget, QLineEdit | QPlainTextEdit | QComboBox):
+        yield widget.contentsRect().adjusted(3, 3, -3, -3)
+    elif isinstance(widget, QAbstractItemView):
+        model = widget.model()
+        top = widget.viewport().pos()
+        for row in range(min(model.rowCount(widget.rootIndex()), 60) if model else 0):
+            index = model.index(row, 0, widget.rootIndex())
+            place = widget.visualRect(index).translated(top)
+            if place.height() > 0:
+                yield place.adjusted(6, 4, -6, -4)
+
+
+def _lines_of(browser: QTextBrowser) -> Iterator[QRect]:
+    """Each line of a document, without the frames, bars and rules that are drawn around it."""
+    document = browser.document()
+    shift = -QPoint(browser.horizontalScrollBar().value(), browser.verticalScrollBar().value())
+    block = document.begin()
+    while block.isValid():
+        layout = block.layout()
+        corner = document.documentLayout().blockBoundingRect(block).topLeft()
+        for at in range(layout.lineCount()):
+            line = layout.lineAt(at).naturalTextRect().translated(corner).toAlignedRect()
+            yield line.translated(shift + browser.viewport().pos())
+        block = block.next()
+
+
+def _behind_icon(button: QAbstractButton) -> QRect:
+    """The text of a button that has an icon before it."""
+    inner = button.contentsRect()
+    text = _width(button, button.text())
+    left = button.property("look") in {"quiet", "place", "thoughts"}
+    start = 12 if left else max(0, (inner.width() - text - button.iconSize().width() - 4) // 2)
+    first = inner.left() + start + button.iconSize().width() + 4
+    return QRect(first, inner.top() + 3, min(text, inner.right() - first - 3), inner.height() - 6)
+
+
+def _seen(widget: QWidget, window: QWidget) -> QRect:
+    """The part of the window in which a widget is not cut off by those around it."""
+    seen = widget.visibleRegion().boundingRect()
+    return QRect(widget.mapTo(window, seen.topLeft()), seen.size())
+
+
+def _is_large(widget: QWidget) -> bool:
+    return not widget.isEnabled() or widget.fontInfo().pixelSize() >= LARGE_PIXELS
+
+
+def _width(widget: QWidget, text: str) -> int:
+    lines = text.replace("&", "").splitlines() or [""]
+    return max(widget.fontMetrics().horizontalAdvance(line) for line in lines)
+
+
+def _visible(window: QWidget) -> list[QWidget]:
+    """Everything in a window that is seen, but no other window and nothing that is scrolled away."""
+    return [
+        widget
+        for widget in window.findChildren(QWidget)
+        if widget.isVisible()
+        and widget.window() is window
+        and not widget.visibleRegion().isEmpty()
+    ]
+
+
+def _floats(widget: QWidget) -> bool:
+    return widget.objectName() in FLOATING
+
+
+def _spot(place: QRect) -> str:
+    corner: QPoint = place.topLeft()
+    return f"{corner.x()},{corner.y()} {place.width()}x{place.height()}"
+
+
+def _name(widget: QWidget) -> str:
+    """What a person finds the widget by."""
+    text = widget.text() if isinstance(widget, QLabel | QAbstractButton) else ""
+    around = widget.parentWidget()
+    inside = "" if widget.isWindow() or around is None else f" in {around.objectName() or '?'}"
+    named = widget.objectName() or type(widget).__name__
+    return f"{named}{f' “{text[:40]}”' if text else ''}{inside}"

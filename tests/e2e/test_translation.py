@@ -1,0 +1,113 @@
+"""Nothing that the window says is left in English: seen with a language that brackets every text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from app.core.settings import Settings
+from app.ui.language import CONTEXT, FOLDER, code_of, speak, translated
+from app.ui.main_window import MainWindow
+from resources.translations.make.update import read
+from tests.e2e.looks import contents
+from tests.e2e.looks.house import opened, settle
+from tests.e2e.looks.pages import PAGES
+from tests.e2e.looks.words import words_of
+
+OPEN, CLOSE = "⟦", "⟧"
+
+NAMES = """
+Hearth Hub LM Studio Jan GPT4All Ollama Open WebUI ChatGPT llama.cpp GGUF MTP KV Vulkan CUDA Qt
+huggingface.co English Deutsch f16 q8_0 q4_0 Token Markdown HTML PDF JSON SHA-256 Min-p Top-k Top-p
+Ctrl Shift Alt Enter Return Esc Del Backspace Space PgUp PgDown Home End Left Right Up Down Tab
+Linux Eight-core processor python llama gpt2 Gemma LFM Qwen gemma apache mit ada bea guide
+""".split()
+"""Words that are the same in every language, and keys, which Qt spells in the window's own."""
+
+
+ASKED = (
+    "What is a fair price for a used bicycle?", "And with new tyres?", "Travel",
+    "Compare it with one that is new, in a small table, please.", "Kitchen and garden",
+    "Can the mean be had without keeping the numbers?", "Yes, with a running total.", "About “",
+)  # fmt: skip
+"""What is asked and answered while the pages are shown."""
+
+_BEGIN = 24
+"""Characters by which a text is known, also where it is cut off."""
+
+
+class Bracketed(QTranslator):
+    """Knows the texts that have a translation, and says them in brackets."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        super().__init__()
+        self._known = known
+
+    def isEmpty(self) -> bool:
+        return False
+
+    def translate(
+        self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
+    ) -> str:
+        return f"{OPEN}{text}{CLOSE}" if text in self._known else ""
+
+
+@pytest.fixture
+def bracketed(qapp: QApplication) -> Iterator[None]:
+    translator = Bracketed(frozenset(read(FOLDER / "hearth_de.ts")))
+    before = QLocale()
+    QLocale.setDefault(QLocale(QLocale.Language.German))
+    qapp.installTranslator(translator)
+    yield
+    qapp.removeTranslator(translator)
+    QLocale.setDefault(before)
+
+
+def outside(text: str) -> str:
+    """What stands outside of all brackets."""
+    depth, found = 0, []
+    for character in text:
+        depth += (character == OPEN) - (character == CLOSE)
+        found.append(character if depth == 0 and character != CLOSE else " ")
+    return "".join(found)
+
+
+def theirs() -> list[str]:
+    """Patterns of what is not Hearth's to translate: the words of its user, the longest first."""
+    texts: list[str] = [contents.RICH, contents._REASONING, *contents.TITLES, *ASKED]
+    for assistant in contents.ASSISTANTS:
+        texts += [assistant.name, assistant.system_prompt, assistant.greeting]
+    for prompt in contents.PROMPTS:
+        texts += [prompt.name, prompt.text]
+    begins = (" ".join(text.split())[:_BEGIN] for text in texts if text)
+    return sorted(map(re.escape, begins), key=len, reverse=True)
+
+
+def test_every_page_is_translated(
+    qapp: QApplication, bracketed: None, tmp_path: Path
+) -> None:
+    left: dict[str, str] = {}
+    known = theirs()
+    for full in (False, True):
+        with opened(qapp, tmp_path / f"hearth-{full}", full=full) as house:
+            for page in (page for page in PAGES if page.full is full):
+                shown = page.show(house)
+                settle()
+                for text, place in words_of(shown):
+                    rest = " ".join(text.split())
+                    for words in known:
+                        rest = re.sub(rf"{words}[^{OPEN}{CLOSE}]*", " ", rest)
+                    rest = outside(rest)
+                    rest = re.sub(r"\S*[\d_/\\@]\S*", " ", rest)
+                    for word in re.findall(r"[^\W\d_][\w’'.-]*", rest):
+                        if len(word) > 2 and word.strip(".") not in NAMES:
+                            left.setdefault(f"{place}: {text[:150]}", f"{page.name}: {word}")
+                house.tidy()
+                page.leave(house)
+                settle()
+    assert not left, "\n".join(f"{why} in {where}" for where, why in left.items())
