@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from app.opening import first_services, open_data
 from app.store.folder import DataFolder
 from app.store.window_state import WindowStateFile
 from app.ui.appearance import Appearance
-from app.ui.early import Early, FirstPainting
+from app.ui.early import FirstPainting
 from app.ui.icons import app_icon
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
@@ -51,6 +52,7 @@ def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
         return _run(opened, offline, wish)
     finally:
         opened.database.close()
+        gc.enable()
 
 
 def _run(opened: Opened, offline: bool, wish: Wish) -> int:
@@ -98,16 +100,18 @@ class _Start:
         self._window = window
         self._instance = instance
         self._wish = wish
-        self._early = Early([instance.asked])
         self._hook = sys.excepthook
 
     def finish(self) -> None:
+        # What is there now stays: looking through it again and again would hold up the window.
+        gc.freeze()
+        gc.enable()
         desktop = self._window.desktop
         sys.excepthook = _reporter(self._window)
         self._instance.asked.connect(desktop.fulfil)
+        self._instance.listen()
         if self._wish != Wish():
             desktop.fulfil(self._wish)
-        self._early.pass_on()
 
     def fail(self, error: Exception) -> None:
         self.error = error

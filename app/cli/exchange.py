@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.cli.output import Output
 from app.core.errors import ChatNotFound, ExportFailed
 from app.core.exchange.report import reports, told
-from app.core.export import ExportOptions, file_name
+from app.core.export import ExportOptions
 from app.services.exchange.reading import read_files
 from app.services.exchange.writing import tell, text_of, write_file, write_files
 from app.wiring import Core
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
-    """To stdout; with --output to a file or into a folder, which PDFs always need."""
+    """To stdout, or with --output to a file or into a folder; a PDF at least into this folder."""
     options = ExportOptions(args.format, args.reasoning, args.branches)
     ids = [core.chats.chat(called).id for called in args.what]
     if args.folder is not None:
@@ -37,7 +37,7 @@ def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
         )
     target: Path | None = args.output
     if target is None and options.kind == "pdf":
-        target = Path(f"{file_name(chats[0].chat.title)}.pdf") if len(chats) == 1 else Path()
+        target = Path()
     if target is None:
         _print(text_of(chats, options), options, out)
         return
@@ -54,7 +54,7 @@ def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
 
 def import_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
     """Report what was read and what not; with --dry-run nothing is kept."""
-    files = list(read_files([path.expanduser() for path in args.what], CancelToken()))
+    files = list(read_files([Path(it).expanduser() for it in args.what], CancelToken()))
     chats = [chat for file in files for chat in file.chats]
     said = reports(files, core.imports.known([chat.chat.id for chat in chats]))
     if not args.dry_run:

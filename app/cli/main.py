@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -59,10 +60,12 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
 
         return doctor(folder, out)
     if args.command in (None, "open") and has_display():
+        gc.disable()  # What is imported is no garbage; the window turns it on again.
         try:
             with ending_at_once():
                 from app import window
         except ImportError as error:
+            gc.enable()
             out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
         else:
             return window.open_window(folder, "offline" in args, _wish(args))

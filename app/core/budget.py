@@ -127,6 +127,23 @@ class ContextUse:
             exact=False,
         )
 
+    def recounted(self, draft: str, more: int) -> ContextUse | None:
+        """The same with another draft, which takes so many tokens more (or fewer).
+
+        None where that may change what has to leave: then all is to be measured again.
+        """
+        if not self.parts or self.parts[-1].place != "draft" or self.prompt + more > self.room:
+            return None
+        last = self.parts[-1]
+        last = replace(last, words=_beginning(draft), tokens=max(0, last.tokens + more))
+        return replace(
+            self,
+            parts=(*self.parts[:-1], last),
+            total=self.total + more,
+            prompt=self.prompt + more,
+            draft=draft,
+        )
+
 
 def use_of(
     prompt: ChatPrompt,

@@ -42,9 +42,7 @@ class Strand:
     messages: tuple[StoredMessage, ...]
 
 
-def strands(
-    chat: Chat, messages: Iterable[StoredMessage], *, branches: bool
-) -> tuple[Strand, ...]:
+def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) -> tuple[Strand, ...]:
     """The path that a chat shows and, if wanted, every other, from where it branches off.
 
     messages: on every branch, in the order in which they were written.

@@ -14,7 +14,9 @@ _BUSY = 0.5
 def speed_words(speed: Speed) -> str:
     """How fast it writes: "about 12 tokens a second"."""
     number = f"{speed.about:.0f}" if speed.about >= 2 else f"{speed.about:.1f}"
-    return f"{'at least' if speed.at_least else 'about'} {number} tokens a second"
+    if speed.at_least:
+        return f"at least {number} tokens a second"
+    return f"about {number} tokens a second"
 
 
 def default_sentence(it: Placed) -> str:
@@ -25,13 +27,14 @@ def default_sentence(it: Placed) -> str:
         ),
         "processor": "It fits into the free memory with room to spare",
     }[it.device]
-    return f"{it.size.good_at} {where}, and writes {speed_words(it.speed)}."
+    return f"{it.size.good_at} {_runs(where, it)}"
 
 
 def faster_sentence(it: Placed, default: Placed) -> str:
     times = it.speed.about / default.speed.about
     less = ", and takes less memory" if it.parts.total < default.parts.total else ""
-    return f"{it.size.good_at} It writes about {times:.1f} times as fast{less}."
+    faster = f"It writes about {times:.1f} times as fast{less}."
+    return f"{it.size.good_at} {faster}"
 
 
 def smarter_sentence(it: Placed, default: Placed) -> str:
@@ -41,8 +44,14 @@ def smarter_sentence(it: Placed, default: Placed) -> str:
         "partial": f"About {it.share:.0%} of it fits on the graphics card, the rest beside it",
         "no": "",
     }[it.verdict]
-    slower = "" if it.speed.about >= default.speed.about else ", slower than the suggestion"
-    return f"{it.size.good_at} {price}, and writes {speed_words(it.speed)}{slower}."
+    if it.speed.about >= default.speed.about:
+        return f"{it.size.good_at} {_runs(price, it)}"
+    slower = f"{price}, and writes {speed_words(it.speed)}, slower than the suggestion."
+    return f"{it.size.good_at} {slower}"
+
+
+def _runs(where: str, it: Placed) -> str:
+    return f"{where}, and writes {speed_words(it.speed)}."
 
 
 def mtp_sentence(it: Placed) -> str:
@@ -56,7 +65,8 @@ def mtp_sentence(it: Placed) -> str:
         return "Off: this file comes without the model's MTP head."
     if not it.parts.drafter:
         return "Off: there is no room left for guessing ahead."
-    return f"{'On' if mtp.help == 'on' else 'Automatic'}: {mtp.why[:1].lower()}{mtp.why[1:]}"
+    why = mtp.why[:1].lower() + mtp.why[1:]
+    return f"On: {why}" if mtp.help == "on" else f"Automatic: {why}"
 
 
 def note(

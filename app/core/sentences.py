@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 
 _END = re.compile(r"[.!?…]+[\"”’»)*_]*(?=\s)|[。！？]+|\n")  # noqa: RUF001 - ends of sentences
-_SHORT = re.compile(r"(?:^|[\s(])(?:[^\W\d_]|\d+|[A-Za-z]\.\s?[A-Za-z]|bzw|ca|etc|vs|Dr|Mr|Mrs|Nr)$")
+_SHORT = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d_]|\d+|[A-Za-z]\.\s?[A-Za-z]|bzw|ca|etc|vs|Dr|Mr|Mrs|Nr)$"
+)
 """What stands before a full stop that ends no sentence: a single letter, a number, “e.g”."""
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

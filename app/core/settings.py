@@ -379,7 +379,9 @@ def is_multiline(field: SettingField) -> bool:
 def shown(word: str) -> str:
     """A word that is the value of a setting, as it is written in the form: “Leave out”."""
     words = word.replace("_", " ")
-    return words[:1].upper() + words[1:] if words.replace(" ", "").isalpha() else word
+    if not words.replace(" ", "").replace("+", "").isalpha():
+        return word
+    return "+".join(part[:1].upper() + part[1:] for part in words.split("+"))
 
 
 def limits_of(field: SettingField) -> tuple[float | None, float | None]:

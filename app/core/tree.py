@@ -94,11 +94,6 @@ class Tree:
         ids = self.children.get(node.parent_id, ()) if node else ()
         return Fork(ids, ids.index(message_id)) if len(ids) > 1 else None
 
-    def forks(self, path: Sequence[str]) -> dict[str, Fork]:
-        """Of the messages of a path, those that have others beside them."""
-        found = {message_id: self.fork(message_id) for message_id in path}
-        return {message_id: fork for message_id, fork in found.items() if fork is not None}
-
     def leaf_of(self, message_id: str, seen: Mapping[str, str]) -> str:
         """The end of the path to show for a message: where one was last, else the newest.
 

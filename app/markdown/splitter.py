@@ -14,7 +14,7 @@ from typing import Any
 from app.markdown.blocks import Block, Code, Formula
 from app.markdown.parser import Parser
 
-LONGEST_BLOCK = 6_000
+LONGEST_BLOCK = 4_000
 """Characters of a block after which it is cut where that shows least."""
 _LONGEST_WITH_CODE = 24_000
 """As above for a list with code in it that has not ended: a cut would show."""

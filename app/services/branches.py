@@ -48,7 +48,8 @@ class Branches(QObject):
 
     def forks(self, chat_id: str, path: Sequence[str]) -> dict[str, Fork]:
         """Of the messages of a path, those that have others beside them."""
-        return self._store.tree(chat_id).forks(path)
+        beside = self._store.beside(chat_id)
+        return {it: Fork(beside[it], beside[it].index(it)) for it in path if it in beside}
 
     def told(self, chat_id: str) -> tuple[Tree, str | None]:
         """All branches with how their messages begin, and the end of the path that is shown."""
@@ -56,8 +57,7 @@ class Branches(QObject):
 
     def is_shown(self, message: StoredMessage) -> bool:
         """Whether a message, just written, is on the path that its chat shows."""
-        tree = self._store.tree(message.chat_id)
-        return message.id in tree.path(self._store.leaf(message.chat_id))[-2:]
+        return message.id in self._store.last_two(message.chat_id)
 
     def go(self, chat_id: str, message_id: str) -> None:
         """Show the path through a message, to where one was on it last."""

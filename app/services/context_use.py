@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.budget import ContextUse
 from app.core.conversation import OverflowPolicy, StoredMessage
 from app.services.answers import AnswerOptions
 from app.services.counting import Counting
@@ -46,8 +47,17 @@ class ContextUses(QObject):
         self._latest = Latest(tasks, COUNTING)
         self._chosen: dict[str, OverflowPolicy] = {}
 
-    def look(self, chat_id: str | None, draft: str, options: AnswerOptions) -> None:
-        """Find out what the next question takes; what was asked before counts no more."""
+    def look(
+        self,
+        chat_id: str | None,
+        draft: str,
+        options: AnswerOptions,
+        known: ContextUse | None = None,
+    ) -> None:
+        """Find out what the next question takes; what was asked before counts no more.
+
+        known: what was found before, where since then nothing but the draft has changed.
+        """
         settings = self._settings.current
 
         def failed(error: Exception) -> None:
@@ -56,8 +66,13 @@ class ContextUses(QObject):
             else:
                 self.failed.emit(error)
 
+        def look() -> ContextUse:
+            if known is not None:
+                return self._counting.again(known, chat_id, draft, settings, options)
+            return self._counting.use(chat_id, draft, settings, options)
+
         self._latest.run(
-            lambda: self._counting.use(chat_id, draft, settings, options),
+            look,
             lambda use: self.known.emit(chat_id, use),
             failed,
         )

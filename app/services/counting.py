@@ -62,6 +62,32 @@ class Counting:
             summed=summed_up(path, summary),
         )
 
+    def again(
+        self,
+        known: ContextUse,
+        chat_id: str | None,
+        draft: str,
+        settings: Settings,
+        options: AnswerOptions,
+    ) -> ContextUse:
+        """What `use` says, where nothing but the draft is another than in what is known.
+
+        The chat is not read and measured again, so that it may be as long as it likes. Raises
+        what `use` raises.
+        """
+        chosen = self._answers.in_chat(chat_id, options) if chat_id is not None else options
+        prepared = self._answers.prepare(settings, chosen)
+        counted = [
+            self._counted(prepared, replace(prepared.request, messages=(Message("user", text),)))
+            for text in (known.draft, draft)
+        ]
+        before, now = counted
+        if known.exact and before is not None and now is not None:
+            recounted = known.recounted(draft, now.total - before.total)
+            if recounted is not None:
+                return recounted
+        return self.use(chat_id, draft, settings, options)
+
     def _counted(self, prepared: Prepared, request: ChatRequest) -> Measured | None:
         """None where the model is not loaded, or its chat template refuses the messages."""
         try:

@@ -13,6 +13,7 @@ from app.core.waiting import Waiting
 from app.services.answers import AnswerOptions
 from app.services.generation import Generation
 from app.services.tasks import STORE, Tasks
+from app.store.message_rows import new_id
 from app.store.waiting import WaitingStore
 
 _OF_THE_MOMENT = {"chat", "anyway", "under", "begins"}
@@ -63,14 +64,22 @@ class WaitingMessages(QObject):
     ) -> None:
         """failed: called if it could not be saved."""
 
-        def added(item: Waiting) -> None:
-            self._going[item.id] = chat_id
+        item_id = new_id()
+        self._going[item_id] = chat_id  # it may be read before its saving is told
+
+        def added(_: Waiting) -> None:
             self.changed.emit(chat_id)
             if not self._generation.is_answering(chat_id):
                 self._next(chat_id)  # the answer has ended meanwhile
 
+        def not_added(error: Exception) -> None:
+            self._going.pop(item_id, None)
+            failed(error)
+
         kept = options_as_json(options)
-        self._tasks.run(lambda: self._store.add(chat_id, text, kept), added, failed, on=STORE)
+        self._tasks.run(
+            lambda: self._store.add(chat_id, text, kept, item_id), added, not_added, on=STORE
+        )
 
     def change(self, item: Waiting, text: str) -> None:
         self._write(item.chat_id, lambda: self._store.change(item.id, text))

@@ -14,6 +14,9 @@ from app.store.message_rows import insert_message, insert_turn, leaf_of, show_le
 _BELOW = """WITH RECURSIVE below(id) AS (
     VALUES (?) UNION ALL SELECT m.id FROM messages m JOIN below ON m.parent_id = below.id
 )"""
+_ABOVE = """WITH RECURSIVE above(id) AS (
+    VALUES (?) UNION ALL SELECT m.parent_id FROM messages m JOIN above ON m.id = above.id
+)"""
 
 
 class BranchStore:
@@ -30,6 +33,34 @@ class BranchStore:
         """All branches, without words: a fraction of what reading the messages takes."""
         with self._database.read() as db:
             return _tree(db, chat_id)
+
+    def beside(self, chat_id: str) -> dict[str, tuple[str, ...]]:
+        """Of the messages that others stand beside: all of these, in the order of their writing.
+
+        The database finds them: to read a whole long chat takes longer than a frame.
+        """
+        with self._database.read() as db:
+            rows = db.execute(
+                "WITH there AS (SELECT id, coalesce(parent_id, '') AS parent, created, rowid AS row"
+                " FROM messages WHERE chat_id = ? AND deleted IS NULL)"
+                " SELECT id, parent FROM there WHERE parent IN"
+                " (SELECT parent FROM there GROUP BY parent HAVING count(*) > 1)"
+                " ORDER BY created, row",
+                (chat_id,),
+            ).fetchall()
+        families: dict[str, list[str]] = {}
+        for row in rows:
+            families.setdefault(row["parent"], []).append(row["id"])
+        return {it: tuple(ids) for ids in families.values() for it in ids}
+
+    def last_two(self, chat_id: str) -> tuple[str, ...]:
+        """The end of the path that a chat shows, and what comes before it."""
+        with self._database.read() as db:
+            leaf = leaf_of(db, chat_id)
+            row = db.execute(
+                "SELECT parent_id FROM messages WHERE id = ? AND deleted IS NULL", (leaf,)
+            ).fetchone()
+        return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
 
     def told(self, chat_id: str) -> Tree:
         """All branches, with how their messages begin."""
@@ -98,7 +129,7 @@ class BranchStore:
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT message_id, edits.text AS text FROM edits"
-                " JOIN messages ON messages.id = message_id WHERE chat_id = ?",
+                " CROSS JOIN messages ON messages.id = message_id WHERE chat_id = ?",
                 (chat_id,),
             ).fetchall()
         return {row["message_id"]: row["text"] for row in rows}
@@ -137,11 +168,18 @@ class BranchStore:
         return Removed(message.chat_id, message.id, ids, leaf)
 
     def put_back(self, removed: Removed) -> None:
-        """Bring back what was taken out, and show what was shown then."""
+        """Bring back what was taken out, and show what was shown then.
+
+        What it follows comes back, too, if that was taken out since.
+        """
         with self._database.write() as db:
             leaf_of(db, removed.chat_id)
             db.executemany(
                 "UPDATE messages SET deleted = NULL WHERE id = ?", [(it,) for it in removed.ids]
+            )
+            db.execute(
+                f"{_ABOVE} UPDATE messages SET deleted = NULL WHERE id IN above",  # noqa: S608
+                (removed.message_id,),
             )
             db.execute(
                 "UPDATE chats SET leaf_id = ? WHERE id = ?", (removed.leaf_id, removed.chat_id)

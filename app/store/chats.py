@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
-from app.core.assistants import NewChat
 from app.core.conversation import (
     Chat,
     StoredMessage,
@@ -14,12 +14,14 @@ from app.core.conversation import (
     title_from,
 )
 from app.core.errors import AnswerInUse, ChatNotFound
-from app.store.chat_settings import save_own
 from app.store.db import Database
 from app.store.message_rows import insert_message, insert_turn, leaf_of, new_id, show_leaf
 from app.store.rows import chat_of, message_of
 from app.store.writers import is_alive, this_writer
-from engines.types import MtpMode
+
+if TYPE_CHECKING:
+    from app.core.assistants import NewChat
+    from engines.types import MtpMode
 
 _BEHIND_ALL = "\U0010ffff"
 """Comes after every character that an id may go on with."""
@@ -89,6 +91,8 @@ class ChatStore:
                     (chat_id, title_from(text), now, now, mtp),
                 )
                 if begins is not None:
+                    from app.store.chat_settings import save_own
+
                     save_own(db, chat_id, begins)
                 if begins is not None and begins.greeting:
                     greeting = insert_message(

@@ -55,7 +55,13 @@ class Snapshots:
         """
         taken = self._copy(now.strftime(_NAME), cancel)
         if taken is not None:
-            for old in sorted(self._folder.glob("chats-*.db"), reverse=True)[keep:]:
+            # One with a later date is of a clock that was wrong, and the first to go.
+            newest_first = sorted(
+                self._folder.glob("chats-*.db"),
+                key=lambda file: (file.name <= taken.name, file.name),
+                reverse=True,
+            )
+            for old in newest_first[keep:]:
                 old.unlink(missing_ok=True)
         return taken
 

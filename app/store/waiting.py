@@ -31,10 +31,14 @@ class WaitingStore:
             for row in rows
         )
 
-    def add(self, chat_id: str, text: str, options: str) -> Waiting:
-        """Behind all that wait in its chat, for the branch that is shown. Raises ChatNotFound."""
+    def add(self, chat_id: str, text: str, options: str, item_id: str | None = None) -> Waiting:
+        """Behind all that wait in its chat, for the branch that is shown. Raises ChatNotFound.
+
+        item_id: as it is to be called; None makes one up.
+        """
         with self._database.write() as db:
-            item = Waiting(new_id(), chat_id, text, options, time.time(), leaf_of(db, chat_id))
+            item_id = item_id or new_id()
+            item = Waiting(item_id, chat_id, text, options, time.time(), leaf_of(db, chat_id))
             last = db.execute(
                 "SELECT coalesce(max(position), 0) FROM waiting WHERE chat_id = ?", (chat_id,)
             ).fetchone()[0]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 from app.ui.scale import scaled
@@ -14,9 +15,9 @@ _FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
 
 
 def icon(name: str, colour: str, size: int = 20) -> QIcon:
-    """An icon, sharp on screens of one, two and three times the density; size as of the design."""
+    """An icon, sharp on every screen that is there; size as of the design."""
     drawn = QIcon()
-    for ratio in (1, 2, 3):
+    for ratio in sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()}):
         drawn.addPixmap(pixmap(name, colour, scaled(size), ratio))
     return drawn
 
@@ -40,9 +41,13 @@ def icon_file(name: str) -> Path:
     return _FOLDER / f"{name}.svg"
 
 
+@cache
+def _drawing(name: str) -> str:
+    return (_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+
+
 def _drawn(name: str, colour: str, size: int, ratio: float) -> QPixmap:
-    drawing = (_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", colour).encode()))
+    renderer = QSvgRenderer(QByteArray(_drawing(name).replace("currentColor", colour).encode()))
     picture = QPixmap(QSize(size, size) * ratio)
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "resources" / "translations"
 
 _CODES = {"english": "en", "deutsch": "de"}
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-ZÄÖÜ“0-9])")
-_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d{1,3}(?:,\d{3})+")
+_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
 
 
 class Problem(Protocol):
@@ -36,10 +36,11 @@ class Problem(Protocol):
 class Translator(QTranslator):
     """Looks every text up in Hearth's one context, whichever class asks for it."""
 
-    def translate(
+    def translate(  # type: ignore[override]
         self, _context: str, text: str, disambiguation: str | None = None, n: int = -1
-    ) -> str:
-        return super().translate(CONTEXT, text, disambiguation or "", n)
+    ) -> str | None:
+        # "" would be a translation; None leaves the text to the next translator, or as it is.
+        return super().translate(CONTEXT, text, disambiguation or "", n) or None
 
 
 def code_of(wish: str, system: QLocale | None = None) -> str:
@@ -81,13 +82,17 @@ def translated(text: str) -> str:
     """
     if not text or QLocale().language() in {QLocale.Language.English, QLocale.Language.C}:
         return text
-    whole = _known(text)
+    direct = _look_up(text)
+    if direct is not None:
+        return direct
+    sentences = _SENTENCE.split(text)
+    apart = [_known(sentence) for sentence in sentences]
+    if None not in apart:
+        return " ".join(str(sentence) for sentence in apart)
+    whole = _filled(text)
     if whole is not None:
         return whole
-    sentences = _SENTENCE.split(text)
-    if len(sentences) == 1:
-        return text
-    return " ".join(_known(sentence) or sentence for sentence in sentences)
+    return " ".join(new or old for new, old in zip(apart, sentences, strict=True))
 
 
 def in_full(problem: Problem) -> str:
@@ -97,8 +102,11 @@ def in_full(problem: Problem) -> str:
 
 def _known(text: str) -> str | None:
     direct = _look_up(text)
-    if direct is not None:
-        return direct
+    return direct if direct is not None else _filled(text)
+
+
+def _filled(text: str) -> str | None:
+    """Its template in the window's language, with its values."""
     found = _templates().match(text)
     if found is None:
         return None
@@ -114,7 +122,14 @@ def _value(value: str) -> str:
     if _AMOUNT.fullmatch(value):
         point, group = QLocale().decimalPoint(), QLocale().groupSeparator()
         return value.translate({ord("."): point, ord(","): group})
-    return translated(value) if " " in value else value
+    if " " not in value:
+        return value
+    said = translated(value)
+    if said != value:
+        return said
+    begun = value[:1].upper() + value[1:]  # a sentence that goes on from another begins small
+    whole = translated(begun)
+    return whole if whole != begun else value
 
 
 def _look_up(text: str) -> str | None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.markdown.spans import is_openable
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.widgets.message_dialog import MessageDialog
 from app.ui.widgets.toast import Toast
 from app.ui.widgets.toasts import Toasts
@@ -35,7 +35,7 @@ class Notifier(QObject):
         self._log_file = log_file
         self._is_offline = is_offline
         self._toasts = Toasts(window)
-        self._undo: Toast | None = None
+        self._undos: list[Toast] = []
 
     def say(self, text: str) -> None:
         """Something went as it should."""
@@ -47,8 +47,8 @@ class Notifier(QObject):
     def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
         """Something was done that can be taken back for a few seconds."""
         toast = self.offer(text, self.tr("Undo"), undo, drawing="again")
-        toast.closed.connect(lambda: self._forget_undo(toast))
-        self._undo = toast
+        toast.closed.connect(lambda: self._undos.remove(toast))
+        self._undos.append(toast)
 
     def offer(
         self, text: str, action: str, act: Callable[[], None], *, drawing: str = "check"
@@ -79,14 +79,14 @@ class Notifier(QObject):
             self.say(self.tr("It lies in {0}.").format(path.parent))
 
     def undo(self) -> None:
-        """Take back what was offered last, as its button does."""
-        if self._undo is not None:
-            self._undo.action.click()
+        """Take back what was offered last, as its button does; once more: what was before it."""
+        if self._undos:
+            self._undos[-1].action.click()
 
     def error(self, error: BaseException) -> None:
         """An error of the world is explained; a bug of ours is reported in a dialog."""
         if isinstance(error, UserError):
-            lines = (translated(said(error.what)), translated(said(error.why)), translated(said(error.do)))
+            lines = (translated(error.what), translated(error.why), translated(error.do))
             self._toasts.show(Toast(lines, seconds=0, problem=True))
         else:
             self._show_bug(error)
@@ -147,15 +147,11 @@ class Notifier(QObject):
         if answer == "copyReport":
             QGuiApplication.clipboard().setText(report)
 
-    def _forget_undo(self, toast: Toast) -> None:
-        if self._undo is toast:
-            self._undo = None
-
 
 def startup_dialog(error: UserError) -> MessageDialog:
     """The message for an error that keeps the window from opening."""
     return MessageDialog(
-        [translated(said(error.what)), translated(said(error.why)), translated(said(error.do))],
+        [translated(error.what), translated(error.why), translated(error.do)],
         [("close", QCoreApplication.translate("notify", "Close"))],
         drawing="warning",
     )

@@ -20,7 +20,7 @@ from app.services.settings import SettingsService
 from app.ui.actions import commands
 from app.ui.desktop.keys import refusal, with_keys
 from app.ui.desktop.shortcut_row import ShortcutRow
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -124,7 +124,7 @@ class ShortcutsDialog(QDialog):
             self._settings.set("shortcuts", changes)
         except UserError as error:
             row = self._rows.get(name) or next(iter(self._rows.values()))
-            row.show_problem(f"{translated(said(error.why))} {translated(said(error.do))}")
+            row.show_problem(f"{translated(error.why)} {translated(error.do)}")
 
     def _filter(self, words: str) -> None:
         typed = folded(words)

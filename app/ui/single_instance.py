@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QLockFile, QObject, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
+
+if TYPE_CHECKING:
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 _WAIT_MS = 1000
 
@@ -26,7 +28,7 @@ class SingleInstance(QObject):
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         """Raises AlreadyOpen, after the window that is open was asked to show itself."""
         super().__init__(parent)
-        self._name = server_name(folder)
+        self._folder = folder
         self._lock = QLockFile(str(folder / "window.lock"))
         # However long the window is open, its lock only ends with its process.
         self._lock.setStaleLockTime(0)
@@ -39,14 +41,25 @@ class SingleInstance(QObject):
                 else f"Another Hearth uses the data folder {folder}.",
                 "Go on in that window, or close it first.",
             )
+        self._server: QLocalServer | None = None
+
+    def listen(self) -> None:
+        """Hear of further starts; until then they are told that Hearth is open, and that is all.
+
+        Qt's network library is not loaded before.
+        """
+        from PySide6.QtNetwork import QLocalServer
+
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._answer)
-        QLocalServer.removeServer(self._name)
-        self._server.listen(self._name)
+        name = server_name(self._folder)
+        QLocalServer.removeServer(name)
+        self._server.listen(name)
 
     def close(self) -> None:
-        self._server.close()
+        if self._server is not None:
+            self._server.close()
         self._lock.unlock()
 
     def _take_lock(self) -> bool:
@@ -63,16 +76,18 @@ class SingleInstance(QObject):
         return int(pid)
 
     def _answer(self) -> None:
+        if self._server is None:
+            return
         connection = self._server.nextPendingConnection()
-        if connection.state() is QLocalSocket.LocalSocketState.UnconnectedState:
+        if connection.state() is connection.LocalSocketState.UnconnectedState:
             self._hear(connection)
         else:
             connection.disconnected.connect(self._heard)
 
     def _heard(self) -> None:
         connection = self.sender()
-        if isinstance(connection, QLocalSocket):
-            self._hear(connection)
+        if connection is not None:
+            self._hear(cast("QLocalSocket", connection))
 
     def _hear(self, connection: QLocalSocket) -> None:
         """All has been said."""
@@ -83,12 +98,16 @@ class SingleInstance(QObject):
 
 def server_name(folder: Path) -> str:
     """The name of the local server for a data folder: short, and the same for every spelling."""
+    import hashlib
+
     digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
     return f"hearth-{digest[:16]}"
 
 
 def pass_on(folder: Path, wish: Wish) -> bool:
     """Have the window of this folder fulfil a wish; whether there is one."""
+    from PySide6.QtNetwork import QLocalSocket
+
     connection = QLocalSocket()
     connection.connectToServer(server_name(folder))
     if not connection.waitForConnected(_WAIT_MS):

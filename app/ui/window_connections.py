@@ -72,6 +72,7 @@ def _connect_models(window: MainWindow) -> None:
     services.models.listed.connect(window.show_models)
     services.models.listed.connect(lambda: window.page.mtp.apply(services.settings.current))
     window.connections.back.connect(window.go_to_chat)
+    window.connections.discover.connect(lambda: window.go_to_models("discover"))
     for shows in (window.strip, window.page.welcome, models.discover, window.sidebar.badge):
         services.downloads.changed.connect(shows.show_downloads)
     services.downloads.came.connect(window.strip.show_came)

@@ -841,14 +841,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/answer_footer.py" />
-      <location filename="../../app/ui/chat/context_list.py" />
-      <location filename="../../app/ui/chat/facts_words.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} tokens</source>
-      <translation>{0} Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/answer_footer.py" />
       <source>{0} % accepted</source>
       <translation>{0} % angenommen</translation>
     </message>
@@ -856,6 +848,14 @@
       <location filename="../../app/ui/chat/answer_footer.py" />
       <source>{0}, chosen</source>
       <translation>{0}, gewählt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/answer_footer.py" />
+      <location filename="../../app/ui/chat/context_list.py" />
+      <location filename="../../app/ui/chat/facts_words.py" />
+      <location filename="../../app/ui/models/details/facts_card.py" />
+      <source>{0} tokens</source>
+      <translation>{0} Token</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/answer_footer.py" />
@@ -2029,6 +2029,13 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <location filename="../../app/ui/models/models_page.py" />
+      <source>Discover models</source>
+      <translation>Modelle entdecken</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/connections_page.py" />
       <source>The list could not be read.</source>
       <translation>Die Liste ließ sich nicht lesen.</translation>
     </message>
@@ -2382,6 +2389,11 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
+      <source>Format</source>
+      <translation>Format</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/export_dialog.py" />
       <source>With the model's reasoning</source>
       <translation>Mit den Überlegungen des Modells</translation>
     </message>
@@ -2389,11 +2401,6 @@
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <source>With all branches</source>
       <translation>Mit allen Zweigen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/exchange/export_dialog.py" />
-      <source>All chats in one file</source>
-      <translation>Alle Chats in einer Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
@@ -2419,6 +2426,11 @@
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <source>Everything; Hearth can import it again without loss.</source>
       <translation>Alles; Hearth kann es ohne Verlust wieder importieren.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/export_dialog.py" />
+      <source>All chats in one file</source>
+      <translation>Alle Chats in einer Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
@@ -3075,6 +3087,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
+      <location filename="../../app/core/recommend_words.py" />
       <source>about {0} tokens a second</source>
       <translation>etwa {0} Token pro Sekunde</translation>
     </message>
@@ -3511,12 +3524,6 @@
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <source>Clear what has come</source>
       <translation>Fertige entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <location filename="../../app/ui/models/models_page.py" />
-      <source>Discover models</source>
-      <translation>Modelle entdecken</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4637,6 +4644,11 @@
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
+      <source>Ctrl+Enter</source>
+      <translation>Strg+Enter</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
       <source>Say when an answer is done</source>
       <translation>Fertige Antworten melden</translation>
     </message>
@@ -5004,6 +5016,276 @@
       <location filename="../../app/core/suggested_assistants.py" />
       <source>What is on your mind? Tell me what you are weighing up.</source>
       <translation>Was beschäftigt dich? Erzähl mir, was du abwägst.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its licence is not free for firms with a yearly revenue of 10 million US dollars or more.</source>
+      <translation>Die Lizenz ist nicht frei für Firmen mit einem Jahresumsatz ab 10 Millionen US-Dollar.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Google's Gemma terms apply, which forbid some uses.</source>
+      <translation>Es gelten Googles Gemma-Bedingungen, die manche Nutzung verbieten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Everyday questions, writing and translation on small computers; it sees pictures.</source>
+      <translation>Alltägliche Fragen, Schreiben und Übersetzen auf kleinen Computern; es sieht Bilder.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Everyday questions, writing, translation and pictures on an ordinary laptop.</source>
+      <translation>Alltägliche Fragen, Schreiben, Übersetzen und Bilder auf einem gewöhnlichen Laptop.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Careful answers, longer texts and pictures, on a graphics card of 12 GB.</source>
+      <translation>Sorgfältige Antworten, längere Texte und Bilder, auf einer Grafikkarte mit 12 GB.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Thorough answers at the speed of a small model, as only 4 of its 26 billion parameters work at a time.</source>
+      <translation>Gründliche Antworten im Tempo eines kleinen Modells, da nur 4 seiner 26 Milliarden Parameter zugleich arbeiten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>The most thorough of its family, for hard questions; slow without a large graphics card.</source>
+      <translation>Das gründlichste seiner Familie, für schwere Fragen; langsam ohne große Grafikkarte.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Short questions and simple texts on any computer.</source>
+      <translation>Kurze Fragen und einfache Texte auf jedem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Quick answers and simple texts where memory is short.</source>
+      <translation>Schnelle Antworten und einfache Texte, wo Speicher knapp ist.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Reasoning, mathematics and code beyond its size; it thinks before it answers.</source>
+      <translation>Schlussfolgern, Mathematik und Code über seine Größe hinaus; es denkt vor der Antwort nach.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Reasoning, mathematics, code and long texts; it thinks before it answers.</source>
+      <translation>Schlussfolgern, Mathematik, Code und lange Texte; es denkt vor der Antwort nach.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Hard questions and code; Qwen 3.6 27B is its better successor.</source>
+      <translation>Schwere Fragen und Code; Qwen 3.6 27B ist der bessere Nachfolger.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Thorough and quick; Qwen 3.6 35B-A3B is its better successor.</source>
+      <translation>Gründlich und schnell; Qwen 3.6 35B-A3B ist der bessere Nachfolger.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>The hardest questions, code and long documents, on a workstation.</source>
+      <translation>Die schwersten Fragen, Code und lange Dokumente, auf einer Workstation.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Hard questions, code and long documents, on a graphics card of 24 GB.</source>
+      <translation>Schwere Fragen, Code und lange Dokumente, auf einer Grafikkarte mit 24 GB.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Thorough answers and code at the speed of a small model, as only 3 of its 35 billion parameters work at a time.</source>
+      <translation>Gründliche Antworten und Code im Tempo eines kleinen Modells, da nur 3 seiner 35 Milliarden Parameter zugleich arbeiten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Reasoning and tools at the speed of a small model; it thinks before it answers.</source>
+      <translation>Schlussfolgern und Werkzeuge im Tempo eines kleinen Modells; es denkt vor der Antwort nach.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Hard reasoning and tools on a workstation; it thinks before it answers.</source>
+      <translation>Schweres Schlussfolgern und Werkzeuge auf einer Workstation; es denkt vor der Antwort nach.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Plain answers and European languages on a small computer.</source>
+      <translation>Schlichte Antworten und europäische Sprachen auf einem kleinen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Plain answers, European languages and tools on an ordinary computer.</source>
+      <translation>Schlichte Antworten, europäische Sprachen und Werkzeuge auf einem gewöhnlichen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Careful answers, European languages and tools.</source>
+      <translation>Sorgfältige Antworten, europäische Sprachen und Werkzeuge.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Writing and changing code over many files.</source>
+      <translation>Code über viele Dateien schreiben und ändern.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Summaries, extraction and tools, with long texts in little memory.</source>
+      <translation>Zusammenfassungen, Auszüge und Werkzeuge, mit langen Texten in wenig Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Summaries, extraction and tools, quickly and with long texts in little memory.</source>
+      <translation>Zusammenfassungen, Auszüge und Werkzeuge, schnell und mit langen Texten in wenig Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Long documents, extraction and tools in an office.</source>
+      <translation>Lange Dokumente, Auszüge und Werkzeuge im Büro.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Summaries, extraction and tools in an office, without thinking first.</source>
+      <translation>Zusammenfassungen, Auszüge und Werkzeuge im Büro, ohne erst nachzudenken.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Plain questions in six European languages; all of its training is public.</source>
+      <translation>Schlichte Fragen in sechs europäischen Sprachen; sein ganzes Training ist öffentlich.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Very quick short answers on any computer.</source>
+      <translation>Sehr schnelle kurze Antworten auf jedem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Quick answers and extraction on small computers.</source>
+      <translation>Schnelle Antworten und Auszüge auf kleinen Computern.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Quick answers with more knowledge than a small model, as few parameters work at a time.</source>
+      <translation>Schnelle Antworten mit mehr Wissen als ein kleines Modell, da wenige Parameter zugleich arbeiten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Mathematics and reasoning in English on small computers.</source>
+      <translation>Mathematik und Schlussfolgern auf Englisch auf kleinen Computern.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Code and tools at the speed of a small model.</source>
+      <translation>Code und Werkzeuge im Tempo eines kleinen Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Finding passages by their meaning, in more than 100 languages.</source>
+      <translation>Stellen nach ihrer Bedeutung finden, in mehr als 100 Sprachen.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Finding passages by their meaning, in about 100 languages.</source>
+      <translation>Stellen nach ihrer Bedeutung finden, in etwa 100 Sprachen.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Finding passages by their meaning, with very little memory.</source>
+      <translation>Stellen nach ihrer Bedeutung finden, mit sehr wenig Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its drafter is small (59 MB) and was seen to give about a fifth more speed.</source>
+      <translation>Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its drafter is small (60 MB); whether it helps is measured on this computer.</source>
+      <translation>Sein Drafter ist klein (60 MB); ob er hilft, wird auf diesem Computer gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its drafter (0.3 GB) usually pays on a graphics card that holds the whole model.</source>
+      <translation>Sein Drafter (0,3 GB) lohnt sich meist auf einer Grafikkarte, die das ganze Modell fasst.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its drafter gains next to nothing with llama.cpp, so it is left out.</source>
+      <translation>Sein Drafter bringt mit llama.cpp fast nichts und bleibt deshalb weg.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its drafter (0.3 GB) is said to be worth up to twice the speed on a large card.</source>
+      <translation>Sein Drafter (0,3 GB) soll auf einer großen Karte bis zum doppelten Tempo bringen.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>The head of a model this small costs more time than it saves.</source>
+      <translation>Der Kopf eines so kleinen Modells kostet mehr Zeit, als er spart.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Reports reach from a third slower to a third faster, so it is measured on this computer.</source>
+      <translation>Berichte reichen von einem Drittel langsamer bis zu einem Drittel schneller, also wird auf diesem Computer gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>It usually pays on a graphics card, and was seen to cost time on some Macs.</source>
+      <translation>Es lohnt sich meist auf einer Grafikkarte und kostete auf manchen Macs Zeit.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>The suggested file comes without its MTP head.</source>
+      <translation>Die vorgeschlagene Datei kommt ohne ihren MTP-Kopf.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>The suggested file comes without its MTP head; the one with it is 2 GB larger.</source>
+      <translation>Die vorgeschlagene Datei kommt ohne ihren MTP-Kopf; die mit ihm ist 2 GB größer.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its head is the best case there is: about half as fast again on a card that holds it all.</source>
+      <translation>Sein Kopf ist der beste Fall, den es gibt: etwa anderthalbmal so schnell auf einer Karte, die alles fasst.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Gains are small where only few parameters work at a time, so it is measured on this computer.</source>
+      <translation>Wo nur wenige Parameter zugleich arbeiten, ist der Gewinn klein, also wird auf diesem Computer gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its drafter is of a kind that Hearth cannot use yet.</source>
+      <translation>Sein Drafter ist von einer Art, die Hearth noch nicht verwenden kann.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>It has no MTP; what it copies from the chat is still drafted.</source>
+      <translation>Es hat kein MTP; was es aus dem Chat abschreibt, wird trotzdem vorausgeraten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>It has no MTP; code that it copies is still drafted.</source>
+      <translation>Es hat kein MTP; Code, den es abschreibt, wird trotzdem vorausgeraten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Its memory cannot take tokens back cheaply and it has no MTP, so nothing is drafted.</source>
+      <translation>Sein Speicher kann Token nicht billig zurücknehmen, und es hat kein MTP, also wird nichts vorausgeraten.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Guessing ahead was seen to make models of its kind slower.</source>
+      <translation>Vorausraten hat Modelle seiner Art langsamer gemacht.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>It writes no text.</source>
+      <translation>Es schreibt keinen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../resources/catalogue.json" />
+      <source>Check the names of these settings against the installed vLLM.</source>
+      <translation>Prüfe die Namen dieser Einstellungen mit dem installierten vLLM.</translation>
     </message>
     <message>
       <location filename="../../app/core/asked.py" />
@@ -5406,38 +5688,28 @@
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
-      <source>{0} {1} tokens a second</source>
-      <translation>{0} {1} Token pro Sekunde</translation>
+      <source>It writes about {0} times as fast{1}.</source>
+      <translation>Es schreibt etwa {0}-mal so schnell{1}.</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
-      <source>at least</source>
-      <translation>mindestens</translation>
+      <source>{0}, and writes {1}, slower than the suggestion.</source>
+      <translation>{0}, und schreibt {1}, langsamer als der Vorschlag.</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
-      <source>{0} {1}, and writes {2}.</source>
-      <translation>{0} {1} und schreibt {2}.</translation>
+      <source>{0}, and writes {1}.</source>
+      <translation>{0}, und schreibt {1}.</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
-      <source>{0} It writes about {1} times as fast{2}.</source>
-      <translation>{0} Es schreibt etwa {1}-mal so schnell{2}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/recommend_words.py" />
-      <source>{0} {1}, and writes {2}{3}.</source>
-      <translation>{0} {1} und schreibt {2}{3}.</translation>
+      <source>at least {0} tokens a second</source>
+      <translation>mindestens {0} Token pro Sekunde</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
       <source>, and takes less memory</source>
       <translation>, und braucht weniger Speicher</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/recommend_words.py" />
-      <source>, slower than the suggestion</source>
-      <translation>, langsamer als der Vorschlag</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
@@ -5453,6 +5725,16 @@
       <location filename="../../app/core/recommend_words.py" />
       <source>Off: there is no room left for guessing ahead.</source>
       <translation>Aus: Für Vorausraten ist kein Platz mehr.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/recommend_words.py" />
+      <source>On: {0}</source>
+      <translation>An: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/recommend_words.py" />
+      <source>Automatic: {0}</source>
+      <translation>Automatisch: {0}</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />

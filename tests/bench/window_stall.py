@@ -108,6 +108,10 @@ class Gaps:
             self.computed.append(computed - self._computed)
         self._last, self._computed = now, computed
 
+    def stop(self) -> None:
+        self.on = False
+        self._timer.stop()
+
     def percentile(self, share: float) -> float:
         """In milliseconds."""
         ordered = sorted(self.seen)

@@ -47,21 +47,21 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import window
 from app.store.folder import DataFolder
 from app.ui.main_window import MainWindow
-from app.wiring import open_core
+from app.core.wish import Wish
 
 def begin():
-    main = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
+    main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
+    if main is None or not main.is_furnished:
+        QTimer.singleShot(20, begin)
+        return
     print(main.findChild(QWidget, "offlineSwitch").isChecked())
-    main._services.generation.ended.connect(lambda answer: main._go_to_models())
-    main._services.generation.ended.connect(lambda _: QTimer.singleShot(1500, main.close))
-    main._page.ask("What can you do?")
+    main.services.generation.ended.connect(lambda answer: main.go_to_models())
+    main.services.generation.ended.connect(lambda _: QTimer.singleShot(1500, main.close))
+    main.page.ask("What can you do?")
 
 window._application()
 QTimer.singleShot(0, begin)
-core = open_core(DataFolder.default(), offline=True)
-code = window.run(core)
-core.close()
-sys.exit(code)
+sys.exit(window.open_window(DataFolder.default(), True, Wish()))
 """
 
 # A datagram socket is only given its address by this: no packet is sent.

@@ -21,10 +21,8 @@ from PySide6.QtCore import QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 from app import window
 from app.core.wish import Wish
-from app.reports import keep_log
 from app.store.folder import DataFolder
 from app.ui.main_window import MainWindow
-from app.wiring import open_core
 
 KIND, ASKED, WRITTEN = sys.argv[1:]
 
@@ -32,7 +30,10 @@ def say(text):
     print(text, flush=True)
 
 def begin():
-    main = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
+    main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
+    if main is None or not main.is_furnished:
+        QTimer.singleShot(20, begin)
+        return
     page, generation = main.page, main.services.generation
     if KIND == "scratch":
         main.assisting.open_scratch()
@@ -58,12 +59,7 @@ def begin():
 
 window._application()
 QTimer.singleShot(0, begin)
-folder = DataFolder.default()
-core = open_core(folder)
-with keep_log(folder):
-    code = window.run(core, Wish())
-core.close()
-sys.exit(code)
+sys.exit(window.open_window(DataFolder.default(), False, Wish()))
 """
 
 

@@ -26,26 +26,24 @@ from app import window
 from app.store.folder import DataFolder
 from app.ui.main_window import MainWindow
 from app.ui.single_instance import SingleInstance
-from app.wiring import open_core
+from app.core.wish import Wish
 from engines.errors import UserError
-
-def the_window():
-    return next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
 
 def say(text):
     print(text, flush=True)
 
 def begin():
-    main = the_window()
-    page = main._page
+    main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
+    if main is None or not main.is_furnished:
+        QTimer.singleShot(20, begin)
+        return
+    page = main.page
     {body}
 
 window._application()
 QTimer.singleShot(0, begin)
 try:
-    core = open_core(DataFolder.default())
-    code = window.run(core)
-    core.close()
+    code = window.open_window(DataFolder.default(), False, Wish())
 except UserError as error:
     say(f"{{error.code}}: {{error.what}}")
     code = 1
@@ -93,7 +91,7 @@ def answers(data_dir: Path) -> list[tuple[str, str]]:
 
 
 ASK = """
-services = main._services
+services = main.services
 services.generation.ended.connect(lambda answer: (say(answer.state), main.close()))
 page.ask("What can you do?")
 """
@@ -131,13 +129,13 @@ say("open")
 
 
 SLOW = """
-main._services.settings.set("max_tokens", 0)
+main.services.settings.set("max_tokens", 0)
 seen = []
 def text(_, piece):
     seen.append(piece)
     QTimer.singleShot(400, lambda: say("streaming"))
-main._services.generation.text.connect(text)
-runtime = main._services.generation._answers._runtime
+main.services.generation.text.connect(text)
+runtime = main.services.generation._answers._runtime
 chat = runtime.chat
 def slowly(request, cancel):
     import time
@@ -160,11 +158,11 @@ def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: P
     again = start(
         """
 from app.core.places import ALL
-(chat,) = main._services.chats.page(ALL, 0, 9)
+(chat,) = main.services.chats.page(ALL, 0, 9)
 main.open_chat(chat.id)
 answer = page.transcript.last().message
 say(answer.state)
-main._services.generation.ended.connect(lambda ended: (say(ended.state), main.close()))
+main.services.generation.ended.connect(lambda ended: (say(ended.state), main.close()))
 page._go_on(answer)
 """
     )
@@ -178,7 +176,7 @@ page._go_on(answer)
 
 
 def test_closing_in_the_middle_keeps_what_was_answered(start: Start, data_dir: Path) -> None:
-    process = start(SLOW + "main._services.generation.text.connect(lambda *_: main.close())\n")
+    process = start(SLOW + "main.services.generation.text.connect(lambda *_: main.close())\n")
     assert process.wait(60) == 0
     ((state, text),) = answers(data_dir)
     assert state == "stopped"

@@ -172,7 +172,7 @@ def write_jan(folder: Path, *, new: bool) -> Path:
     thread = folder / ("01J9ZK" if new else "jan_1700000000")
     thread.mkdir(parents=True)
     unit = 1 if new else 1000
-    head = {
+    head: dict[str, Any] = {
         "id": thread.name,
         "object": "thread",
         "title": "New Jan" if new else "Old Jan",

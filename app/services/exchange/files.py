@@ -58,7 +58,7 @@ class Files:
         """A file that is not there yet, named after a title; upper and lower case are the same."""
         if folder not in self._taken:
             with _explained(folder):
-                self._taken[folder] = {name.casefold() for name in os.listdir(folder)}
+                self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
         taken, name = self._taken[folder], file_name(title)
         tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
         free = next(it for it in tries if it.casefold() not in taken)
@@ -67,11 +67,13 @@ class Files:
 
     def write(self, path: Path, text: str) -> None:
         """Raises DiskFull or ExportFailed; what was at `path` before is still there then."""
-        with self.whole(path) as partial:
-            with partial.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+        with (
+            self.whole(path) as partial,
+            partial.open("w", encoding="utf-8", newline="\n") as file,
+        ):
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
 
     @contextmanager
     def whole(self, path: Path) -> Iterator[Path]:

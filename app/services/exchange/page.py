@@ -78,7 +78,8 @@ p.who { font-weight: bold; color: #b0481e; margin-top: 18px; } p.tight { margin-
 code { font-family: monospace; font-size: 9pt; }
 pre { font-family: monospace; font-size: 9pt; background-color: #f3f1ee; white-space: pre-wrap;
   margin-top: 8px; margin-bottom: 10px; }
-table { margin-top: 8px; margin-bottom: 10px; } th { background-color: #f3f1ee; } a { color: #b0481e; }
+table { margin-top: 8px; margin-bottom: 10px; }
+th { background-color: #f3f1ee; } a { color: #b0481e; }
 """ + _CODE  # fmt: skip
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.core.assistants import Assistant
 from app.ui.theme import GRID
-from app.ui.widgets.chip import Chip
+from app.ui.widgets.eliding_chip import ElidingChip
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -70,10 +70,8 @@ class AssistantPicker(QWidget):
         self._words.setText(greeting)
         self._greeting.setVisible(bool(greeting))
 
-    def _chip(self, assistant: Assistant, chosen: bool) -> Chip:
-        chip = Chip(assistant.name, f"pick-{assistant.id}", checked=chosen)
-        chip.setToolTip(assistant.name)
-        chip.setMinimumWidth(0)
+    def _chip(self, assistant: Assistant, chosen: bool) -> ElidingChip:
+        chip = ElidingChip(assistant.name, f"pick-{assistant.id}", checked=chosen)
         chip.clicked.connect(
             lambda checked: self.chosen.emit(assistant.id if checked else None),
             Qt.ConnectionType.QueuedConnection,

@@ -43,6 +43,10 @@ class ChatSettingsPanel(QWidget):
         self._assistants = QComboBox()
         self._assistants.setObjectName("chatAssistant")
         self._assistants.setAccessibleName(self.tr("Assistant"))
+        self._assistants.setMinimumContentsLength(12)
+        self._assistants.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self._assistants.activated.connect(
             lambda _: self.assistant.emit(self._assistants.currentData())
         )

@@ -44,6 +44,10 @@ class SamplingForm(QWidget):
         self._presets = QComboBox()
         self._presets.setObjectName("presets")
         self._presets.setAccessibleName(self.tr("Preset"))
+        self._presets.setMinimumContentsLength(8)
+        self._presets.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self._presets.activated.connect(self._choose)
         self._keep = IconButton("plus", self.tr("Save these values as a preset…"), "keepPreset")
         self._keep.clicked.connect(self.keep)

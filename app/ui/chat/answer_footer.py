@@ -95,7 +95,8 @@ class AnswerFooter(QWidget):
 
     def _words(self, facts: AnswerFacts) -> str:
         parts = [facts.model] if facts.model else []
-        parts.append(self.tr("{0} tokens").format(figure(facts.completion_tokens)))
+        if facts.completion_tokens or not parts:
+            parts.append(self.tr("{0} tokens").format(figure(facts.completion_tokens)))
         if facts.decode_tok_s:
             parts.append(self.tr("{0} tokens/s").format(figure(facts.decode_tok_s)))
         if facts.cached_tokens:

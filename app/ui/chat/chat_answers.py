@@ -26,7 +26,7 @@ from app.ui.chat.message_menu import again_menu, message_menu
 from app.ui.chat.message_view import MessageView
 from app.ui.chat.transcript import Transcript
 from app.ui.chat.tree_dialog import TreeDialog
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.notify import Notifier
 
 
@@ -236,7 +236,7 @@ class ChatAnswers(QObject):
             answered("reproduce")
             return
         self._notifier.ask(
-            (translated(said(plan.doubt.what)), translated(said(plan.doubt.why)), translated(said(plan.doubt.do))),
+            (translated(plan.doubt.what), translated(plan.doubt.why), translated(plan.doubt.do)),
             (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce all the same"))),
             answered,
         )

@@ -64,6 +64,11 @@ class ChatContext(QObject):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(self.look)
+        self._looking = False
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(_PAUSE_MS)
+        self._typing.timeout.connect(self._count_draft)
         self._connect(generation)
 
     @property
@@ -96,9 +101,19 @@ class ChatContext(QObject):
 
     def look(self) -> None:
         """Count again; what comes of it is shown when it is known."""
+        self._looking = True
+        self._find_out(None)
+
+    def _count_draft(self) -> None:
+        """Nobody types any more; of the chat nothing is counted that is known."""
+        if not self._pause.isActive():
+            self._find_out(None if self._looking else self._use)
+
+    def _find_out(self, known: ContextUse | None) -> None:
         self._pause.stop()
+        self._typing.stop()
         options = AnswerOptions(overflow=self._new if self._chat_id is None else None)
-        self._uses.look(self._chat_id, self._composer.text.strip(), options)
+        self._uses.look(self._chat_id, self._composer.text.strip(), options, known)
 
     def may_send(self, text: str) -> bool:
         """Whether this fits, or the user knows that it does not; else the warning is shown."""
@@ -156,7 +171,7 @@ class ChatContext(QObject):
     def _written(self) -> None:
         self.warning.hide()
         self.meter.show_use(self.use)
-        self._pause.start()
+        self._typing.start()
 
     def _ended(self, answer: StoredMessage) -> None:
         if answer.chat_id == self._chat_id:
@@ -169,6 +184,7 @@ class ChatContext(QObject):
     def _known(self, chat_id: str | None, use: ContextUse | None) -> None:
         if chat_id != self._chat_id:
             return
+        self._looking = False
         self._use = use
         self.meter.show_use(self.use)
         self.marks.show_use(use)

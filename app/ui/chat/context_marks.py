@@ -13,7 +13,7 @@ from app.ui.chat.message_view import MessageView
 from app.ui.chat.progress_line import ProgressLine
 from app.ui.chat.summary_fold import SummaryFold
 from app.ui.chat.transcript import Transcript
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.widgets.label import Label
 
 
@@ -80,7 +80,7 @@ class ContextMarks(QObject):
         elif line is not None:
             line.wait()
         if news.state == "failed":
-            self._failures[answer_id] = translated(said(news.why))
+            self._failures[answer_id] = translated(news.why)
             self._say_failure(view)
 
     def _ended(self, answer: StoredMessage) -> None:

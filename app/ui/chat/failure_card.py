@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.core.conversation import Failure
-from app.ui.language import in_full, said, translated
+from app.ui.language import in_full, translated
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -26,13 +26,13 @@ class FailureCard(Panel):
         texts.setSpacing(4)
         texts.addWidget(
             Label(
-                translated(said(failure.what)), "strong", name="failureWhat", wrap=True, selectable=True
+                translated(failure.what), "strong", name="failureWhat", wrap=True, selectable=True
             )
         )
         texts.addWidget(
-            Label(translated(said(failure.why)), name="failureWhy", wrap=True, selectable=True)
+            Label(translated(failure.why), name="failureWhy", wrap=True, selectable=True)
         )
-        texts.addWidget(Label(translated(said(failure.do)), name="failureDo", wrap=True, selectable=True))
+        texts.addWidget(Label(translated(failure.do), name="failureDo", wrap=True, selectable=True))
         button = LabelledButton("again", self.tr("Try again"), "tryAgain")
         button.clicked.connect(self.again)
         texts.addSpacing(6)

@@ -9,9 +9,6 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 from app.ui.scale import scaled
 from app.ui.theme import GRID
 
-_NARROW = 460
-"""Pixels; with less than this nothing would be left for the line behind the last switch."""
-
 
 class Switches(QWidget):
     """Of those that are given, the last one takes all the room that is left."""
@@ -26,17 +23,22 @@ class Switches(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As one under another: the window may become as narrow as that."""
-        hints = [
-            item.widget().minimumSizeHint()
-            for item in map(self._box.itemAt, range(self._box.count()))
-            if item is not None and item.widget().isVisibleTo(self)
-        ]
-        width = max((hint.width() for hint in hints), default=0)
+        width = max((hint.width() for hint in self._least()), default=0)
         return QSize(width, self._box.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(narrow=event.size().width() < scaled(_NARROW))
+        spacing = 2 * scaled(GRID) * (self._box.count() - 1)
+        needed = sum(hint.width() for hint in self._least()) + spacing
+        self._arrange(narrow=event.size().width() < needed)
+
+    def _least(self) -> list[QSize]:
+        """What each of them cannot do without."""
+        return [
+            item.widget().minimumSizeHint()
+            for item in map(self._box.itemAt, range(self._box.count()))
+            if item is not None and item.widget().isVisibleTo(self)
+        ]
 
     def _arrange(self, *, narrow: bool) -> None:
         direction = QBoxLayout.Direction

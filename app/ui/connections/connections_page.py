@@ -30,14 +30,15 @@ from app.ui.widgets.labelled_button import LabelledButton
 _WIDEST = 1080
 _LINE = 34
 _LOOK_MS = 2000
-_WIDTHS = (176, 200, 176, 80, 96, 128)
+_WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
 
 
 class ConnectionsPage(QWidget):
-    """back(): to the chat."""
+    """back(): to the chat. discover(): to what would make a connection."""
 
     back = Signal()
+    discover = Signal()
 
     def __init__(
         self, service: Connections, notifier: Notifier, parent: QWidget | None = None
@@ -69,6 +70,9 @@ class ConnectionsPage(QWidget):
         column.addWidget(self._filter)
         self._nothing = Label("", "muted", name="noConnections", wrap=True)
         column.addWidget(self._nothing)
+        self._step = LabelledButton("search", self.tr("Discover models"), "connectionsDiscover")
+        self._step.clicked.connect(self.discover)
+        column.addWidget(self._step, 0, Qt.AlignmentFlag.AlignLeft)
         self._rows = ConnectionRows(self)
         self._table = self._make_table()
         column.addWidget(self._table, 1)
@@ -80,6 +84,7 @@ class ConnectionsPage(QWidget):
         service.failed.connect(self._failed)
         self._show()
         self._nothing.hide()
+        self._step.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -118,6 +123,7 @@ class ConnectionsPage(QWidget):
             )
         self._nothing.setText(text)
         self._nothing.setVisible(not found)
+        self._step.setVisible(not self._all)
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()

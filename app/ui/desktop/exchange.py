@@ -9,7 +9,7 @@ from app.core.conversation import StoredMessage
 from app.markdown.parser import Parser
 from app.ui.chat.bubble import Bubble
 from app.ui.chat.markdown_view import MarkdownView
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 
@@ -61,7 +61,7 @@ class Exchange(QWidget):
             self._state.setProperty("look", "problem")
             self._state.style().unpolish(self._state)
             self._state.style().polish(self._state)
-            self._state.setText(f"{translated(said(failure.what))} {translated(said(failure.do))}")
+            self._state.setText(f"{translated(failure.what)} {translated(failure.do)}")
         elif answer.state == "stopped":
             self._state.setText(self.tr("Stopped."))
         self._state.setVisible(answer.failure is not None or answer.state == "stopped")

@@ -12,7 +12,7 @@ from app.services.generation import Generation
 from app.ui.chat.message_edit import MessageEdit
 from app.ui.desktop.exchange import Exchange
 from app.ui.icons import app_icon
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.scale import scaled
 from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
@@ -156,7 +156,7 @@ class QuickAsk(QWidget):
         self.edit.setPlainText(text)
         said = str(error)
         if isinstance(error, UserError):
-            said = f"{translated(said(error.what))} {translated(said(error.do))}"
+            said = f"{translated(error.what)} {translated(error.do)}"
         self._problem.setText(said)
         self._problem.show()
 

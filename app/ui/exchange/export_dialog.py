@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
+    QComboBox,
     QDialog,
     QHBoxLayout,
     QPushButton,
-    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.core.export import ExportKind, ExportOptions
-from app.ui.format import number
+from app.ui.format import figure
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
+from app.ui.widgets.switch import Switch
 
 
 class ExportDialog(QDialog):
@@ -33,54 +34,40 @@ class ExportDialog(QDialog):
         if count == 1:
             self.setWindowTitle(self.tr("Export “{0}”").format(title))
         else:
-            self.setWindowTitle(self.tr("Export {0} chats").format(number(count)))
+            self.setWindowTitle(self.tr("Export {0} chats").format(figure(count)))
         column = QVBoxLayout(self)
         column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
         column.addWidget(Label(self.windowTitle(), "title", wrap=True))
-        self._kinds = QButtonGroup(self)
-        self._by_button: dict[QRadioButton, ExportKind] = {}
-        for kind, name, said in self._offered():
-            column.addLayout(self._kind(kind, name, said))
-        self._reasoning = self._check("exportReasoning", self.tr("With the model's reasoning"))
-        self._branches = self._check("exportBranches", self.tr("With all branches"))
-        self._one_file = self._check("exportOneFile", self.tr("All chats in one file"))
-        self._one_file.setVisible(count > 1)
-        for check in (self._reasoning, self._branches, self._one_file):
-            column.addWidget(check)
+        self._kind = QComboBox()
+        self._kind.setObjectName("exportKind")
+        self._kind.setAccessibleName(self.tr("Format"))
+        for kind, name in (("md", "Markdown"), ("html", "HTML"), ("pdf", "PDF"), ("json", "JSON")):
+            self._kind.addItem(name, kind)
+        self._said = Label("", "small", name="exportSaid", wrap=True)
+        column.addWidget(self._kind)
+        column.addWidget(self._said)
+        self._reasoning = self._switch(
+            column, "exportReasoning", self.tr("With the model's reasoning")
+        )
+        self._branches = self._switch(column, "exportBranches", self.tr("With all branches"))
+        self._one_file: Switch | None = None
+        if count > 1:
+            self._one_file = self._switch(column, "exportOneFile", self.tr("All chats in one file"))
         column.addStretch(1)
         column.addLayout(self._buttons())
-        self._kinds.buttonToggled.connect(self._show_kind)
-        self._kinds.buttons()[0].setChecked(True)
+        self._kind.currentIndexChanged.connect(self._show_kind)
+        self._show_kind()
 
-    def _offered(self) -> tuple[tuple[ExportKind, str, str], ...]:
-        return (
-            ("md", "Markdown", self.tr("Plain text that most programs can read.")),
-            ("html", "HTML", self.tr("One page for a browser, with colours and formulas.")),
-            ("pdf", "PDF", self.tr("Pages to print or to send.")),
-            ("json", "JSON", self.tr("Everything; Hearth can import it again without loss.")),
-        )
-
-    def _kind(self, kind: ExportKind, name: str, said: str) -> QVBoxLayout:
-        button = QRadioButton(name)
-        button.setObjectName(f"export-{kind}")
-        button.setAccessibleName(name)
-        button.setAccessibleDescription(said)
-        self._kinds.addButton(button)
-        self._by_button[button] = kind
-        words = Label(said, "small", wrap=True)
-        words.setContentsMargins(3 * GRID, 0, 0, 0)
-        box = QVBoxLayout()
-        box.setSpacing(2)
-        box.addWidget(button)
-        box.addWidget(words)
-        return box
-
-    def _check(self, name: str, text: str) -> QCheckBox:
-        check = QCheckBox(text)
-        check.setObjectName(name)
-        check.setAccessibleName(text)
-        return check
+    def _switch(self, column: QVBoxLayout, name: str, text: str) -> Switch:
+        switch = Switch()
+        switch.setObjectName(name)
+        switch.setAccessibleName(text)
+        row = QHBoxLayout()
+        row.addWidget(Label(text), 1)
+        row.addWidget(switch)
+        column.addLayout(row)
+        return switch
 
     def _buttons(self) -> QHBoxLayout:
         cancel = QPushButton(self.tr("Cancel"))
@@ -92,27 +79,37 @@ class ExportDialog(QDialog):
         go.setProperty("look", "primary")
         go.setDefault(True)
         go.clicked.connect(self._go)
-        for button in (cancel, go):
-            button.setAccessibleName(button.text())
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(go)
+        for button in (cancel, go):
+            button.setAccessibleName(button.text())
+            row.addWidget(button)
         return row
 
-    def _chosen_kind(self) -> ExportKind:
-        return next(kind for button, kind in self._by_button.items() if button.isChecked())
+    def _chosen(self) -> ExportKind:
+        return cast(ExportKind, self._kind.currentData())
 
     def _show_kind(self) -> None:
         """JSON always has everything."""
-        always = self._kinds.checkedButton() is not None and self._chosen_kind() == "json"
-        for check in (self._reasoning, self._branches):
-            check.setEnabled(not always)
+        kind = self._chosen()
+        said: dict[ExportKind, str] = {
+            "md": self.tr("Plain text that most programs can read."),
+            "html": self.tr("One page for a browser, with colours and formulas."),
+            "pdf": self.tr("Pages to print or to send."),
+            "json": self.tr("Everything; Hearth can import it again without loss."),
+        }
+        self._said.setText(said[kind])
+        self._kind.setAccessibleDescription(said[kind])
+        for switch in (self._reasoning, self._branches):
+            switch.setEnabled(kind != "json")
+            if kind == "json":
+                switch.setChecked(True)
 
     def _go(self) -> None:
         options = ExportOptions(
-            self._chosen_kind(), self._reasoning.isChecked(), self._branches.isChecked()
+            self._chosen(), self._reasoning.isChecked(), self._branches.isChecked()
         )
         self.accept()
-        self.chosen.emit(options, self._one_file.isChecked())
+        one_file = self._one_file is not None and self._one_file.isChecked()
+        self.chosen.emit(options, one_file)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.core.exchange.report import FileReport, told
 from app.ui.exchange.report_list import ReportList
-from app.ui.format import number
+from app.ui.format import figure
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 
@@ -80,18 +80,20 @@ class ImportDialog(QDialog):
 
     def show_choice(self) -> None:
         """Nothing has been chosen yet."""
-        said = self.tr("Chats of these programs can be imported: {0}. Nothing leaves this computer.")
+        said = self.tr(
+            "Chats of these programs can be imported: {0}. Nothing leaves this computer."
+        )
         self._show("choose", self.tr("Import chats"), said.format(_PROGRAMS))
 
     def show_reading(self, count: int) -> None:
         """count: files that have been read."""
-        said = self.tr("Files read: {0}").format(number(count)) if count else ""
+        said = self.tr("Files read: {0}").format(figure(count)) if count else ""
         self._show("reading", self.tr("Looking for chats…"), said)
 
     def show_preview(self, reports: Sequence[FileReport]) -> None:
         """What an import would do."""
         count = sum(it.taken for it in reports)
-        title = self.tr("Chats to import: {0}").format(number(count))
+        title = self.tr("Chats to import: {0}").format(figure(count))
         if not count:
             title = self.tr("There is nothing new to import")
         self._list.show_reports(reports, done=False)
@@ -105,7 +107,7 @@ class ImportDialog(QDialog):
         count = sum(it.taken for it in reports)
         self._list.show_reports(reports, done=True)
         self._reports = reports
-        self._show("done", self.tr("Chats imported: {0}").format(number(count)), "")
+        self._show("done", self.tr("Chats imported: {0}").format(figure(count)), "")
 
     def _show(self, step: Step, title: str, said: str) -> None:
         self._step = step
@@ -124,6 +126,8 @@ class ImportDialog(QDialog):
         self._go.setText(words)
         self._go.setAccessibleName(words)
         self._go.setDefault(True)
+        if not self._go.isHidden():
+            self._go.setFocus()
 
     def _choices(self) -> QWidget:
         page = QWidget()

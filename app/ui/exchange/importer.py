@@ -12,7 +12,7 @@ from app.core.exchange.found import FileFound, Imported
 from app.core.exchange.report import FileReport
 from app.services.exchange.documents import looks_like_chats
 from app.ui.exchange.import_dialog import ImportDialog
-from app.ui.format import number
+from app.ui.format import figure
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
@@ -92,7 +92,7 @@ class Importer(QObject):
         if self._dialog is not None:
             self._dialog.show_done(reports)
         else:
-            words = self.tr("Chats imported: {0}").format(number(len(done.new) + len(done.back)))
+            words = self.tr("Chats imported: {0}").format(figure(len(done.new) + len(done.back)))
             self._window.notifier.offer_undo(words, self._undo)
 
     def _failed(self, error: Exception) -> None:

@@ -9,7 +9,17 @@ import errno
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEventLoop, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt, QUrl
+from PySide6.QtCore import (
+    QByteArray,
+    QEventLoop,
+    QMarginsF,
+    QPointF,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+    QUrl,
+)
 from PySide6.QtGui import (
     QColor,
     QImage,
@@ -87,7 +97,9 @@ def _print(
         painter.restore()
         painter.setPen(_GREY)
         foot = QRectF(0, height, width, _FOOT)
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, str(number))
+        painter.drawText(
+            foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, str(number)
+        )
     return number
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.exchange.report import FileReport, sentences
-from app.ui.format import number
+from app.ui.format import figure
 from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.label import Label
@@ -33,11 +33,12 @@ class ReportList(QWidget):
             self._page.hide()
             self._page.deleteLater()
         self._page = ColumnPage("importReportPage", spacing=GRID)
-        self._page.column.setContentsMargins(0, 0, 0, 0)
+        for across in self._page.findChildren(QHBoxLayout):
+            across.setContentsMargins(0, 0, GRID, 0)
         for report in reports[:_MOST_SHOWN]:
             self._page.column.addWidget(_card(report, done=done))
         if len(reports) > _MOST_SHOWN:
-            more = self.tr("Further files: {0}").format(number(len(reports) - _MOST_SHOWN))
+            more = self.tr("Further files: {0}").format(figure(len(reports) - _MOST_SHOWN))
             self._page.column.addWidget(Label(more, "small"))
         self._page.column.addStretch(1)
         self._box.addWidget(self._page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app.core.downloads import Download
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.models.download_words import UNDER_WAY, in_words, share
 from app.ui.widgets.label import Label
 
@@ -40,7 +40,7 @@ class DownloadLine(QWidget):
             self.say("")
             return False
         going = download.state in UNDER_WAY
-        parts = (in_words(download), translated(said(download.what)), translated(said(download.do)))
+        parts = (in_words(download), translated(download.what), translated(download.do))
         self.say(" ".join(part for part in parts if part))
         self._bar.setVisible(going)
         self._bar.setValue(round(share(download) * 100))

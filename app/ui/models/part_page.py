@@ -5,15 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.ui.theme import BAR
+from app.ui.theme import BAR, COLUMN
 from app.ui.widgets.column_page import ColumnPage
 
 
 class PartPage(ColumnPage):
     """Its scroll bar always has its room, so that the parts stand in line with each other."""
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(name, left=BAR, parent=parent)
+    def __init__(self, name: str, *, width: int = COLUMN, parent: QWidget | None = None) -> None:
+        super().__init__(name, width=width, left=BAR, parent=parent)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().rangeChanged.connect(self._enable_bar)

@@ -12,15 +12,15 @@ from app.core.offers import Offers
 from app.core.wanted import download_of
 from app.services.system import SystemCheck
 from app.ui.models.discover.offer_card import OfferCard
+from app.ui.models.part_page import PartPage
 from app.ui.theme import COLUMN, GRID
-from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 
-class Welcome(ColumnPage):
+class Welcome(PartPage):
     """suggested(question): one of the first questions was clicked.
 
     get(offer): the recommended model is wanted. choose(): another one is.

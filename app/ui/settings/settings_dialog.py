@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.core.settings import SECTIONS, fields, section_of
 from app.services.settings import SettingsService
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.settings.setting_row import SettingRow
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
@@ -71,6 +71,7 @@ class SettingsDialog(QDialog):
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
         right.addWidget(self._pages, 1)
+        right.addWidget(Panel("line", "settingsLine"))
         right.addWidget(self._folder_line(data_folder))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -123,7 +124,7 @@ class SettingsDialog(QDialog):
         try:
             self._settings.set(name, value)
         except UserError as error:
-            self._rows[name].show_problem(f"{translated(said(error.why))} {translated(said(error.do))}")
+            self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
         else:
             self._rows[name].show_problem("")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.ui.models.download_words import UNDER_WAY, duration, in_words
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.row_button import RowButton
+
+if TYPE_CHECKING:
+    from app.core.downloads import Download
 
 
 class DownloadBadge(RowButton):
@@ -32,6 +34,8 @@ class DownloadBadge(RowButton):
         self.hide()
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        from app.ui.models.download_words import UNDER_WAY
+
         going = [it for it in downloads if it.state in UNDER_WAY]
         self.setVisible(bool(going))
         if not going:
@@ -46,6 +50,8 @@ class DownloadBadge(RowButton):
         self.setToolTip(words)
 
     def _in_words(self, going: Sequence[Download], percent: int) -> str:
+        from app.ui.models.download_words import duration, in_words
+
         if len(going) == 1:
             return in_words(going[0])
         words = self.tr("{0} downloads, {1} %").format(len(going), percent)

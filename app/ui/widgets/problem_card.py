@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.ui.language import in_full, said, translated
+from app.ui.language import in_full, translated
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -33,10 +33,10 @@ class ProblemCard(Panel):
         texts = QVBoxLayout()
         texts.setSpacing(4)
         texts.addWidget(
-            Label(translated(said(error.what)), "strong", name="problemWhat", wrap=True, selectable=True)
+            Label(translated(error.what), "strong", name="problemWhat", wrap=True, selectable=True)
         )
-        texts.addWidget(Label(translated(said(error.why)), name="problemWhy", wrap=True, selectable=True))
-        texts.addWidget(Label(translated(said(error.do)), name="problemDo", wrap=True, selectable=True))
+        texts.addWidget(Label(translated(error.why), name="problemWhy", wrap=True, selectable=True))
+        texts.addWidget(Label(translated(error.do), name="problemDo", wrap=True, selectable=True))
         if actions:
             row = QHBoxLayout()
             row.setSpacing(GRID)

@@ -7,6 +7,7 @@ said is every text of several words that is not for the log, the database, a mod
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,13 +45,14 @@ _CODE = re.compile(
 )
 """What marks text as the database's, the log's, a pattern or a chat template."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_ANNOUNCED = re.compile(r"[A-Z]\w+: \{0\}")
 _PLACE = re.compile(r"\{\d\}")
 
 
 def texts() -> dict[str, list[str]]:
     """Every template, with the files that it is in, in the order of the files."""
     found: dict[str, list[str]] = {}
-    for text, place in (*_window(), *_settings(), *_suggested(), *_said()):
+    for text, place in (*_window(), *_settings(), *_suggested(), *_catalogue(), *_said()):
         places = found.setdefault(text, [])
         if place not in places:
             places.append(place)
@@ -95,7 +97,7 @@ def _settings() -> Iterator[tuple[str, str]]:
         yield field.description, place
         if get_origin(field.annotation) is Literal:
             for word in get_args(field.annotation):
-                if str(word).replace("_", "").isalpha():
+                if shown(str(word)) != str(word):
                     yield shown(str(word)), place
 
 
@@ -104,6 +106,20 @@ def _suggested() -> Iterator[tuple[str, str]]:
         for text in (draft.name, draft.system_prompt, draft.greeting):
             if text:
                 yield text, "app/core/suggested_assistants.py"
+
+
+def _catalogue() -> Iterator[tuple[str, str]]:
+    """What Hearth's own list of models says of them in sentences."""
+    place = "resources/catalogue.json"
+    waiting = [json.loads((ROOT / place).read_text(encoding="utf-8"))["families"]]
+    for value in waiting:
+        if isinstance(value, dict):
+            waiting += value.values()
+            for name in ("good_at", "why", "note"):
+                if isinstance(value.get(name), str):
+                    yield value[name], place
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _said() -> Iterator[tuple[str, str]]:
@@ -137,9 +153,10 @@ def _inner(node: ast.AST) -> Iterator[str]:
 
 
 def _is_said(text: str) -> bool:
-    """Of several words, and no code."""
+    """Of several words, or of one and what it announces; and no code."""
     own = _PLACE.sub("", text)
-    return " " in own.strip() and len(_WORD.findall(own)) > 1 and not _CODE.search(text)
+    several = " " in own.strip() and len(_WORD.findall(own)) > 1
+    return (several or bool(_ANNOUNCED.fullmatch(text))) and not _CODE.search(text)
 
 
 def _is_for_us(node: ast.AST, *, met: bool) -> bool:

@@ -31,6 +31,7 @@ def test_files_go_to_the_window_that_is_open(
     folder = DataFolder.default()
     folder.prepare()
     window = SingleInstance(folder.root)
+    window.listen()
     with qtbot.waitSignal(window.asked) as asked:
         assert main(["open", "a.txt", "/b.gguf"]) == 0
     assert asked.args == [Wish(files=(tmp_path / "a.txt", Path("/b.gguf")))]

@@ -111,6 +111,18 @@ def test_what_was_deleted_before_stays_so(chats: ChatStore, branches: BranchStor
     assert texts(chats, path[0].chat_id) == ["q0", "a0", "q1", "a1"]
 
 
+def test_what_comes_back_brings_what_it_follows(chats: ChatStore, branches: BranchStore) -> None:
+    path = turns(chats, 3)
+    first = branches.remove(path[4], {})
+    second = branches.remove(path[2], {})
+    branches.put_back(first)
+    assert texts(chats, path[0].chat_id) == ["q0", "a0", "q1", "a1", "q2", "a2"]
+    branches.purge(0)
+    assert len(chats.messages(path[0].chat_id)) == 6, "nothing hangs on what goes for good"
+    branches.put_back(second)
+    assert texts(chats, path[0].chat_id) == ["q0", "a0", "q1", "a1"], "as it was shown then"
+
+
 def test_deleting_everything_leaves_a_chat_to_begin_in(
     chats: ChatStore, branches: BranchStore
 ) -> None:

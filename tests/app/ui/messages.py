@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 from app.ui.chat.inline_edit import InlineEdit
 from app.ui.chat.message_view import MessageView
+from engines.types import ChatRequest
 from tests.app.ui.conftest import Ui
 
 
@@ -16,6 +17,11 @@ def view(ui: Ui, place: int) -> MessageView:
     found = ui.page.transcript.view_of(message.id)
     assert found is not None
     return found
+
+
+def asked(ui: Ui) -> list[ChatRequest]:
+    """What the engine was asked for chats; a chat's title is asked for without its name."""
+    return [request for request in ui.engine.requests if request.chat]
 
 
 def act(ui: Ui, place: int, name: str) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel
 from app.ui.chat.again_dialog import AgainDialog
 from app.ui.chat.facts_card import FactsCard
 from tests.app.ui.conftest import Ui
-from tests.app.ui.messages import act, branch, choose, open_menus, view
+from tests.app.ui.messages import act, asked, branch, choose, open_menus, view
 
 CODE = "Before **it**\n\n```python\nx = 1\n\ny = 2\n```\n\nAfter"
 
@@ -78,9 +78,9 @@ def test_an_answer_is_reproduced_from_its_facts(ui: Ui) -> None:
     ui.ask("Hi")
     ui.press("Ctrl+I")
     ui.click("reproduce")
-    ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 2)
+    ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
     ui.wait_for_answer()
-    assert ui.engine.requests[-1].sampling.seed == 7
+    assert asked(ui)[-1].sampling.seed == 7
     ui.qtbot.waitUntil(lambda: ui.has("toastLine1"))
     assert "word for word" in ui.find(QLabel, "toastLine1").text()
     assert branch(ui) == "2/2"
@@ -88,37 +88,37 @@ def test_an_answer_is_reproduced_from_its_facts(ui: Ui) -> None:
 
 def test_where_the_model_has_gone_that_is_said_in_three_parts(ui: Ui) -> None:
     ui.ask("Hi")
-    asked = json.loads(ui.last.message.asked)
+    kept = json.loads(ui.last.message.asked)
     with sqlite3.connect(ui.core.folder.database) as database:
         database.execute(
             "UPDATE messages SET asked = ? WHERE id = ?",
-            (json.dumps({**asked, "model": "gone", "name": "Gone 7B"}), ui.last.message.id),
+            (json.dumps({**kept, "model": "gone", "name": "Gone 7B"}), ui.last.message.id),
         )
     database.close()
     ui.page.reload()
     act(ui, 1, "reproduce")
     ui.qtbot.waitUntil(lambda: ui.has("toastLine3"))
     assert "Gone 7B" in ui.find(QLabel, "toastLine2").text()
-    assert len(ui.engine.requests) == 1
+    assert len(asked(ui)) == 1
     ui.click("toastClose")
 
 
 def test_where_the_file_has_changed_the_user_is_asked(ui: Ui) -> None:
     ui.ask("Hi")
-    asked = json.loads(ui.last.message.asked)
-    asked["files"][0]["size"] += 1
+    kept = json.loads(ui.last.message.asked)
+    kept["files"][0]["size"] += 1
     with sqlite3.connect(ui.core.folder.database) as database:
         database.execute(
             "UPDATE messages SET asked = ? WHERE id = ?",
-            (json.dumps(asked), ui.last.message.id),
+            (json.dumps(kept), ui.last.message.id),
         )
     database.close()
     ui.page.reload()
     act(ui, 1, "reproduce")
     assert "is not the one of then" in ui.find(QLabel, "line1").text()
-    assert len(ui.engine.requests) == 1
+    assert len(asked(ui)) == 1
     ui.click("reproduce")
-    ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 2)
+    ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
     ui.wait_for_answer()
 
 
@@ -126,9 +126,9 @@ def test_an_answer_again_more_exact_and_in_other_settings(ui: Ui) -> None:
     ui.ask("Hi")
     act(ui, 1, "again_menu")
     choose(ui, "againExact")
-    ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 2)
+    ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
     ui.wait_for_answer()
-    assert ui.engine.requests[-1].sampling.temperature == 0.2
+    assert asked(ui)[-1].sampling.temperature == 0.2
     act(ui, 1, "again_menu")
     choose(ui, "againSettings")
     dialog = ui.find(AgainDialog)
@@ -136,9 +136,9 @@ def test_an_answer_again_more_exact_and_in_other_settings(ui: Ui) -> None:
     dialog._seed.setText("42")
     dialog._most.setValue(9)
     ui.click("againGo")
-    ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 3)
+    ui.qtbot.waitUntil(lambda: len(asked(ui)) == 3)
     ui.wait_for_answer()
-    request = ui.engine.requests[-1]
+    request = asked(ui)[-1]
     assert (request.sampling.temperature, request.sampling.seed, request.max_tokens) == (1.3, 42, 9)
     assert branch(ui) == "3/3"
 

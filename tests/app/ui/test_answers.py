@@ -17,7 +17,7 @@ from app.ui.chat.inline_edit import InlineEdit
 from app.ui.chat.message_view import MessageView
 from app.ui.chat.tree_dialog import TreeDialog
 from tests.app.ui.conftest import Ui
-from tests.app.ui.messages import act, branch, conversation, edit, view
+from tests.app.ui.messages import act, asked, branch, conversation, edit, view
 
 
 def hover(ui: Ui, at: MessageView) -> None:
@@ -79,7 +79,7 @@ def test_a_question_in_the_middle_is_asked_in_other_words(ui: Ui) -> None:
     assert ui.texts == ["One", "Answer 0", "Two", "Answer 1", "Three", "Answer 2"]
     assert branch(ui) == "1/2"
     ui.ask("Four")
-    assert [it.text for it in ui.engine.requests[-1].messages][2] == "Two"
+    assert [it.text for it in asked(ui)[-1].messages][2] == "Two"
 
 
 def test_an_answer_is_edited_and_what_follows_builds_on_it(ui: Ui) -> None:
@@ -87,11 +87,11 @@ def test_an_answer_is_edited_and_what_follows_builds_on_it(ui: Ui) -> None:
     edit(ui, 1, "My own words")
     ui.qtbot.waitUntil(lambda: ui.texts == ["One", "My own words"])
     assert branch(ui) == "2/2"
-    asked = from_json(ui.last.message.asked)
-    assert asked is not None
-    assert asked.edited
+    kept = from_json(ui.last.message.asked)
+    assert kept is not None
+    assert kept.edited
     ui.ask("And?")
-    assert [it.text for it in ui.engine.requests[-1].messages] == ["One", "My own words", "And?"]
+    assert [it.text for it in asked(ui)[-1].messages] == ["One", "My own words", "And?"]
 
 
 def test_escape_puts_an_edit_away_and_undo_brings_it_back(ui: Ui) -> None:

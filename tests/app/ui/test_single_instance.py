@@ -15,6 +15,7 @@ from app.ui.single_instance import SingleInstance, pass_on, server_name
 
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleInstance(tmp_path)
+    first.listen()
     with qtbot.waitSignal(first.asked) as asked, pytest.raises(AlreadyOpen) as refused:
         SingleInstance(tmp_path)
     assert asked.args == [Wish()]
@@ -29,6 +30,7 @@ def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
     wish = Wish(files=(tmp_path / "a ü.txt",))
     assert not pass_on(tmp_path, wish)
     first = SingleInstance(tmp_path)
+    first.listen()
     with qtbot.waitSignal(first.asked) as asked:
         assert pass_on(tmp_path, wish)
     assert asked.args == [wish]
@@ -40,6 +42,8 @@ def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir()
     instances = [SingleInstance(folder) for folder in folders]
+    for instance in instances:
+        instance.listen()
     for instance in instances:
         instance.close()
 

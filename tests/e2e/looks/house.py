@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 from unittest.mock import patch
@@ -31,6 +31,8 @@ COMPUTER = Hardware(
     cpu=Cpu("Eight-core processor", 8, 16, 16, 8, 8),
     memory=Memory(32_000_000_000, 21_000_000_000),
 )
+SHOWN_FOLDER = Path("~/.local/share/hearth")
+"""What the window says of where its data lies, so that pictures do not tell of this computer."""
 PATIENCE_MS = 8000
 
 W = TypeVar("W", bound=QWidget)
@@ -114,7 +116,7 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
         if full:
             fill(core, data)
         parts = wiring.open_services(core)
-        services = parts.services
+        services = replace(parts.services, data_folder=SHOWN_FOLDER)
         services.settings.set("auto_titles", False)
         services.settings.set("motion", "reduced")
         appearance = Appearance(app)

@@ -52,9 +52,7 @@ def _texts(widget: QWidget) -> Iterator[str]:
         yield from _items(widget)
     if isinstance(widget, QMenu):
         yield from (action.text() for action in widget.actions())
-    for action in widget.findChildren(
-        QAction, options=Qt.FindChildOption.FindDirectChildrenOnly
-    ):
+    for action in widget.findChildren(QAction, options=Qt.FindChildOption.FindDirectChildrenOnly):
         yield action.text()
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.model_settings import LOAD, SAMPLING
 from app.core.settings import fields
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.models.details.own_setting import OwnSetting
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label
@@ -62,7 +62,7 @@ class OwnSettings(Panel):
 
     def show_problem(self, name: str, error: UserError) -> None:
         if name in self._rows:
-            self._rows[name].show_problem(f"{translated(said(error.why))} {translated(said(error.do))}")
+            self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
 
     def _add(self, title: str, names: Sequence[str], general: Mapping[str, object]) -> None:
         self._form.box.addWidget(Label(title, "strong"))

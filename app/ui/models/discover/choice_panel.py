@@ -12,7 +12,7 @@ from app.core.hub import Repository
 from app.core.offers import Choice, Judged
 from app.core.wanted import download_of, wanted
 from app.ui.format import size
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.download_line import DownloadLine
 from app.ui.theme import GRID
@@ -83,7 +83,7 @@ class ChoicePanel(Panel):
     def show_not_judged(self, error: UserError) -> None:
         """What is known is the verdict by its size."""
         text = self.tr("Judged by its size only. {0} {1}")
-        self._sentence.setText(text.format(translated(said(error.what)), translated(said(error.why))))
+        self._sentence.setText(text.format(translated(error.what), translated(error.why)))
 
     def show_waiting(self) -> None:
         """It was asked for, and is not in the queue yet."""

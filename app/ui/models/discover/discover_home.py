@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.offers import KnownFamily
@@ -72,6 +72,15 @@ class DiscoverHome(PartPage):
                 grid.addWidget(Label(about, "muted", wrap=True), row, 1)
             card.box.addLayout(grid)
         self._families.addWidget(card)
+
+    def show_search(self) -> None:
+        """Bring the field and what was found into sight, once that has its place."""
+
+        def scroll() -> None:
+            self.widget().layout().activate()  # type: ignore[union-attr]
+            self.verticalScrollBar().setValue(self._searching.geometry().top())
+
+        QTimer.singleShot(0, self, scroll)
 
     def _make_offline(self) -> Panel:
         panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)

@@ -97,6 +97,8 @@ class DiscoverPage(QStackedWidget):
         suggestions.crashed.connect(self._notifier.error)
         service.found.connect(home.results.show_found)
         service.not_found.connect(home.results.show_problem)
+        service.found.connect(home.show_search)
+        service.not_found.connect(home.show_search)
         service.opened.connect(self._opened)
         service.not_opened.connect(self._not_opened)
         service.card.connect(page.show_card)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.core.downloads import Download
 from app.core.offers import Offer
 from app.ui.format import figure, size
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.discover.words import BETWEEN, mtp_words
 from app.ui.models.download_line import DownloadLine
@@ -42,7 +42,7 @@ class OfferCard(Panel):
         )
         self.offer = offer
         heading = heading or self._kind()
-        self.setAccessibleName(f"{heading}: {offer.name}. {translated(said(offer.why))}")
+        self.setAccessibleName(f"{heading}: {offer.name}. {translated(offer.why)}")
         top = QHBoxLayout()
         top.addWidget(Label(heading, "accent" if main else "group", name="offerKind"))
         top.addStretch(1)
@@ -51,7 +51,7 @@ class OfferCard(Panel):
         self.box.addWidget(
             Label(offer.name, "title" if main else "strong", name="offerName", wrap=True)
         )
-        self.box.addWidget(Label(translated(said(offer.why)), name="offerWhy", wrap=True))
+        self.box.addWidget(Label(translated(offer.why), name="offerWhy", wrap=True))
         bars = MemoryBars()
         bars.show_uses(offer.uses)
         self.box.addSpacing(4)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.hub import Gate, Repository
 from app.core.offers import Fits
-from app.ui.format import figure, number
+from app.ui.format import figure
 from app.ui.theme import Tone
 
 _THOUSAND = 1000
@@ -72,7 +72,7 @@ def parameters(number: int) -> str:
     if billions < 1:
         return _tr("{0} million parameters").format(f"{number / 1e6:.0f}")
     return _tr("{0} billion parameters").format(
-        figure(billions, 0 if number(billions, 1).endswith(".0") else 1)
+        figure(billions, 0 if round(billions, 1) == round(billions) else 1)
     )
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.downloads import Download
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.models.download_words import UNDER_WAY, in_words, share
 from app.ui.models.downloads.words import amount
 from app.ui.theme import GRID
@@ -114,14 +114,15 @@ class DownloadRow(Panel):
         self._use.setVisible(state == "done")
         self._again.setVisible(state == "failed")
         for line, said in (
-            (self._what, translated(said(download.what))),
-            (self._why, translated(said(download.why))),
-            (self._what_to_do, translated(said(download.do))),
+            (self._what, translated(download.what)),
+            (self._why, translated(download.why)),
+            (self._what_to_do, translated(download.do)),
         ):
             line.setText(said)
             line.setVisible(bool(said))
         self.setAccessibleName(label)
-        self.setAccessibleDescription(" ".join(part for part in (words, translated(said(download.what))) if part))
+        parts = (words, translated(download.what))
+        self.setAccessibleDescription(" ".join(part for part in parts if part))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)

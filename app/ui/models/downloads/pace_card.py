@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.settings import Settings, fields
 from app.services.settings import SettingsService
-from app.ui.language import said, translated
+from app.ui.language import translated
 from app.ui.settings.setting_row import SettingRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
@@ -50,7 +50,7 @@ class PaceCard(Panel):
         try:
             self._settings.set(name, value)
         except UserError as error:
-            self._rows[name].show_problem(f"{translated(said(error.why))} {translated(said(error.do))}")
+            self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
         else:
             self._shown = self._settings.current
             self._rows[name].show_problem("")

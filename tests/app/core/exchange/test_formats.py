@@ -181,5 +181,6 @@ def test_a_circle_and_a_deep_nest_come_to_an_end() -> None:
 
 
 def test_what_is_not_known_is_no_chat() -> None:
-    for value in ({}, [], [1], {"messages": []}, [{"role": "user"}], '"text"', 5):
+    values: list[object] = [{}, [], [1], {"messages": []}, [{"role": "user"}], '"text"', 5]
+    for value in values:
         assert read(value) == ("", [], [])

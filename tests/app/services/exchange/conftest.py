@@ -23,9 +23,7 @@ class Stores:
     def chat(self, question: str, answer: str, reasoning: str = "") -> str:
         """Make a chat; returns its id."""
         _, message = self.chats.ask(None, question)
-        self.chats.save_answer(
-            replace(message, text=answer, reasoning=reasoning, state="complete")
-        )
+        self.chats.save_answer(replace(message, text=answer, reasoning=reasoning, state="complete"))
         return message.chat_id
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QRadioButton
+from PySide6.QtWidgets import QComboBox, QFileDialog, QPushButton
 
 from app.core.places import TRASH
 from app.ui.exchange.import_dialog import ImportDialog
 from app.ui.widgets.label import Label
+from app.ui.widgets.switch import Switch
 from tests.app.ui.conftest import Ui, part
 from tests.support.foreign_chats import chatgpt_chat, write_jan
 
@@ -102,8 +103,9 @@ def test_a_folder_is_exported_whole(ui: Ui, export: Path, tmp_path: Path) -> Non
     ui.click("importGo")
     (folder,) = ui.services.chats.folders()
     ui.window.deeds.export_folder(folder.id)
-    ui.find(QRadioButton, "export-html").click()
-    ui.find(QCheckBox, "exportOneFile").click()
+    kinds = ui.find(QComboBox, "exportKind")
+    kinds.setCurrentIndex(kinds.findData("html"))
+    ui.find(Switch, "exportOneFile").click()
     ui.click("exportGo")
     dialog = part(ui.window, QFileDialog, "exportChat")
     assert dialog.selectedFiles()[0].endswith("Chats.html")

@@ -1,0 +1,67 @@
+"""What a start of the window loads: no heavy library before something is asked for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from app.opening import open_data
+from app.store.folder import DataFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {
+    "httpx2", "huggingface_hub", "jinja2", "keyring", "llama_cpp", "numpy", "pydantic", "pygments",
+}  # fmt: skip
+IDLE_MS = 2000
+
+_PROGRAM = """
+import sys
+from PySide6.QtCore import QTimer
+from app import window
+from app.core.wish import Wish
+from app.store.folder import DataFolder
+from app.ui.early import FirstPainting
+from app.ui.main_window import MainWindow
+
+heavy = set(sys.argv[2:])
+told = FirstPainting._tell
+
+def note(self):
+    print("painted", *sorted(heavy & set(sys.modules)), flush=True)
+    told(self)
+
+def look():
+    main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))
+    if not main.is_furnished:
+        QTimer.singleShot(50, look)
+        return
+    def idle():
+        print("idle", *sorted(heavy & set(sys.modules)), flush=True)
+        main.close()
+    QTimer.singleShot(int(sys.argv[1]), idle)
+
+FirstPainting._tell = note
+app = window._application()
+QTimer.singleShot(50, look)
+sys.exit(window.open_window(DataFolder.default(), False, Wish()))
+"""
+
+
+def test_nothing_heavy_is_loaded_before_it_is_needed(data_dir: Path) -> None:
+    """By somebody who has chatted before: a first start looks for what suits this computer."""
+    opened = open_data(DataFolder.default())
+    opened.chats.ask(None, "What can you do?")
+    opened.database.close()
+    result = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, str(IDLE_MS), *sorted(HEAVY)],
+        cwd=ROOT,
+        env={**os.environ, "HEARTH_DATA_DIR": str(data_dir), "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["painted", "idle"]
