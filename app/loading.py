@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.opening import FirstServices, Opened
+from app.services.drafts import Drafts
 from app.ui.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ class Loading(QObject):
         self._pause.timeout.connect(self._go_on)
 
     def start(self) -> None:
-        self._first.tasks.run(
-            _import, lambda _: self._go_on(), self.failed.emit, on=LOADING
-        )
+        self._first.tasks.run(_import, lambda _: self._go_on(), self.failed.emit, on=LOADING)
 
     def close(self) -> None:
         self._pause.stop()
@@ -75,6 +74,14 @@ class Loading(QObject):
         self._parts = open_services(self._core, self._first)
         yield
         yield from furnish(self._window, self._parts.services, describe)
+
+
+def keep_words(window: MainWindow, drafts: Drafts) -> None:
+    """What was written and sent in a window that closes before a page heard it: a draft now."""
+    early = window.early_messages
+    if early.listens:
+        texts = [*(str(values[0]) for values in early.held), window.composer.text]
+        drafts.keep(None, "\n\n".join(text for text in texts if text))
 
 
 def _import() -> None:

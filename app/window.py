@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app import __version__
 from app.core.settings import Settings
 from app.core.wish import Wish
-from app.loading import Loading
+from app.loading import Loading, keep_words
 from app.opening import first_services, open_data
 from app.store.folder import DataFolder
 from app.store.window_state import WindowStateFile
@@ -81,6 +81,7 @@ def _run(opened: Opened, offline: bool, wish: Wish) -> int:
             status = app.exec()
         finally:
             start.close()
+            keep_words(window, first.chats.drafts)
             first.tasks.close()
             _keep(state, window)
             loading.close()

@@ -13,10 +13,11 @@ from app.core.downloads import Download
 from app.core.errors import AppError
 from app.core.hub_names import hub_name
 from app.hub.retry import Patience
+from app.opening import MB
 from app.services.downloads import DownloadQueue, Pace
 from app.services.metered import is_metered
 from app.services.pulling import wanted_of
-from app.wiring import MB, Core
+from app.wiring import Core
 
 _LOOK_S = 0.2
 _ATTEMPTS = 8

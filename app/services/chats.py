@@ -152,7 +152,12 @@ class Chats(QObject):
         self._write(write)
 
     def put_back_folder(self, folder_id: str) -> None:
-        self._write(lambda: self._folders.put_back(self._removed.pop(folder_id)))
+        def write() -> None:
+            removed = self._removed.pop(folder_id, None)
+            if removed is not None:
+                self._folders.put_back(removed)
+
+        self._write(write)
 
     def _write(self, change: Callable[[], None]) -> None:
         self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)

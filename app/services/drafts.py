@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.services.tasks import STORE, Tasks
 from app.store.drafts import DraftStore
+from engines.errors import UserError
 
 _SAVE_MS = 400
 """So much of a draft, in time, a power cut may cost."""
+
+_log = logging.getLogger(__name__)
 
 
 class Drafts(QObject):
     """By chat; None is the chat that is not begun yet.
 
-    failed(error): a draft could not be saved; it still holds while the window is open.
+    failed(error): a draft could not be saved; it still holds while the window is open, and is
+    tried again with the next words, and at the end.
     """
 
     failed = Signal(Exception)
@@ -30,7 +36,7 @@ class Drafts(QObject):
         self._pause.setInterval(_SAVE_MS)
         self._pause.timeout.connect(self._hand_in)
         tasks.closing.connect(self._pause.stop)
-        tasks.closing.connect(self._save)
+        tasks.closing.connect(self._save_last)
 
     def of(self, chat_id: str | None) -> str:
         """The newest text, saved or not."""
@@ -62,4 +68,15 @@ class Drafts(QObject):
         """Takes what is newest when it is its turn, so that no older text comes after it."""
         while self._unsaved:
             chat_id, text = self._unsaved.popitem()
-            self._store.save(chat_id, text)
+            try:
+                self._store.save(chat_id, text)
+            except UserError:
+                self._unsaved.setdefault(chat_id, text)
+                raise
+
+    def _save_last(self) -> None:
+        """There is nobody left to tell."""
+        try:
+            self._save()
+        except UserError as error:
+            _log.warning("Drafts were not saved: %s", error)

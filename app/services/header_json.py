@@ -22,19 +22,19 @@ def from_json(text: str) -> GgufHeader:
     try:
         values = json.loads(text)
         layers = values.pop("layers")
-        return GgufHeader(
-            **{**values, "tensors": ()}, layers=_layers(layers) if layers else None
-        )
+        return GgufHeader(**{**values, "tensors": ()}, layers=_layers(layers) if layers else None)
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not a header: {error}") from error
 
 
 def _layers(values: dict[str, Any]) -> Layers:
     """Lists become tuples, so that what comes back equals what went."""
-    plain = {
+    plain: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
         if name not in _CACHES
     }
-    caches = {name: tuple(CacheLayer(**each) for each in values[name]) for name in _CACHES}
+    caches: dict[str, Any] = {
+        name: tuple(CacheLayer(**each) for each in values[name]) for name in _CACHES
+    }
     return Layers(**plain, **caches)

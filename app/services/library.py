@@ -92,9 +92,7 @@ class Library:
         own = {**made_for(entry), **self.settings_of(entry)}
         return held(settings, lambda _: own, layers)
 
-    def settings_for(
-        self, called: str, settings: Settings, layers: Layers = NO_LAYERS
-    ) -> Settings:
+    def settings_for(self, called: str, settings: Settings, layers: Layers = NO_LAYERS) -> Settings:
         """Those that hold where the model of this name answers; at once. Raises ModelUnknown."""
         return self.held(self._shelf.named(called), settings, layers).settings
 

@@ -181,9 +181,9 @@ class BranchStore:
                 f"{_ABOVE} UPDATE messages SET deleted = NULL WHERE id IN above",  # noqa: S608
                 (removed.message_id,),
             )
-            db.execute(
-                "UPDATE chats SET leaf_id = ? WHERE id = ?", (removed.leaf_id, removed.chat_id)
-            )
+            seen = {removed.message_id: removed.leaf_id} if removed.leaf_id else {}
+            leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, seen)
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
 
     def purge(self, older_than_s: float) -> None:
         """Remove for good what was taken out at least that long ago."""

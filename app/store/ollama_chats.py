@@ -54,12 +54,13 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
         for row in rows:
             parent = messages[-1].id if messages else None
             names = pictures.get(row["id"], [])
-            messages.append(_message({name: row[name] for name in columns}, parent, names))
+            messages.append(_message(dict(row), parent, names))
+        head = dict(chat)
         yield FoundChat(
             source=SOURCE,
-            id=as_text(chat["id"]),
-            title=as_text(chat["title"]),
-            created=as_time(chat["created_at"]),
+            id=as_text(head.get("id")),
+            title=as_text(head.get("title")),
+            created=as_time(head.get("created_at")),
             updated=None,
             messages=tuple(messages),
         )

@@ -28,6 +28,11 @@ _IN_MESSAGES = """SELECT m.id AS message_id, m.text AS message_text, m.parent_id
     WHERE c.deleted IS NULL AND m.deleted IS NULL AND m.rowid IN ({marks})
     ORDER BY m.rowid DESC"""
 
+_ONE_BEGINNING = """SELECT chat_id FROM messages
+    WHERE chat_id IN ({marks}) AND +parent_id IS NULL AND deleted IS NULL
+    GROUP BY chat_id HAVING count(*) = 1"""
+"""The plus keeps SQLite from reading the beginnings of all chats."""
+
 
 class Search:
     """The newest is found first: titles, then messages. What lies in the trash is not found."""
@@ -54,8 +59,7 @@ class Search:
         self, db: sqlite3.Connection, match: str, terms: tuple[Term, ...], limit: int
     ) -> list[Hit]:
         hits = self._titles(db, match, terms, min(limit, _TITLES))
-        # Of a title that is the beginning of the first message, one hit says it all.
-        told = {hit.chat.id for hit in hits if hit.chat.titled_by == "text"}
+        told = self._told(hits)
         in_chat: dict[str, int] = {}
         for row in self._rows(db, "messages", _IN_MESSAGES, match):
             if len(hits) >= limit:
@@ -74,6 +78,17 @@ class Search:
         rows = islice(self._rows(db, "chats", _IN_CHATS, match), limit)
         hits = [Hit(chat_of(row), None, *snippet(row["title"], terms)) for row in rows]
         return sorted(hits, key=lambda hit: hit.chat.updated, reverse=True)
+
+    def _told(self, hits: list[Hit]) -> set[str]:
+        """Chats whose title is the beginning of the first message: there one hit says it all.
+
+        Not where that message was edited: the title may be of the one that is not shown.
+        """
+        ids = [hit.chat.id for hit in hits if hit.chat.titled_by == "text"]
+        marks = ", ".join("?" * len(ids))
+        with self._database.read() as chats:
+            rows = chats.execute(_ONE_BEGINNING.format(marks=marks), ids).fetchall()
+        return {row["chat_id"] for row in rows}
 
     def _rows(
         self, db: sqlite3.Connection, table: str, select: str, match: str

@@ -19,6 +19,16 @@ class Early:
         self._said: list[tuple[SignalInstance, tuple[Any, ...]]] = []
         self._ends = [self._listen(signal) for signal in signals]
 
+    @property
+    def held(self) -> list[tuple[Any, ...]]:
+        """What was said and has not been passed on."""
+        return [values for _, values in self._said]
+
+    @property
+    def listens(self) -> bool:
+        """Whether nothing was passed on yet."""
+        return bool(self._ends)
+
     def pass_on(self) -> None:
         """Once; nothing is noted any more."""
         for signal, connection in self._ends:
@@ -58,4 +68,3 @@ class FirstPainting(QObject):
     def _tell(self) -> None:
         self._widget.removeEventFilter(self)
         self.painted.emit()
-        self.deleteLater()

@@ -10,7 +10,8 @@ GB = 1_000_000_000
 def locale() -> QLocale:
     """That of the window; English where the system has none."""
     chosen = QLocale()
-    return QLocale(QLocale.Language.English) if chosen == QLocale.c() else chosen
+    without = chosen.language() is QLocale.Language.C
+    return QLocale(QLocale.Language.English) if without else chosen
 
 
 def figure(value: float, digits: int = 0) -> str:

@@ -36,7 +36,7 @@ class Problem(Protocol):
 class Translator(QTranslator):
     """Looks every text up in Hearth's one context, whichever class asks for it."""
 
-    def translate(  # type: ignore[override]
+    def translate(
         self, _context: str, text: str, disambiguation: str | None = None, n: int = -1
     ) -> str | None:
         # "" would be a translation; None leaves the text to the next translator, or as it is.

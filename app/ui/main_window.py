@@ -18,6 +18,7 @@ from app.ui.chat.header import Header
 from app.ui.early import Early
 from app.ui.icons import app_icon
 from app.ui.sidebar.sidebar import Sidebar
+from app.ui.widgets.room import grow_for
 
 if TYPE_CHECKING:
     from app.services.window import WindowServices
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from app.ui.chat.guide_banner import GuideBanner
     from app.ui.connections.connections_page import ConnectionsPage
     from app.ui.desktop.desktop import Desktop
+    from app.ui.exchange.importer import Importer
     from app.ui.going_online import GoingOnline
     from app.ui.models.chooser import ModelChooser
     from app.ui.models.models_page import ModelsPage, Part
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from app.ui.onboarding.download_strip import DownloadStrip
     from app.ui.sidebar.chat_order import ChatOrder
     from app.ui.sidebar.deeds import Deeds
-    from app.ui.exchange.importer import Importer
     from app.ui.sidebar.exporter import Exporter
     from app.ui.sidebar.rows import Scope
 
@@ -134,20 +135,19 @@ class MainWindow(QMainWindow):
 
     def show_chat_page(self, page: ChatPage) -> None:
         """In place of the message's field alone, which is a part of the page from now on."""
-        bare = self._stack.currentWidget()
         self._stack.addWidget(page)
         self._stack.setCurrentWidget(page)
-        self._stack.removeWidget(bare)
-        bare.deleteLater()
+        self._stack.removeWidget(self._bare)
+        self._bare.deleteLater()
 
     def _lay_out(self) -> None:
-        bare = QWidget()
-        below = QVBoxLayout(bare)
+        self._bare = QWidget()
+        below = QVBoxLayout(self._bare)
         below.setContentsMargins(0, 0, 0, 0)
         below.addStretch(1)
         below.addWidget(self.composer)
         self._stack = QStackedWidget()
-        self._stack.addWidget(bare)
+        self._stack.addWidget(self._bare)
         main = QWidget()
         column = QVBoxLayout(main)
         column.setContentsMargins(0, 0, 0, 0)
@@ -222,6 +222,7 @@ class MainWindow(QMainWindow):
         if appears:
             rest = max(1, self.width() - self._sidebar_width)
             self._splitter.setSizes([self._sidebar_width, rest])
+            grow_for(self._splitter)
         self.header.set_sidebar_hidden(not shown)
 
     def go_to(self, page: QWidget) -> None:

@@ -22,6 +22,7 @@ _TAKEN = "zoomTaken"
 """The property with each measure of an object: as the design has it, and as it was set last."""
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
+_DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 class Zoom(QObject):
@@ -90,13 +91,13 @@ def _is_ours(widget: QWidget) -> bool:
 def _set(widget: QWidget, to: float) -> None:
     """A widget, its layout, and the layouts in that."""
     _set_one(widget, to)
-    waiting = [widget.layout()]
+    own = widget.layout()
+    waiting = [own] if own is not None else []
     while waiting:
         layout = waiting.pop()
-        if layout is not None:
-            _set_one(layout, to)
-            items = [layout.itemAt(at) for at in range(layout.count())]
-            waiting += [item.layout() for item in items if item is not None]
+        _set_one(layout, to)
+        # Got from a layout's items, PySide ties what lies in it to these, which end at once.
+        waiting += layout.findChildren(QLayout, options=_DIRECT)
 
 
 def _set_one(thing: QWidget | QLayout, to: float) -> None:

@@ -590,7 +590,7 @@
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <source>As the assistant and the settings say</source>
-      <translation>Wie beim Assistenten und in den Einstellungen</translation>
+      <translation>Wie Assistent und Einstellungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
@@ -5524,8 +5524,8 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/thread.py" />
-      <source>results of tools</source>
-      <translation>Ergebnisse von Werkzeugen</translation>
+      <source>calls and results of tools</source>
+      <translation>Aufrufe und Ergebnisse von Werkzeugen</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/thread.py" />
@@ -5694,12 +5694,12 @@
     <message>
       <location filename="../../app/core/recommend_words.py" />
       <source>{0}, and writes {1}, slower than the suggestion.</source>
-      <translation>{0}, und schreibt {1}, langsamer als der Vorschlag.</translation>
+      <translation>{0} und schreibt {1}, langsamer als der Vorschlag.</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
       <source>{0}, and writes {1}.</source>
-      <translation>{0}, und schreibt {1}.</translation>
+      <translation>{0} und schreibt {1}.</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
@@ -5709,7 +5709,7 @@
     <message>
       <location filename="../../app/core/recommend_words.py" />
       <source>, and takes less memory</source>
-      <translation>, und braucht weniger Speicher</translation>
+      <translation>, bei weniger Speicher</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />

@@ -1,4 +1,4 @@
-"""Nothing that the window says is left in English: seen with a language that brackets every text."""
+"""Nothing that the window says is left in English: a language of brackets shows what would be."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app.core.settings import Settings
-from app.ui.language import CONTEXT, FOLDER, code_of, speak, translated
-from app.ui.main_window import MainWindow
+from app.ui.language import FOLDER
 from resources.translations.make.update import read
 from tests.e2e.looks import contents
 from tests.e2e.looks.house import opened, settle
@@ -56,7 +54,7 @@ class Bracketed(QTranslator):
     def isEmpty(self) -> bool:
         return False
 
-    def translate(  # type: ignore[override]
+    def translate(
         self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
     ) -> str | None:
         return f"{OPEN}{text}{CLOSE}" if text in self._known else None
@@ -93,6 +91,7 @@ def theirs() -> list[str]:
     return sorted(map(re.escape, begins), key=len, reverse=True)
 
 
+@pytest.mark.timeout(600)
 def test_every_page_is_translated(qapp: QApplication, bracketed: None, tmp_path: Path) -> None:
     left: dict[str, str] = {}
     known = theirs()

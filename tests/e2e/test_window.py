@@ -40,6 +40,13 @@ def begin():
     page = main.page
     {body}
 
+made = []
+
+def noted(folder):
+    made.append(SingleInstance(folder))
+    return made[0]
+
+window.SingleInstance = noted
 window._application()
 QTimer.singleShot(0, begin)
 try:
@@ -111,8 +118,7 @@ def test_the_starter_answers_in_the_window(start: Start, data_dir: Path) -> None
 def test_a_second_start_brings_the_first_to_the_front(start: Start) -> None:
     first = start(
         """
-instance = [thing for thing in __import__("gc").get_objects() if isinstance(thing, SingleInstance)]
-instance[0].asked_to_show.connect(lambda: say("in front"))
+made[0].asked.connect(lambda _: say("in front"))
 say("open")
 """
     )
@@ -163,7 +169,7 @@ main.open_chat(chat.id)
 answer = page.transcript.last().message
 say(answer.state)
 main.services.generation.ended.connect(lambda ended: (say(ended.state), main.close()))
-page._go_on(answer)
+page.answers.do("go_on")
 """
     )
     assert line(again) == "interrupted"

@@ -1,25 +1,32 @@
 """Chats of ChatGPT: `conversations.json` of the export that it sends its users.
 
-A conversation is a tree under `mapping`, and `current_node` the end of the path that is shown.
-There is no published description; the fields are those that exports of 2023 to 2026 have.
+Since 2026 that may be several files, `conversations-000.json` and on. A conversation is a tree
+under `mapping`, and `current_node` the end of the path that is shown. OpenAI publishes no
+description. The fields are those that two readers of such files have: docs/dev/chatgpt-spec.md and
+convoviz/message_logic.py of mohamed-chs/chatgpt-history-export-to-md, and src/api.ts of
+pionxzh/chatgpt-exporter. What `weight` means is said nowhere, so it decides nothing here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import mimetypes
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.core.exchange import wording
+from app.core.exchange.chatgpt_marks import readable
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
-from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
+from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time, from_json
 
 SOURCE = "ChatGPT"
-_ROLES: Mapping[str, FoundRole] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
+_ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+_PYTHON = "python"
+_CANVAS = "canmore.create_textdoc"
+_SHOWN_RECIPIENTS = ("", "all", _PYTHON, _CANVAS)
+"""To whom an answer may be said and be shown; what is said to another is a call of a tool."""
+_MOST_STEPS = 50
+"""Messages between thoughts and how long they took."""
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
@@ -33,30 +40,25 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     name = name or as_id(value.get("current_node")) or next(iter(mapping), "")
     if not name:
         raise Broken("Its tree of messages is empty.")
-    model = as_text(value.get("default_model_slug"))
+    model = as_text(value.get("default_model_slug")) or as_text(value.get("model_slug"))
     return FoundChat(
         source=SOURCE,
         id=name,
         title=as_text(value.get("title")),
         created=as_time(value.get("create_time")),
         updated=as_time(value.get("update_time")),
-        messages=tuple(_message(key, as_dict(node), model) for key, node in mapping.items()),
+        messages=_timed([_message(key, as_dict(node), model) for key, node in mapping.items()]),
         leaf=as_text(value.get("current_node")) or None,
-        pinned=value.get("is_starred") is True,
+        pinned=value.get("is_starred") is True or as_time(value.get("pinned_time")) is not None,
         archived=value.get("is_archived") is True,
     )
 
 
 def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessage:
     message = as_dict(node.get("message"))
-    role = _ROLES.get(as_text(as_dict(message.get("author")).get("role")), "system")
     metadata = as_dict(message.get("metadata"))
-    text, reasoning = _told(as_dict(message.get("content")))
-    hidden = metadata.get("is_visually_hidden_from_conversation") is True
-    if role == "tool" and wording.picture() in text:
-        role, text = "assistant", wording.picture()
-    if hidden and role != "tool":
-        text = reasoning = ""
+    role, text, reasoning = _said(message, metadata)
+    finish = as_dict(metadata.get("finish_details"))
     return FoundMessage(
         id=key,
         parent=as_text(node.get("parent")) or None,
@@ -66,8 +68,81 @@ def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessag
         reasoning=reasoning,
         reasoning_s=as_number(metadata.get("finished_duration_sec")),
         model=as_text(metadata.get("model_slug")) or usual_model,
-        stopped=as_text(message.get("status")) == "finished_partial_completion",
+        stopped=as_text(message.get("status")) == "finished_partial_completion"
+        or as_text(finish.get("type")) == "interrupted",
     )
+
+
+def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
+    """How long was thought stands in a message without words, after those of the thoughts."""
+    by_id = {it.id: it for it in messages}
+    seconds: dict[str, float] = {}
+    for message in messages:
+        if message.reasoning_s <= 0 or message.text or message.reasoning:
+            continue
+        before, steps = by_id.get(message.parent or ""), 0
+        while before is not None and not before.reasoning and steps < _MOST_STEPS:
+            before, steps = by_id.get(before.parent or ""), steps + 1
+            if before is not None and before.role == "user":
+                before = None
+        if before is not None and before.reasoning:
+            seconds[before.id] = max(message.reasoning_s, seconds.get(before.id, 0.0))
+    return tuple(replace(it, reasoning_s=seconds.get(it.id, it.reasoning_s)) for it in messages)
+
+
+def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[FoundRole, str, str]:
+    """Who says it, what it says, and what was reasoned."""
+    content = as_dict(message.get("content"))
+    kind = as_text(content.get("content_type"))
+    hidden = metadata.get("is_visually_hidden_from_conversation") is True
+    if metadata.get("is_user_system_message") is True or kind == "user_editable_context":
+        return "system", _instructions(content, metadata, hidden), ""
+    if not message:
+        return "system", "", ""
+    role = _ROLES.get(as_text(as_dict(message.get("author")).get("role")), "tool")
+    recipient = as_text(message.get("recipient"))
+    if role == "tool":
+        pictures = _pictures(content, metadata)
+        return ("assistant", pictures, "") if pictures else ("tool", "", "")
+    if role == "assistant" and recipient not in _SHOWN_RECIPIENTS:
+        return "tool", "", ""
+    if hidden:
+        return role, "", ""
+    text, reasoning = _told(content)
+    if role == "assistant":
+        text = _document(content, text) if recipient == _CANVAS else readable(text, metadata)
+    files = [_file(as_dict(it)) for it in as_list(metadata.get("attachments"))]
+    return role, "\n\n".join(filter(None, [*files, text])), reasoning
+
+
+def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidden: bool) -> str:
+    """What the user has told ChatGPT to keep in mind, without what it puts around it."""
+    about = as_dict(metadata.get("user_context_message_data"))
+    texts = (about.get("about_user_message"), about.get("about_model_message"))
+    if not any(texts) and not hidden:
+        texts = (content.get("user_profile"), content.get("user_instructions"))
+    return "\n\n".join(filter(None, map(as_text, texts))) or ("" if hidden else _told(content)[0])
+
+
+def _pictures(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+    """Those among what a tool returned: that is shown as the model's answer."""
+    run = as_dict(metadata.get("aggregate_result"))
+    drawn = [as_dict(it).get("message_type") == "image" for it in as_list(run.get("messages"))]
+    parts = [_part(it) for it in as_list(content.get("parts")) if isinstance(it, dict)]
+    count = sum(drawn) + parts.count(wording.picture())
+    return "\n\n".join([wording.picture()] * count)
+
+
+def _document(content: Mapping[str, Any], text: str) -> str:
+    """What the model wrote on the canvas beside the chat."""
+    raw = as_text(content.get("text")) or "".join(map(as_text, as_list(content.get("parts"))))
+    try:
+        document = as_dict(from_json(raw))
+    except ValueError:
+        return text
+    kind, _, language = as_text(document.get("type")).partition("/")
+    told = as_text(document.get("content"))
+    return wording.fenced(told, language) if kind == "code" else told
 
 
 def _told(content: Mapping[str, Any]) -> tuple[str, str]:
@@ -86,10 +161,10 @@ def _told(content: Mapping[str, Any]) -> tuple[str, str]:
             language = as_text(content.get("language"))
             text = as_text(content.get("text"))
             return wording.fenced(text, "" if language == "unknown" else language), ""
-        case "user_editable_context":
-            about = (content.get("user_profile"), content.get("user_instructions"))
-            return "\n\n".join(filter(None, map(as_text, about))), ""
     parts = [_part(part) for part in as_list(content.get("parts"))]
+    written = [as_dict(it).get("content_type") for it in as_list(content.get("parts"))]
+    if "audio_transcription" in written:
+        parts = [it for it in parts if it != wording.sound()]
     return "\n\n".join(filter(None, parts)) or as_text(content.get("text")), ""
 
 
@@ -104,3 +179,10 @@ def _part(part: object) -> str:
     if "audio" in kind or "video" in kind:
         return wording.sound()
     return as_text(as_dict(part).get("text"))
+
+
+def _file(value: Mapping[str, Any]) -> str:
+    """What the user attached; a picture has its own place among the parts of the message."""
+    name = as_text(value.get("name"))
+    kind = as_text(value.get("mime_type")) or mimetypes.guess_type(name)[0] or ""
+    return wording.file(name) if name and not kind.startswith("image/") else ""

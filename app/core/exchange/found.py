@@ -17,7 +17,8 @@ class FoundMessage:
     """A message as another program has it.
 
     created: seconds since 1970; None where it is not known. reasoning_s: in seconds. model: by
-    its name there. rating: 1 good, -1 bad, 0 none. stopped: it ended early.
+    its name there. rating: 1 good, -1 bad, 0 none. stopped: it ended early. tools: how many calls
+    and results of tools stood in it.
     """
 
     id: str
@@ -30,15 +31,16 @@ class FoundMessage:
     model: str = ""
     rating: int = 0
     stopped: bool = False
+    tools: int = 0
 
 
 @dataclass(frozen=True)
 class FoundChat:
     """A chat as another program has it.
 
-    source: the program's name. id: by which it is the same chat again. leaf: the end of the path
-    that is shown there; None for the newest message. left_out: what Hearth has no place for, in
-    words, and how often it was there.
+    source: the program's name. id: by which it is the same chat again; "" where it has none. leaf:
+    the end of the path that is shown there; None for the newest message. left_out: what Hearth has
+    no place for, in words, and how often it was there.
     """
 
     source: str

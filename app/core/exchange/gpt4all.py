@@ -1,7 +1,7 @@
 """Chats of GPT4All: a binary `gpt4all-….chat` each, written with Qt's QDataStream.
 
 After `Chat::deserialize`, `ChatLLM::deserialize`, `ChatModel::deserialize` and `ChatItem` in
-gpt4all-chat/src of nomic-ai/gpt4all; versions 1 to 13, and 0, which had no head.
+gpt4all-chat/src of nomic-ai/gpt4all; versions 1 to 12, the last, and 0, which had no head.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.core.exchange.qt_stream import QtStream
 
 SOURCE = "GPT4All"
 _MAGIC = bytes.fromhex("F5D553CC")
-_NEWEST = 13
+_NEWEST = 12
 _DEEPEST = 8
 _ROLES: dict[str, FoundRole] = {"Prompt: ": "user", "Response: ": "assistant", "System: ": "system"}
 _RESPONSE = "Response: "
@@ -173,9 +173,9 @@ def _messages(items: list[_Item], model: str) -> list[FoundMessage]:
         texts = [it.value for it in pieces if it.name in ("Text: ", _RESPONSE)]
         code = [wording.fenced(it.value) for it in pieces if it.name == "ToolCall: "]
         thoughts = [wording.without_reasoning(it.value) for it in pieces if it.name == "Think: "]
-        text, inline, _ = wording.without_reasoning(as_text(item.value))
+        text, inline = wording.without_reasoning(as_text(item.value))
         told = [*map(wording.file, item.files), *texts, *code, text]
-        reasoning = [as_text(told or text) for text, told, _ in thoughts]
+        reasoning = [as_text(told or text) for text, told in thoughts]
         found.append(
             FoundMessage(
                 id=str(place),
@@ -187,6 +187,7 @@ def _messages(items: list[_Item], model: str) -> list[FoundMessage]:
                 model=as_text(model) if item.name == _RESPONSE else "",
                 rating=item.rating,
                 stopped=item.stopped,
+                tools=sum(it.name == "ToolResponse: " for it in pieces),
             )
         )
     return found

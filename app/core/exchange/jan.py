@@ -1,20 +1,23 @@
 """Chats of Jan: a folder each, with `thread.json` and `messages.jsonl`.
 
-Fields as Jan's `core/src/types/thread` and `core/src/types/message` have them. Times are in
-milliseconds in older folders, in seconds in newer ones.
+Fields as core/src/types/thread and core/src/types/message of janhq/jan have them, and versions of
+a message as web-app/src/lib/message-branching.ts keeps them: `parentId` and `activeChildId` in the
+metadata. Times are in milliseconds in older folders, in seconds in newer ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.found import FoundChat, FoundMessage, FoundRole
-from app.core.exchange.plain import as_dict, as_id, as_list, as_text, as_time, from_json
+from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time, from_json
 
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+_LOOKED_AT = 20
+"""Lines by which a file is told; the first may be damaged."""
 
 
 def is_thread(value: Mapping[str, Any]) -> bool:
@@ -22,31 +25,18 @@ def is_thread(value: Mapping[str, Any]) -> bool:
 
 
 def is_messages(text: str) -> bool:
-    """Whether a text begins with a line that is a message of a thread."""
-    first = next((line for line in text[:200_000].split("\n") if line.strip()), "")
-    try:
-        value = as_dict(from_json(first))
-    except ValueError:
+    """Whether one of the first lines of a text is a message of a thread."""
+    if '"thread_id"' not in text:
         return False
-    return "thread_id" in value and "role" in value
+    lines = (line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if '"thread_id"' in line)
+    return any("thread_id" in it and "role" in it for it in map(_line, lines))
 
 
 def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
     """The messages of a file, one a line, and how many lines could not be read."""
-    found: list[Mapping[str, Any]] = []
-    broken = 0
-    for line in text.split("\n"):
-        if not line.strip():
-            continue
-        try:
-            value = from_json(line)
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            found.append(value)
-        else:
-            broken += 1
-    return found, broken
+    found = [_line(line) for line in text.split("\n") if line.strip()]
+    whole = [it for it in found if it]
+    return whole, len(found) - len(whole)
 
 
 def read(
@@ -55,44 +45,109 @@ def read(
     """One thread; `thread` is empty where its file is missing. broken: lines that are lost."""
     assistant = as_dict(next(iter(as_list(thread.get("assistants"))), None))
     model = as_text(as_dict(assistant.get("model")).get("id"))
+    metadata = as_dict(thread.get("metadata"))
     first = messages[0] if messages else {}
-    title = as_text(thread.get("title")) or as_text(as_dict(thread.get("metadata")).get("title"))
+    found = _messages(messages, model)
     return FoundChat(
         source=SOURCE,
         id=as_id(thread.get("id")) or as_id(first.get("thread_id")) or as_id(first.get("id")),
-        title=title,
+        title=as_text(thread.get("title")) or as_text(metadata.get("title")),
         created=as_time(thread.get("created")),
         updated=as_time(thread.get("updated")),
-        messages=tuple(_in_a_row(messages, model)),
+        messages=tuple(found),
+        leaf=_shown(messages, found),
         system_prompt=as_text(assistant.get("instructions")),
+        pinned=metadata.get("is_favorite") is True,
         left_out={"damaged messages": broken} if broken else {},
     )
 
 
-def _in_a_row(messages: Iterable[Mapping[str, Any]], usual_model: str) -> list[FoundMessage]:
+def _line(line: str) -> Mapping[str, Any]:
+    try:
+        return as_dict(from_json(line))
+    except ValueError:
+        return {}
+
+
+def _is_branched(messages: Sequence[Mapping[str, Any]]) -> bool:
+    return any(
+        name in as_dict(it.get("metadata"))
+        for it in messages
+        for name in ("parentId", "activeChildId")
+    )
+
+
+def _messages(messages: Sequence[Mapping[str, Any]], usual_model: str) -> list[FoundMessage]:
+    names = [f"{place}.{as_id(value.get('id'))}" for place, value in enumerate(messages)]
+    known = {as_id(value.get("id")): name for value, name in zip(messages, names, strict=True)}
     found: list[FoundMessage] = []
-    for place, value in enumerate(messages):
-        texts, reasoning = [as_text(value.get("content"))], []
-        for part in map(as_dict, as_list(value.get("content"))):
-            told = as_dict(part.get("text"))
-            text = as_text(told.get("value")) or as_text(part.get("text"))
-            kind = as_text(part.get("type"))
-            if kind == "reasoning":
-                reasoning.append(text)
-            else:
-                texts.append(wording.picture() if kind == "image_url" else text)
-        text, inline, _ = wording.without_reasoning("\n\n".join(filter(None, texts)))
+    for name, value in zip(names, messages, strict=True):
+        before = found[-1].id if found else None
         metadata = as_dict(value.get("metadata"))
-        found.append(
-            FoundMessage(
-                id=f"{place}.{as_id(value.get('id'))}",
-                parent=found[-1].id if found else None,
-                role=_ROLES.get(as_text(value.get("role")), "tool"),
-                text=text,
-                created=as_time(value.get("created_at")),
-                reasoning="\n\n".join(filter(None, [*reasoning, inline])),
-                model=as_text(metadata.get("modelId")) or usual_model,
-                stopped=as_text(value.get("status")) == "stopped",
-            )
-        )
+        parent = known.get(as_id(metadata.get("parentId")))
+        # A first question says so itself; what has lost its link follows what was before it.
+        is_first = value.get("role") == "user" and metadata.get("parentId", "") is None
+        if parent is None and not is_first:
+            parent = before
+        found.append(_message(name, parent, value, usual_model))
     return found
+
+
+def _message(
+    name: str, parent: str | None, value: Mapping[str, Any], usual_model: str
+) -> FoundMessage:
+    metadata = as_dict(value.get("metadata"))
+    parts = [as_dict(it) for it in as_list(value.get("content"))]
+    texts, reasoning = [as_text(value.get("content"))], []
+    for part in parts:
+        told = as_dict(part.get("text"))
+        text = as_text(told.get("value")) or as_text(part.get("text"))
+        kind = as_text(part.get("type"))
+        if kind == "reasoning":
+            reasoning.append(text)
+        else:
+            texts.append(wording.picture() if kind == "image_url" else text)
+    text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
+    # The words of these files are given to the model beside the message.
+    given = as_list(metadata.get("inline_file_contents"))
+    files = [as_text(as_dict(it).get("name")) for it in given]
+    calls = sum(part.get("type") == "tool_call" for part in parts)
+    return FoundMessage(
+        id=name,
+        parent=parent,
+        role=_ROLES.get(as_text(value.get("role")), "tool"),
+        text="\n\n".join(filter(None, [*(wording.file(it) for it in files if it), text])),
+        created=as_time(value.get("created_at")),
+        reasoning="\n\n".join(filter(None, [*reasoning, inline])),
+        model=as_text(metadata.get("modelId")) or usual_model,
+        stopped=as_text(value.get("status")) == "stopped",
+        tools=calls or len(as_list(metadata.get("tool_calls"))),
+    )
+
+
+def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
+    """The end of the path that Jan shows: at each fork the chosen version, or the newest."""
+    if not _is_branched(messages):
+        return None
+    below: dict[str | None, list[int]] = {}
+    for place, it in enumerate(found):
+        below.setdefault(it.parent, []).append(place)
+    step: str | None = None
+    for _ in found:
+        places = below.get(step)
+        if not places:
+            break
+        chosen = _chosen(messages, step)
+        newest = max(
+            places, key=lambda place: (as_number(messages[place].get("created_at")), place)
+        )
+        step = found[next((it for it in places if messages[it].get("id") == chosen), newest)].id
+    return step
+
+
+def _chosen(messages: Sequence[Mapping[str, Any]], above: str | None) -> str:
+    """The version that is shown below a message, by its id in Jan; "" where none was chosen."""
+    if above is None:
+        return ""
+    place = int(above.partition(".")[0])
+    return as_text(as_dict(messages[place].get("metadata")).get("activeChildId"))

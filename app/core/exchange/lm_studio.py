@@ -1,8 +1,9 @@
 """Chats of LM Studio: a `….conversation.json` each, in its folder of conversations.
 
 A message has versions, of which one is selected; an answer may have steps, of which those in the
-style "thinking" are reasoning. There is no published description; the fields are those that
-LM Studio 0.3 writes, and that converters of its files read.
+style "thinking" are reasoning. LM Studio is not open and publishes no description; the fields are
+those that programs which read or write such files agree on. How it keeps calls of tools is not
+sure: parts of the types that its SDK has for them are counted, wherever they stand.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text,
 
 SOURCE = "LM Studio"
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
+_TOOLS = ("toolCallRequest", "toolCallResult")
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
@@ -76,10 +78,12 @@ def _version(
 ) -> FoundMessage:
     role = as_text(version.get("role"))
     texts, reasoning = [_text(version.get("content"))], []
-    model, stopped = usual_model, False
+    model, stopped, tools = usual_model, False, 0
+    model = as_text(as_dict(version.get("senderInfo")).get("senderName")) or model
     for step in map(as_dict, as_list(version.get("steps"))):
         if as_text(step.get("type")) != "contentBlock":
             continue
+        tools += sum(as_dict(it).get("type") in _TOOLS for it in as_list(step.get("content")))
         style = as_dict(step.get("style"))
         if as_text(style.get("type")) == "thinking":
             reasoning.append(_text(step.get("content")))
@@ -88,7 +92,7 @@ def _version(
         made = as_dict(step.get("genInfo"))
         model = as_text(made.get("identifier")) or model
         stopped = as_text(as_dict(made.get("stats")).get("stopReason")) == "userStopped"
-    text, inline, _ = wording.without_reasoning("\n\n".join(filter(None, texts)))
+    text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
     known: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
     return FoundMessage(
         id=name,
@@ -98,6 +102,7 @@ def _version(
         reasoning="\n\n".join(filter(None, [*reasoning, inline])),
         model=model,
         stopped=stopped,
+        tools=tools,
     )
 
 

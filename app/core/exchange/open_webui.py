@@ -1,7 +1,9 @@
 """Chats of Open WebUI: the JSON of “Export chats”, a list with a `chat` and its `history` each.
 
-Fields as its `src/lib/components/chat/Chat.svelte` and `backend/open_webui/models/chats.py` have
-them; reasoning stands in the text, as `<details type="reasoning">`.
+Fields as src/lib/components/chat/Chat.svelte, its importer in chat/Settings/DataControls.svelte
+and backend/open_webui/models/chats.py of open-webui/open-webui have them. Older exports have the
+`history` without a `chat` around it. Reasoning and calls of tools stand in the text, or, in newer
+answers, in `output`, as items of OpenAI's Responses API.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.open_webui_details import unfolded
 from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
 
 SOURCE = "Open WebUI"
@@ -19,12 +22,14 @@ _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "sy
 
 def is_ours(value: Mapping[str, Any]) -> bool:
     chat = as_dict(value.get("chat"))
-    return isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list)
+    if isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list):
+        return True
+    return isinstance(as_dict(value.get("history")).get("messages"), dict)
 
 
 def read(value: Mapping[str, Any]) -> FoundChat:
     """One chat. Raises Broken."""
-    chat = as_dict(value.get("chat"))
+    chat = as_dict(value.get("chat")) or value
     history = as_dict(chat.get("history"))
     tree = as_dict(history.get("messages"))
     if tree:
@@ -61,7 +66,12 @@ def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
 
 
 def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
-    text, reasoning, seconds = wording.without_reasoning(_content(value.get("content")))
+    told = unfolded(_content(value.get("content")))
+    output = [as_dict(it) for it in as_list(value.get("output"))]
+    text, inline = wording.without_reasoning(told.text)
+    text = text if text.strip() else _texts(output, "message")
+    reasoning = "\n\n".join(filter(None, [told.reasoning, inline]))
+    thoughts = [it for it in output if it.get("type") == "reasoning"]
     files = [_file(as_dict(it)) for it in as_list(value.get("files"))]
     return FoundMessage(
         id=key,
@@ -69,12 +79,22 @@ def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
         role=_ROLES.get(as_text(value.get("role")), "tool"),
         text="\n\n".join(filter(None, [*files, text])),
         created=as_time(value.get("timestamp")),
-        reasoning=reasoning,
-        reasoning_s=seconds,
+        reasoning=reasoning or _texts(output, "reasoning"),
+        reasoning_s=told.seconds or sum(as_number(it.get("duration")) for it in thoughts),
         model=as_text(value.get("modelName")) or as_text(value.get("model")),
         rating=_rating(as_dict(value.get("annotation")).get("rating")),
         stopped=value.get("done") is False,
+        tools=told.tools or sum(it.get("type") == "function_call_output" for it in output),
     )
+
+
+def _texts(output: list[Mapping[str, Any]], kind: str) -> str:
+    """What the items of a kind say."""
+    items = [it for it in output if it.get("type") == kind]
+    parts = [
+        part for it in items for name in ("summary", "content") for part in as_list(it.get(name))
+    ]
+    return "\n\n".join(filter(None, (as_text(as_dict(part).get("text")) for part in parts)))
 
 
 def _content(content: object) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 LONGEST_ID = 200
@@ -59,10 +59,14 @@ def as_number(value: object) -> float:
 
 
 def as_time(value: object) -> float | None:
-    """Seconds since 1970 from seconds, milliseconds or an ISO date; None for anything else."""
+    """Seconds since 1970 from seconds, milliseconds or an ISO date; None for anything else.
+
+    A date that names no zone is meant in UTC, as SQLite's CURRENT_TIMESTAMP is.
+    """
     if isinstance(value, str):
         try:
-            number = datetime.fromisoformat(value.strip()).timestamp()
+            date = datetime.fromisoformat(value.strip())
+            number = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError, OSError):
             return None
     else:

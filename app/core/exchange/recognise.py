@@ -29,6 +29,8 @@ _FORMATS = (
     _Format(open_webui.SOURCE, open_webui.is_ours, open_webui.read),
     _Format(lm_studio.SOURCE, lm_studio.is_ours, lm_studio.read),
 )
+_LISTS = ("chats", "conversations")
+"""Names under which an object may hold the list of chats."""
 TORN = "The file breaks off; what comes before that was read."
 DAMAGED = "It is damaged or breaks off, and no whole chat is left in it."
 
@@ -69,8 +71,8 @@ def _items(text: str) -> tuple[bool, list[Any]]:
         return False, list(torn_items(text))
     if isinstance(value, list):
         return True, value
-    inside = as_list(as_dict(value).get("chats"))
-    return True, inside or [value]
+    inside = (as_list(as_dict(value).get(name)) for name in _LISTS)
+    return True, next(filter(None, inside), [value])
 
 
 def _format_of(items: Sequence[Any]) -> _Format | None:

@@ -25,7 +25,7 @@ _MOST_TEXT = 200_000_000
 _PIECE = 20
 """What a piece weighs besides its text, in characters."""
 _LONGEST_TITLE = 200
-TOOLS = "results of tools"
+TOOLS = "calls and results of tools"
 LATER_SYSTEM = "later system prompts"
 
 
@@ -48,7 +48,8 @@ def ready(found: FoundChat) -> ReadyChat:
     spoken = _joined(_without_others(ordered))
     if not spoken:
         raise Broken("Nothing was said in it.")
-    chat_id = made_id(found.source, found.id)
+    name = found.id or "\n".join([found.title, str(found.created), *(it.text for it in spoken)])
+    chat_id = made_id(found.source, name)
     times = _times(spoken, found.created)
     messages = tuple(_stored(chat_id, it, times[it.id], found.source) for it in spoken)
     shown = _shown(found, ordered, spoken)
@@ -114,9 +115,9 @@ def _system_prompt(
     system = found.system_prompt.strip()
     for message in messages:
         text = message.text.strip()
-        if message.role == "tool":
-            left_out[TOOLS] = left_out.get(TOOLS, 0) + 1
-        elif message.role == "system" and text and text != system:
+        if tools := message.tools or int(message.role == "tool"):
+            left_out[TOOLS] = left_out.get(TOOLS, 0) + tools
+        if message.role == "system" and text and text != system:
             if system:
                 left_out[LATER_SYSTEM] = left_out.get(LATER_SYSTEM, 0) + 1
             else:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import re
 
-_REASONING = re.compile(
-    r"<details type=[\"']reasoning[\"'][^>]*?(?:duration=[\"']([\d.]{1,9})[\"'][^>]*)?>\s*"
-    r"(?:<summary>[^<]*</summary>)?(.*?)</details>\s*",
-    re.DOTALL,
-)
 _THINK = re.compile(r"\A\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)\s*", re.DOTALL)
 
 
@@ -36,20 +30,7 @@ def fenced(code: str, language: str = "") -> str:
     return f"{fence}{language}\n{code}\n{fence}"
 
 
-def without_reasoning(text: str) -> tuple[str, str, float]:
-    """A text, the reasoning that stood in it, and how long that took in seconds."""
-    reasoning: list[str] = []
-    seconds = 0.0
-    for duration, told in _REASONING.findall(text):
-        lines = (line.removeprefix("> ").removeprefix(">") for line in _lines(told))
-        reasoning.append("\n".join(lines).strip())
-        seconds += float(duration) if duration.replace(".", "", 1).isdigit() else 0.0
-    text = _REASONING.sub("", text)
-    if begun := _THINK.match(text):
-        reasoning.append(begun.group(1).strip())
-        text = text[begun.end() :]
-    return text, "\n\n".join(it for it in reasoning if it), seconds
-
-
-def _lines(text: str) -> list[str]:
-    return html.unescape(text).strip().split("\n")
+def without_reasoning(text: str) -> tuple[str, str]:
+    """A text, and the reasoning that stood at its beginning."""
+    begun = _THINK.match(text)
+    return (text[begun.end() :], begun.group(1).strip()) if begun else (text, "")

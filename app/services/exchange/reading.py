@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.exchange import gpt4all, jan
-from app.core.exchange.found import Broken, FileFound, NotRead, ReadyChat
+from app.core.exchange.found import Broken, FileFound, FoundChat, NotRead, ReadyChat
 from app.core.exchange.recognise import chats_in, read_each, thread_in
 from app.services.exchange.documents import Document, documents
 from app.store import ollama_chats
@@ -74,15 +74,16 @@ def _chats(document: Document, threads: _Threads) -> Iterator[ReadyChat | NotRea
 
 
 def _ollama(document: Document) -> Iterator[ReadyChat | NotRead]:
+    if document.path is None:
+        chats = ollama_chats.ollama_chats_in(document.data)
+    else:
+        chats = ollama_chats.ollama_chats(document.path)
+    found: list[FoundChat] = []
     try:
-        if document.path is not None:
-            found = list(ollama_chats.ollama_chats(document.path))
-        else:
-            found = list(ollama_chats.ollama_chats_in(document.data))
+        found.extend(chats)  # what comes before an error stays
     except Broken as error:
         yield NotRead(document.name, str(error))
-    else:
-        yield from read_each(found, lambda it: it)
+    yield from read_each(found, lambda it: it)
 
 
 def _jan(threads: _Threads) -> Iterator[ReadyChat | NotRead]:

@@ -14,6 +14,7 @@ from app.ui.assistants.chat_settings_panel import ChatSettingsPanel
 from app.ui.assistants.preset_keeper import PresetKeeper
 from app.ui.assistants.scratch_window import ScratchWindow, without_words
 from app.ui.prompts.prompt_use import PromptUse
+from app.ui.widgets.room import grow_for
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -51,8 +52,10 @@ class Assisting(QObject):
         self._window.go_to(self.page)
 
     def toggle_panel(self) -> None:
-        """The settings of the chat that is open, beside it."""
+        """The settings of the chat that is open, beside it; a narrow window grows for them."""
         self.panel.setVisible(self.panel.isHidden())
+        if not self.panel.isHidden():
+            grow_for(self.panel.parentWidget())
         self.show()
 
     def open_scratch(self) -> None:

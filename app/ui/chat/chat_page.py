@@ -201,9 +201,7 @@ class ChatPage(QWidget):
     def _options(self) -> AnswerOptions:
         """How the next answer is to be written, where the settings do not say it."""
         begins = self._chat_settings.begins() if self._chat_id is None else None
-        return AnswerOptions(
-            mtp=self.mtp.mode, begins=begins, overflow=self.context.overflow()
-        )
+        return AnswerOptions(mtp=self.mtp.mode, begins=begins, overflow=self.context.overflow())
 
     def _is_answering(self) -> bool:
         running = self._chat_id is not None and self._generation.is_answering(self._chat_id)

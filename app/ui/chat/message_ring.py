@@ -52,7 +52,7 @@ class MessageRing(QObject):
         self._place()
 
     def _place(self) -> None:
-        if self._view is not None:
+        if self._view is not None and self._page is not None:
             at = self._view.mapTo(self._page, QPoint(0, 0))
             self._bar.setGeometry(QRect(at.x() - _BESIDE, at.y(), _WIDTH, self._view.height()))
             self._bar.raise_()

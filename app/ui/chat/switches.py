@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from app.ui.scale import scaled
 from app.ui.theme import GRID
@@ -17,8 +17,10 @@ class Switches(QWidget):
         super().__init__(parent)
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._box.setContentsMargins(0, 0, 0, 0)
-        for switch in switches:
-            self._box.addWidget(switch, int(switch is switches[-1]))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        for switch in switches[:-1]:
+            self._box.addWidget(switch, 0, Qt.AlignmentFlag.AlignTop)
+        self._box.addWidget(switches[-1], 1)
         self._arrange(narrow=False)
 
     def minimumSizeHint(self) -> QSize:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.core.thinking import why_fixed
@@ -14,6 +14,8 @@ from app.ui.widgets.segments import Segments
 
 OFF = "off"
 ON = "on"
+_HIGH = 28
+"""Pixels, as high as the switch beside it, so that they stand in one line."""
 
 
 class ThinkingSwitch(QWidget):
@@ -33,8 +35,9 @@ class ThinkingSwitch(QWidget):
         self._title = Label(self.tr("Think"), "small", name="thinkingTitle")
         self._fixed = Label("", "badge", name="thinkingFixed")
         self._row.addWidget(self._title)
-        self._row.addWidget(self._fixed)
+        self._row.addWidget(self._fixed, 0, Qt.AlignmentFlag.AlignVCenter)
         self._row.addStretch(1)
+        self._row.addStrut(_HIGH)
         self._segments: Segments | None = None
         self._facts: ThinkingFacts | None = None
         self.hide()

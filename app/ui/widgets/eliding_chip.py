@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QStyle, QStyleOptionButton, QStylePainter, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
 from app.ui.scale import scaled
 from app.ui.widgets.chip import Chip
 
 _LEAST = 88
-_BESIDE = 30
+_BESIDE = 25
 """Pixels beside the text and the icon: edges, padding, and the gap between the two."""
 
 
@@ -22,6 +22,7 @@ class ElidingChip(Chip):
     ) -> None:
         super().__init__(text, name, checked=checked, parent=parent)
         self.setToolTip(text)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
         whole = self.sizeHint()

@@ -23,7 +23,13 @@ class Toasts(QObject):
         window.installEventFilter(self)
 
     def show(self, toast: Toast) -> None:
-        """Show one more; the oldest leaves when there are too many."""
+        """Show one more; the oldest leaves when there are too many.
+
+        A problem that is told again takes the place of the one that told it.
+        """
+        for shown in [it for it in self._shown if it.problem and toast.problem]:
+            if shown.accessibleName() == toast.accessibleName():
+                shown.dismiss()
         toast.setParent(self._window)
         toast.closed.connect(lambda: self._forget(toast))
         self._shown.append(toast)

@@ -40,7 +40,8 @@ _UNSAID = (
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
 _CODE = re.compile(
-    r"%[sd]|^Signature|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!|^USING |^ORDER |^exiting due|^failed to|^Traceback"
+    r"%[sd]|^Signature|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!"
+    r"|^USING |^ORDER |^exiting due|^failed to|^Traceback"
     r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WHERE|LIMIT|JOIN|NULL)\b"
 )
 """What marks text as the database's, the log's, a pattern or a chat template."""

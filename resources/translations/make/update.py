@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from resources.translations.make.extract import templates, texts
 
@@ -45,7 +45,7 @@ def read(source: Path) -> dict[str, str]:
     if not source.exists():
         return {}
     found = {}
-    for message in ElementTree.parse(source).getroot().iter("message"):
+    for message in ET.parse(source).getroot().iter("message"):
         translation = message.find("translation")
         if translation is not None and translation.get("type") is None:
             found[message.findtext("source", "")] = translation.text or ""
@@ -53,18 +53,18 @@ def read(source: Path) -> dict[str, str]:
 
 
 def _write(target: Path, words: Mapping[str, str], places: Mapping[str, list[str]]) -> None:
-    root = ElementTree.Element("TS", version="2.1", language=LANGUAGE, sourcelanguage="en")
-    context = ElementTree.SubElement(root, "context")
-    ElementTree.SubElement(context, "name").text = CONTEXT
+    root = ET.Element("TS", version="2.1", language=LANGUAGE, sourcelanguage="en")
+    context = ET.SubElement(root, "context")
+    ET.SubElement(context, "name").text = CONTEXT
     for text, translation in words.items():
-        message = ElementTree.SubElement(context, "message")
+        message = ET.SubElement(context, "message")
         for place in places[text]:
-            ElementTree.SubElement(message, "location", filename=f"../../{place}")
-        ElementTree.SubElement(message, "source").text = text
+            ET.SubElement(message, "location", filename=f"../../{place}")
+        ET.SubElement(message, "source").text = text
         state = {} if translation else {"type": "unfinished"}
-        ElementTree.SubElement(message, "translation", state).text = translation
-    ElementTree.indent(root, "  ")
-    body = ElementTree.tostring(root, encoding="unicode")
+        ET.SubElement(message, "translation", state).text = translation
+    ET.indent(root, "  ")
+    body = ET.tostring(root, encoding="unicode")
     head = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n'
     target.write_text(f"{head}{body}\n", encoding="utf-8")
 

@@ -23,7 +23,8 @@ KNOWN = Templates(
         ("“a.gguf” could not be loaded.", "“{0}” could not be loaded.", ("a.gguf",)),
         ("It needs 7.3 GB, and 5 GB are free.", "It needs {0}, and {1} are free.",
          ("7.3 GB", "5 GB")),
-        ("The system says of /a (b): no [x].", "The system says of {1}: {0}.", ("no [x]", "/a (b)")),
+        ("The system says of /a (b): no [x].", "The system says of {1}: {0}.",
+         ("no [x]", "/a (b)")),
         ("“a\nb” could not be loaded.", "“{0}” could not be loaded.", ("a\nb",)),
     ],
 )  # fmt: skip

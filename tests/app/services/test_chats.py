@@ -71,6 +71,7 @@ def test_many_chats_go_from_place_to_place_and_back(
     assert lie(lambda: chats.rename_folder(made[0], "Home"))["Home"] == "ba"
     assert lie(lambda: chats.remove_folder(made[0])) == {"chats": "cba"}
     assert lie(lambda: chats.put_back_folder(made[0])) == {"chats": "c", "Home": "ba"}
+    assert lie(lambda: chats.put_back_folder(made[0])) == {"chats": "c", "Home": "ba"}, "once only"
     assert lie(lambda: chats.move(None, ids[0])) == {"chats": "ca", "Home": "b"}
     assert lie(lambda: chats.archive(*ids)) == {"archive": "cba"}
     assert lie(lambda: chats.unarchive(*ids)) == {"chats": "ca", "Home": "b"}

@@ -108,6 +108,23 @@ def test_what_cannot_be_saved_is_said_and_still_holds(
     assert drafts.of(None) == "half"
 
 
+def test_what_could_not_be_saved_is_saved_at_the_end(
+    drafts: Drafts,
+    store: DraftStore,
+    tasks: Tasks,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("The disk is full.", "No room.", "Free some.")
+
+    with monkeypatch.context() as patch, qtbot.waitSignal(drafts.failed):
+        patch.setattr(store, "save", full)
+        drafts.keep(None, "half")
+    tasks.close()
+    assert store.of(None) == "half"
+
+
 def test_a_draft_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "chats.db"
     process = subprocess.Popen(

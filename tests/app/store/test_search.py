@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import SearchBroken
+from app.store.branches import BranchStore
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.search import Search
@@ -122,6 +123,17 @@ def test_titles_come_first_then_the_newest_messages(chats: ChatStore, found: Fou
         "[apple]s and pears",
     ]
     assert found("apple", 2) == ["About [apple]s#", "more [apple]s"]
+
+
+def test_a_title_does_not_hide_a_first_message_that_was_edited(
+    chats: ChatStore, found: Found, database: Database
+) -> None:
+    chat = answered(chats, "About apples", "They are old")
+    branches = BranchStore(database)
+    _, answer = branches.ask_instead(chats.path(chat)[0], "About pears")
+    chats.save_answer(replace(answer, text="They, too", state="complete"))
+    assert found("apples") == ["About [apples]#", "About [apples]"]
+    assert found("pears") == ["About [pears]"]
 
 
 def test_one_chat_does_not_fill_the_list(chats: ChatStore, found: Found) -> None:

@@ -54,6 +54,15 @@ def test_there_is_one_a_day_and_so_many_are_kept(snapshots: Snapshots) -> None:
     assert names == [f"chats-2026-03-0{day}.db" for day in (3, 4, 5)]
 
 
+def test_a_clock_that_was_ahead_does_not_crowd_out_what_is_taken_now(
+    snapshots: Snapshots,
+) -> None:
+    for day in (700, 701, 702, 0, 1):
+        take(snapshots, day, keep=3)
+    names = sorted(found.path.name for found in snapshots.list())
+    assert names == ["chats-2026-03-01.db", "chats-2026-03-02.db", "chats-2028-02-01.db"]
+
+
 def test_a_copy_that_is_cancelled_leaves_nothing(
     snapshots: Snapshots, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -17,7 +17,7 @@ Say = tuple[str, bool]
 
 
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Say]]:
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[Say]:
     """What a screen reader is told, and whether it may interrupt."""
     told: list[Say] = []
 
@@ -80,7 +80,9 @@ def test_tab_reaches_every_control_and_comes_round(ui: Ui, page: str) -> None:
     reached = reached_by_tab(ui, ui.window)
     missed = [it for it in to_reach(ui.window) if it not in reached]
     # Of buttons that stand for one choice, the arrow keys go from one to the other.
-    alone = [it for it in missed if not (isinstance(it, QAbstractButton) and it.group())]
+    alone = [
+        it for it in missed if not (isinstance(it, QAbstractButton) and it.group() is not None)
+    ]
     assert [(type(it).__name__, it.objectName()) for it in alone] == []
 
 
@@ -118,6 +120,7 @@ def test_an_arrow_shows_the_rest_of_a_long_message_first(ui: Ui) -> None:
     ui.ask("One")
     ui.press("F6")
     bar = ui.page.transcript.verticalScrollBar()
+    ui.qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0)
     before = bar.value()
     ui.press("Up")
     assert bar.value() < before
@@ -127,8 +130,10 @@ def test_an_arrow_shows_the_rest_of_a_long_message_first(ui: Ui) -> None:
 def test_the_menu_key_opens_what_can_be_done(ui: Ui) -> None:
     ui.ask("Hi")
     ui.press("F6")
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(1, 1))
-    QApplication.sendEvent(ui.last.view.viewport(), event)
+    view = ui.last.view
+    place = view.mapToGlobal(QPoint(1, 1))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(1, 1), place)
+    QApplication.sendEvent(view, event)
     menu = ui.find(QMenu, "messageMenu")
     assert any(action.objectName() == "act-copy" for action in menu.actions())
     menu.close()

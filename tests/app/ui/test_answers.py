@@ -210,6 +210,19 @@ def test_deleting_in_the_middle_and_undo_bring_exactly_the_former_view(ui: Ui) -
     assert branch(ui) == "1/2"
 
 
+def test_undo_takes_back_one_deletion_after_the_other(ui: Ui) -> None:
+    conversation(ui, "One", "Two")
+    before = ui.texts
+    act(ui, 2, "delete")
+    ui.qtbot.waitUntil(lambda: ui.texts == before[:2])
+    act(ui, 0, "delete")
+    ui.qtbot.waitUntil(ui.page.welcome.isVisible)
+    ui.window.notifier.undo()
+    ui.qtbot.waitUntil(lambda: ui.texts == before[:2])
+    ui.window.notifier.undo()
+    ui.qtbot.waitUntil(lambda: ui.texts == before)
+
+
 def test_deleting_the_first_question_shows_the_start_and_undo_the_chat(ui: Ui) -> None:
     conversation(ui, "One")
     act(ui, 0, "delete")

@@ -71,18 +71,36 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
 @pytest.mark.parametrize(
     ("english", "words"),
     [
-        ("Everyday questions, writing, translation and pictures on an ordinary laptop. It fits, and "
-         "writes about 12 tokens a second.",
-         "Alltägliche Fragen, Schreiben, Übersetzen und Bilder auf einem gewöhnlichen Laptop. Es "
-         "passt, und schreibt etwa 12 Token pro Sekunde."),
-        ("On: its drafter is small (59 MB) and was seen to give about a fifth more speed.",
-         "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo."),
-        ("MTP on: This model predicts several tokens ahead by itself: up to 2.1x on this processor",
-         "MTP an: Dieses Modell sagt selbst mehrere Token voraus: bis zu 2,1x auf diesem Prozessor"),
-        ("The bytes of The weather.gguf have changed since they were downloaded or added.",
-         "Die Bytes von The weather.gguf haben sich seit dem Download oder Hinzufügen geändert."),
+        (
+            (
+                "Careful answers, European languages and tools. It fits, and writes about 12 "
+                "tokens a second."
+            ),
+            (
+                "Sorgfältige Antworten, europäische Sprachen und Werkzeuge. Es passt und schreibt "
+                "etwa 12 Token pro Sekunde."
+            ),
+        ),
+        (
+            "On: its drafter is small (59 MB) and was seen to give about a fifth more speed.",
+            "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
+        ),
+        (
+            (
+                "MTP on: This model predicts several tokens ahead by itself: up to 2.1x on this "
+                "processor"
+            ),
+            (
+                "MTP an: Dieses Modell sagt selbst mehrere Token voraus: bis zu 2,1x auf diesem "
+                "Prozessor"
+            ),
+        ),
+        (
+            "The bytes of The weather.gguf have changed since they were downloaded or added.",
+            "Die Bytes von The weather.gguf haben sich seit dem Download oder Hinzufügen geändert.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_sentences_are_put_together_again(german: None, english: str, words: str) -> None:
     assert translated(english) == words
 

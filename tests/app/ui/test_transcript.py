@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.conversation import StoredMessage
 from app.markdown.parser import Parser
-from app.ui.chat.message_view import MessageView
 from app.ui.chat.live_window import FIRST, MOST
+from app.ui.chat.message_view import MessageView
 from app.ui.chat.transcript import Transcript
 from tests.app.ui.conftest import Ui
 

@@ -166,9 +166,7 @@ def _chats(core: wiring.Core) -> None:
     core.shelves.delete(ids[15:])
     with core.database.write() as db:
         for at, chat_id in enumerate(ids):
-            db.execute(
-                "UPDATE chats SET updated = ? WHERE id = ?", (now - HOUR * at * at, chat_id)
-            )
+            db.execute("UPDATE chats SET updated = ? WHERE id = ?", (now - HOUR * at * at, chat_id))
 
 
 def _chat(core: wiring.Core, title: str) -> str:

@@ -21,6 +21,7 @@ from app.store.folder import DataFolder
 from app.ui.appearance import Appearance
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
+from app.ui.widgets.toast import Toast
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from tests.e2e.looks.contents import fill, scripted_hub
@@ -84,8 +85,9 @@ class House:
             if widget is not self.window and widget.isVisible() and widget.isWindow():
                 close = getattr(widget, "close_now", widget.close)
                 close()
-        for toast in self.window.findChildren(QWidget, "toast"):
-            toast.dismiss()  # type: ignore[attr-defined]
+        for toast in self.window.findChildren(Toast):
+            if toast.isVisible():
+                toast.dismiss()
         settle()
 
     def _visible(self, kind: type[W]) -> list[W]:

@@ -41,9 +41,7 @@ def looked_at_closely(window: QWidget, part: QRect) -> Pixels:
 
 
 def crop(picture: Pixels, part: QRect) -> Pixels:
-    return picture[
-        max(0, part.top()) : part.bottom() + 1, max(0, part.left()) : part.right() + 1
-    ]
+    return picture[max(0, part.top()) : part.bottom() + 1, max(0, part.left()) : part.right() + 1]
 
 
 def lines(picture: Pixels) -> list[Pixels]:

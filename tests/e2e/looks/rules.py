@@ -11,10 +11,8 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractScrollArea,
     QComboBox,
-    QDialog,
     QLabel,
     QLineEdit,
-    QMainWindow,
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
@@ -32,21 +30,21 @@ READABLE, LARGE_READABLE = 4.5, 3.0
 """WCAG 2.1, 1.4.3; what is disabled is held to the lower one, though it need not be."""
 LARGE_PIXELS = 24
 FLOATING = frozenset(
-    {"toast", "jumpToNewest", "rowActions", "messageRing", "codeButtons", "promptPopup"}
+    {"toast", "jumpToNewest", "rowActions", "messageRing", "promptPopup", "contextCard"}
 )
 """What lies over others on purpose."""
 _SLACK = 1
 
 
-def faults(window: QWidget, *, empty: bool = False) -> list[str]:
-    """All that is wrong; empty: there is nothing yet, so it must say what to do."""
-    found = [
+def faults(window: QWidget) -> list[str]:
+    """All that is wrong with what is seen of a window."""
+    return [
         *clipped(window),
         *outside(window),
         *overlapping(window),
+        *scrolling_across(window),
         *unreadable(window),
     ]
-    return [*found, *(without_next_step(window) if empty else ())]
 
 
 def clipped(window: QWidget) -> Iterator[str]:
@@ -67,13 +65,10 @@ def outside(window: QWidget) -> Iterator[str]:
         if parent is None or widget.isWindow() or _floats(widget):
             continue
         area = parent.parentWidget()
-        if isinstance(area, QScrollArea) and area.viewport() is parent:
-            if widget.width() > parent.width() + _SLACK and not area.horizontalScrollBar().isVisible():
-                yield f"{_name(widget)} is wider than {_name(area)}, which does not scroll there"
-        elif isinstance(parent, QAbstractItemView) or isinstance(area, QAbstractItemView):
+        if isinstance(area, QAbstractScrollArea) or isinstance(parent, QAbstractItemView):
             continue
-        elif not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(
-            widget.geometry()
+        elif (
+            not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(widget.geometry())
         ):
             yield f"{_name(widget)} at {_spot(widget.geometry())} is outside {_name(parent)}"
 
@@ -91,16 +86,24 @@ def overlapping(window: QWidget) -> Iterator[str]:
                 yield f"{_name(one)} and {_name(other)} overlap at {_spot(shared)}"
 
 
+def scrolling_across(window: QWidget) -> Iterator[str]:
+    """Pages that are wider than their window; a table or a line of code may be."""
+    for area in _visible(window):
+        if isinstance(area, QScrollArea) and area.horizontalScrollBar().maximum() > 0:
+            yield f"{_name(area)} has to be scrolled to the side"
+
+
 def unreadable(window: QWidget) -> Iterator[str]:
     """Text whose colour is too near to what is behind it, as it is drawn."""
     picture = ink.looked_at(window)
     scale = window.devicePixelRatioF()
+    above = [it for it in _visible(window) if _floats(it)]
     for widget in _visible(window):
         for part in _texts(widget):
             place = QRect(widget.mapTo(window, part.topLeft()), part.size())
             place &= _seen(widget, window)
             least = LARGE_READABLE if _is_large(widget) else READABLE
-            if place.width() < 4 or place.height() < 8:
+            if place.width() < 4 or place.height() < 8 or _is_behind(widget, place, above):
                 continue
             scaled = QRect(place.topLeft() * scale, place.size() * scale)
             rough = ink.crop(picture, scaled)
@@ -114,22 +117,22 @@ def unreadable(window: QWidget) -> Iterator[str]:
                     break
 
 
-def without_next_step(window: QWidget) -> Iterator[str]:
-    """An empty page that has no sentence, or nothing to press."""
+def without_next_step(page: QWidget) -> Iterator[str]:
+    """A page on which there is nothing yet, without a sentence or without a button to go on."""
     sentences = [
         label
-        for label in window.findChildren(QLabel)
+        for label in page.findChildren(QLabel)
         if label.isVisible() and label.text().rstrip().endswith((".", "…", "!", "?"))
     ]
     if not sentences:
-        yield f"{_name(window)} is empty and says nothing"
+        yield f"{_name(page)} is empty and says nothing"
     steps = [
         button
-        for button in window.findChildren(QPushButton)
-        if button.isVisible() and button.isEnabled() and button.text()
+        for button in page.findChildren(QPushButton)
+        if button.isVisible() and button.isEnabled() and button.text() and not button.isCheckable()
     ]
     if not steps:
-        yield f"{_name(window)} is empty and offers nothing to do"
+        yield f"{_name(page)} is empty and offers nothing to do"
 
 
 def _room_needed(widget: QWidget) -> QSize | None:
@@ -219,6 +222,15 @@ def _seen(widget: QWidget, window: QWidget) -> QRect:
     return QRect(widget.mapTo(window, seen.topLeft()), seen.size())
 
 
+def _is_behind(widget: QWidget, place: QRect, above: list[QWidget]) -> bool:
+    """Whether something floats over a part of the window."""
+    return any(
+        place.intersects(QRect(it.mapTo(it.window(), QPoint()), it.size()))
+        for it in above
+        if it is not widget and not it.isAncestorOf(widget)
+    )
+
+
 def _is_large(widget: QWidget) -> bool:
     return not widget.isEnabled() or widget.fontInfo().pixelSize() >= LARGE_PIXELS
 
@@ -229,13 +241,11 @@ def _width(widget: QWidget, text: str) -> int:
 
 
 def _visible(window: QWidget) -> list[QWidget]:
-    """Everything in a window that is seen, but no other window and nothing that is scrolled away."""
+    """Everything in a window that is seen, nothing that is scrolled away or in another window."""
     return [
         widget
         for widget in window.findChildren(QWidget)
-        if widget.isVisible()
-        and widget.window() is window
-        and not widget.visibleRegion().isEmpty()
+        if widget.isVisible() and widget.window() is window and not widget.visibleRegion().isEmpty()
     ]
 
 

@@ -57,9 +57,9 @@ def _texts(widget: QWidget) -> Iterator[str]:
 
 
 def _items(view: QAbstractItemView) -> Iterator[str]:
-    model = view.model()
-    if model is None or not isinstance(view, QListView):
+    if not isinstance(view, QListView):
         return
+    model = view.model()
     for row in range(min(_ROWS, model.rowCount(QModelIndex()))):
         for role in _ROLES:
             found = model.index(row, 0).data(role)

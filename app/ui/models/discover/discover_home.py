@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.offers import KnownFamily
@@ -19,6 +19,9 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
+
+_LAID_OUT_MS = 30
+"""The results have their height only after some turns of the event loop."""
 
 
 class DiscoverHome(PartPage):
@@ -77,10 +80,10 @@ class DiscoverHome(PartPage):
         """Bring the field and what was found into sight, once that has its place."""
 
         def scroll() -> None:
-            self.widget().layout().activate()  # type: ignore[union-attr]
-            self.verticalScrollBar().setValue(self._searching.geometry().top())
+            top = self._searching.mapTo(self.widget(), QPoint()).y()
+            self.verticalScrollBar().setValue(top - GRID)
 
-        QTimer.singleShot(0, self, scroll)
+        QTimer.singleShot(_LAID_OUT_MS, self, scroll)
 
     def _make_offline(self) -> Panel:
         panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)

@@ -10,6 +10,7 @@ import pytest
 from app.core.conversation import StoredMessage, path_to
 from app.core.exchange import gpt4all
 from app.core.exchange.found import Broken, NotRead, ReadyChat
+from app.core.exchange.plain import as_time
 from app.core.exchange.recognise import DAMAGED, TORN, chats_in
 from app.core.exchange.thread import TOOLS, ready
 from tests.support.foreign_chats import (
@@ -56,7 +57,7 @@ def test_chatgpt_keeps_branches_times_and_reasoning() -> None:
     assert (chat.chat.created, chat.chat.updated) == (BEGUN + 0.25, BEGUN + 60.5)
     assert shown(chat) == [
         ("user", "How is bread made?"),
-        ("assistant", "```\nsearch('bread')\n```\n\nFlour, water, salt."),
+        ("assistant", "Flour, water, salt."),
     ]
     answer = by_text(chat, "Flour, water")
     assert answer.reasoning == "Baking\n\nFlour and water."
@@ -67,7 +68,7 @@ def test_chatgpt_keeps_branches_times_and_reasoning() -> None:
     assert other.text == "*A picture was here.*\n\nWhat bread is this?"
     assert other.parent_id is None
     assert by_text(chat, "Rye.").parent_id == other.id
-    assert chat.left_out == {TOOLS: 1}
+    assert chat.left_out == {TOOLS: 2}
 
 
 def test_answers_that_fork_in_the_middle_stay_two_answers() -> None:
@@ -134,6 +135,86 @@ def test_gpt4all_that_breaks_off_is_kept_as_far_as_it_goes() -> None:
         gpt4all.read(data[:4] + (99).to_bytes(4, "big") + data[8:])
     with pytest.raises(Broken):
         gpt4all.read(data.replace(b"\0\0\0\2\0\0\0\x10", b"\x7f\xff\xff\xff\0\0\0\x10"))
+
+
+def test_older_exports_of_open_webui_have_the_history_bare() -> None:
+    value = {"id": "old", **open_webui_chat()["chat"]}
+    chat = one([value])
+    assert shown(chat) == [("user", "Is 2 less than 3?"), ("assistant", "Yes.")]
+    assert chat.chat.title == "Numbers"
+
+
+def test_open_webui_unfolds_what_stands_in_its_answers() -> None:
+    value = open_webui_chat()
+    folded = (
+        '<details type="reasoning" done="true" duration="2">\n<summary>Thought</summary>\n'
+        "&gt; Hm.\n</details>\n"
+        '<details type="tool_calls" done="true" name="sum" result="&quot;5&quot;">\n'
+        "<summary>Tool Executed</summary>\n</details>\n"
+        '<details type="code_interpreter" done="true" output="5">\n<summary>Analyzed</summary>\n'
+        "```python\n2 + 3\n```\n</details>\nFive.\n\n"
+        '```html\n<details type="tool_calls">\nquoted</details>\n```'
+    )
+    value["chat"]["history"]["messages"]["m2"]["content"] = folded
+    chat = one([value])
+    (answer,) = (it for it in chat.messages if "Five." in it.text)
+    assert answer.text == (
+        "```python\n2 + 3\n```\n\nFive.\n\n"
+        '```html\n<details type="tool_calls">\nquoted</details>\n```'
+    )
+    assert (answer.reasoning, answer.reasoning_s) == ("Hm.", 2.0)
+    assert chat.left_out == {TOOLS: 1}
+    for torn in ('<details type="reasoning" ', '<details type="reasoning">'):
+        value["chat"]["history"]["messages"]["m2"]["content"] = torn * 200_000
+        assert "Yes." not in [it.text for it in one([value]).messages]
+
+
+def test_newer_answers_of_open_webui_have_their_reasoning_in_items() -> None:
+    value = open_webui_chat()
+    items = [
+        {"type": "reasoning", "duration": 3, "summary": [{"type": "summary_text", "text": "Hm."}]},
+        {"type": "function_call", "call_id": "c", "name": "sum"},
+        {"type": "function_call_output", "call_id": "c", "output": "5"},
+        {"type": "message", "content": [{"type": "output_text", "text": "Five."}]},
+    ]
+    for content in ("Five.", ""):
+        value["chat"]["history"]["messages"]["m2"] |= {"content": content, "output": items}
+        chat = one([value])
+        answer = by_text(chat, "Five.")
+        assert (answer.text, answer.reasoning, answer.reasoning_s) == ("Five.", "Hm.", 3.0)
+        assert chat.left_out == {TOOLS: 1}
+
+
+def test_lm_studio_names_the_model_of_a_message_and_counts_tools() -> None:
+    value = lm_studio_chat()
+    version = value["messages"][1]["versions"][0]
+    version["senderInfo"] = {"senderName": "gemma-3"}
+    for step in version["steps"]:
+        step.pop("genInfo", None)
+    call = {"type": "toolCallRequest", "name": "look", "parameters": {}}
+    version["steps"].insert(0, {"type": "contentBlock", "content": [call]})
+    chat = one(value)
+    answer = by_text(chat, "A cat.")
+    assert answer.facts is not None
+    assert answer.facts.model == "gemma-3"
+    assert chat.left_out == {TOOLS: 1}
+
+
+def test_chats_without_any_id_are_not_taken_for_one_another() -> None:
+    values = []
+    for text in ("Rye?", "Oats?"):
+        value = open_webui_chat()
+        del value["id"]
+        history = value["chat"]["history"]
+        history["messages"] = {"": {**history["messages"]["m1"], "content": text}}
+        values.append(value)
+    _, chats, _ = read(values)
+    assert len({it.chat.id for it in chats}) == 2
+
+
+def test_a_date_without_a_zone_is_in_utc() -> None:
+    assert as_time("2025-08-01 10:00:00") == as_time("2025-08-01T12:00:00+02:00")
+    assert as_time("2025-08-01 10:00:00.123456789+00:00") == pytest.approx(1754042400.123456)
 
 
 def test_a_broken_chat_stops_no_other() -> None:

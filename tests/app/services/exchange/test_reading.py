@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.conversation import path_to
 from app.core.exchange.found import FileFound
 from app.core.exchange.report import reports, told
+from app.core.exchange.thread import TOOLS
 from app.services.exchange import documents
 from app.services.exchange.reading import read_files
 from engines.cancel import CancelToken
@@ -101,6 +103,111 @@ def test_jan_is_read_old_and_new_whole_and_in_parts(tmp_path: Path) -> None:
     assert found.chats[0].left_out == {"damaged messages": 1}
 
 
+def test_numbered_files_of_a_newer_export_of_chatgpt_are_one_export(tmp_path: Path) -> None:
+    first, second = json.dumps([chatgpt_chat("a", "One")]), json.dumps([chatgpt_chat("b", "Two")])
+    wrapped = json.dumps({"conversations": [chatgpt_chat("c", "Three")]})
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in (
+            ("conversations-000.json", first),
+            ("conversations-001.json", second),
+            ("conversations-002.json", wrapped),
+            ("user.json", '{"id": "user-1", "email": "a@b.org"}'),
+            ("user_settings.json", '[{"theme": "dark"}]'),
+            ("export_manifest.json", '{"files": [{"path": "user.json", "size": 12}]}'),
+            ("message_feedback.json", '[{"id": "m", "conversation_id": "a", "rating": "good"}]'),
+            ("shared_conversations.json", '[{"id": "s", "conversation_id": "a", "title": "One"}]'),
+            ("group_chats.json", '{"chats": []}'),
+            ("shopping.json", "[]"),
+            ("sora.json", "{}"),
+            ("chat.html", "<html>" + first),
+        ):
+            archive.writestr(name, text)
+    (found,) = read(path)
+    assert (titles(found), found.not_read) == (["One", "Three", "Two"], ())
+
+
+def jan_messages(folder: Path, *messages: dict[str, object]) -> Path:
+    thread = write_jan(folder, new=True)
+    texts = [
+        json.dumps(
+            {
+                "thread_id": thread.name,
+                "content": [{"type": "text", "text": {"value": it["id"], "annotations": []}}],
+                "created_at": 1_700_000_000 + place,
+                **it,
+            }
+        )
+        for place, it in enumerate(messages)
+    ]
+    (thread / "messages.jsonl").write_text("\n".join(texts))
+    return thread
+
+
+def test_versions_of_messages_in_jan_are_kept_and_the_chosen_one_shown(tmp_path: Path) -> None:
+    thread = jan_messages(
+        tmp_path,
+        {"id": "q", "role": "user", "metadata": {"parentId": None, "activeChildId": "a1"}},
+        {"id": "a1", "role": "assistant", "metadata": {"parentId": "q"}},
+        {"id": "a2", "role": "assistant", "metadata": {"parentId": "q"}},
+        {"id": "q2", "role": "user", "metadata": {"parentId": "a1"}},
+        {"id": "lost", "role": "assistant", "metadata": {"parentId": None}},
+    )
+    (found,) = read(thread)
+    (chat,) = found.chats
+    shown = path_to(chat.messages, chat.chat.leaf_id)
+    assert [it.text for it in shown] == ["q", "a1", "q2", "lost"]
+    assert len(chat.messages) == 5
+
+
+def test_a_message_of_jan_with_a_large_picture_or_a_damaged_first_line(tmp_path: Path) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 300_000}}
+    call = {"type": "tool_call", "tool_call_id": "c", "tool_name": "look"}
+    files = {"inline_file_contents": [{"name": "a.txt", "content": "x"}]}
+    thread = jan_messages(
+        tmp_path,
+        {"id": "q", "role": "user", "content": [picture], "metadata": files},
+        {"id": "a", "role": "assistant", "content": [call, {"type": "text", "text": "So."}]},
+    )
+    (found,) = read(thread / "messages.jsonl")
+    (chat,) = found.chats
+    assert [it.text for it in chat.messages] == [
+        "*A file was here: a.txt.*\n\n*A picture was here.*", "So.",
+    ]  # fmt: skip
+    assert chat.left_out == {TOOLS: 1}
+    path = thread / "messages.jsonl"
+    path.write_text('{"thread_id": "01J\n' + path.read_text())
+    (found,) = read(path)
+    assert [len(it.messages) for it in found.chats] == [2]
+    assert found.chats[0].left_out == {TOOLS: 1, "damaged messages": 1}
+
+
+def test_a_database_of_another_program_is_borne(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE chats (id)")
+        db.execute("CREATE TABLE messages (id, chat_id, role, content)")
+        db.execute("INSERT INTO chats VALUES ('c')")
+        db.execute("INSERT INTO messages VALUES (1, 'c', 'user', 'Hello.')")
+        db.commit()
+    (found,) = read(path)
+    assert [it.messages[0].text for it in found.chats] == ["Hello."]
+
+
+def test_chats_before_a_damaged_place_in_a_database_stay(tmp_path: Path) -> None:
+    path = write_ollama(tmp_path / "db.sqlite")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("INSERT INTO chats VALUES ('0199', 'Torn', '2025-08-01 10:00:00', NULL)")
+        db.execute(
+            "INSERT INTO messages (chat_id, role, content)"
+            " VALUES ('0199', 'user', CAST(x'ff61' AS TEXT))"
+        )
+        db.commit()
+    (found,) = read(path)
+    assert titles(found) == ["Tides"]
+    assert "cannot be read" in found.not_read[0].why
+
+
 def test_ollama_is_read_in_its_place_and_in_an_archive(tmp_path: Path) -> None:
     path = write_ollama(tmp_path / "db.sqlite")
     before = path.read_bytes()
@@ -148,7 +255,7 @@ def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
     assert told(reports(files, {}), done=True) == (
         "good.json\n"
         "Imported: 1 chat with 4 messages from ChatGPT.\n"
-        "Left out, as Hearth has no place for it: results of tools (1).\n"
+        "Left out, as Hearth has no place for it: calls and results of tools (2).\n"
         "Not read: 1.\n"
         "  “Empty”: Nothing was said in it.\n"
         "\n"

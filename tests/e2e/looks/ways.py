@@ -1,0 +1,325 @@
+"""How one comes to the pages and states of the window that are looked at, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelectionModel
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListWidget, QPlainTextEdit, QWidget
+
+from app.core.settings import SECTIONS
+from app.ui.assistants.scratch_window import ScratchWindow
+from app.ui.desktop.quick_ask import QuickAsk
+from app.ui.settings.settings_dialog import SettingsDialog
+from engines.errors import ModelUnreadable
+from tests.e2e.looks.contents import rich_chat
+from tests.e2e.looks.house import House, rest, settle
+
+
+def chat(house: House) -> QWidget:
+    house.window.open_chat(rich_chat(house.core))
+    settle()
+    view = house.window.page.transcript.last()
+    assert view is not None
+    view.tail.want(True)
+    rest(60)
+    return house.window
+
+
+def thoughts(house: House) -> QWidget:
+    chat(house)
+    click(house, "showReasoning")
+    house.window.page.transcript.verticalScrollBar().setValue(0)
+    return house.window
+
+
+def streaming(house: House) -> QWidget:
+    house.hold.clear()
+    house.window.open_chat(None)
+    house.window.page.composer.set_text("What is a fair price for a used bicycle?")
+    house.window.page.composer.submit()
+    for _ in range(100):
+        last = house.window.page.transcript.last()
+        if last is not None and "first sentence" in last.view.toPlainText():
+            break
+        rest(20)
+    return house.window
+
+
+def queue(house: House) -> QWidget:
+    streaming(house)
+    for text in (
+        "And with new tyres?",
+        "Compare it with one that is new, in a small table, please.",
+    ):
+        house.window.page.composer.set_text(text)
+        house.window.page.composer.submit()
+        settle()
+    house.until("queueStrip")
+    return house.window
+
+
+def let_go(house: House) -> None:
+    """Let the answers come to their end, and put the chat away."""
+    house.hold.set()
+    page = house.window.page
+    for _ in range(200):
+        rest(20)
+        if page.chat_id is None or not (
+            house.services.generation.is_answering(page.chat_id) or house.has("queueStrip")
+        ):
+            break
+    if page.chat_id is not None:
+        house.services.chats.delete(page.chat_id)
+        house.services.chats.delete_for_good(page.chat_id)
+    house.window.open_chat(None)
+
+
+def edit(house: House) -> QWidget:
+    chat(house)
+    house.do("edit_message")
+    house.until("inlineEdit")
+    return house.window
+
+
+def find(house: House) -> QWidget:
+    chat(house)
+    house.do("find")
+    write(house, "findWords", "mean")
+    rest(200)
+    return house.window
+
+
+def card(command: str, name: str) -> Callable[[House], QWidget]:
+    """What floats over the chat after a command."""
+
+    def show(house: House) -> QWidget:
+        chat(house)
+        house.do(command)
+        house.until(name)
+        return house.part(QWidget, name).window()
+
+    return show
+
+
+def context(house: House) -> QWidget:
+    chat(house)
+    for _ in range(100):
+        if house.window.page.context.use is not None:
+            break
+        rest(20)
+    house.window.page.context.toggle_card()
+    house.until("contextCard")
+    return house.part(QWidget, "contextCard").window()
+
+
+def failed(house: House) -> QWidget:
+    chat = next(it for it in house.core.chats.chats() if it.title.startswith("Why is the sky"))
+    house.window.open_chat(chat.id)
+    return house.window
+
+
+def search(words: str) -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        chat(house)
+        house.window.focus_search()
+        house.window.sidebar.search.setText(words)
+        rest(300)
+        return house.window
+
+    return show
+
+
+def bulk(house: House) -> QWidget:
+    chat(house)
+    rows = house.window.sidebar.chats
+    select = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    rows.clearSelection()
+    chats = [at for at in range(rows.chats.rowCount()) if rows.chats.chat_at(at)]
+    for at in chats[:3]:
+        rows.selectionModel().select(rows.chats.index(at, 0), select)
+    settle()
+    return house.window
+
+
+def place(command: str, until: str = "") -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        house.do(command)
+        if until:
+            house.until(until)
+        return house.window
+
+    return show
+
+
+def chats_again(house: House) -> None:
+    house.window.sidebar.search.clear()
+    house.window.sidebar.chats.let_go()
+    house.window.sidebar.go_to("chats")
+    rest(200)
+
+
+def models(part: str, until: str = "") -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        house.window.go_to_models(part)  # type: ignore[arg-type]
+        settle()
+        if until:
+            house.until(until)
+        rest(60)
+        return house.window
+
+    return show
+
+
+def details(house: House) -> QWidget:
+    models("here")(house)
+    house.window.models.here.open(house.core.library.entries()[0].id)
+    house.until("ownSettings")
+    rest(100)
+    return house.window
+
+
+def results(house: House) -> QWidget:
+    models("discover")(house)
+    write(house, "hubWords", "model")
+    click(house, "hubSearchButton")
+    house.until("result-ada/Model-8B-Instruct-GGUF")
+    return house.window
+
+
+def repository(house: House) -> QWidget:
+    results(house)
+    click(house, "result-ada/Model-8B-Instruct-GGUF")
+    house.until("choicePanel")
+    rest(60)
+    return house.window
+
+
+def nothing_found(house: House) -> QWidget:
+    models("discover")(house)
+    write(house, "hubWords", "nobody knows this")
+    click(house, "hubSearchButton")
+    house.until("nothingFound")
+    return house.window
+
+
+def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]:
+    """A page by its command, and what a button on it opens."""
+
+    def show(house: House) -> QWidget:
+        house.do(command)
+        click(house, button)
+        house.until(until)
+        return house.window
+
+    return show
+
+
+def settings(section: str) -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        house.do("show_settings")
+        dialog = house.part(SettingsDialog)
+        house.part(QListWidget, "sections").setCurrentRow(SECTIONS.index(section))  # type: ignore[arg-type]
+        settle()
+        return dialog
+
+    return show
+
+
+def dialog(command: str, name: str) -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        house.do(command)
+        return house.part(QWidget, name)
+
+    return show
+
+
+def scratch(house: House) -> QWidget:
+    house.do("scratch_chat")
+    return house.part(ScratchWindow)
+
+
+def quick(house: House) -> QWidget:
+    house.do("quick_ask")
+    quick = house.part(QuickAsk)
+    quick.edit.setPlainText("How many litres does a bath take?")
+    click(house, "quickSend")
+    house.until("quickAnswer")
+    rest(100)
+    return quick
+
+
+def forget_quick(house: House) -> None:
+    for chat in house.core.chats.chats():
+        if chat.title.startswith("How many litres"):
+            house.services.chats.delete(chat.id)
+            house.services.chats.delete_for_good(chat.id)
+
+
+def chat_settings(house: House) -> QWidget:
+    chat(house)
+    house.do("chat_settings")
+    return house.window
+
+
+def slash(house: House) -> QWidget:
+    house.window.open_chat(None)
+    house.do("focus_composer")
+    house.do("insert_prompt")
+    settle()
+    return house.window
+
+
+def toasts(house: House) -> QWidget:
+    chat(house)
+    notifier = house.window.notifier
+    notifier.offer_undo("“Packing list” was deleted.", lambda: None)
+    notifier.error(
+        ModelUnreadable(
+            "The model could not be loaded.",
+            "The file ends before its last tensor: the download was cut off.",
+            "Download it again, or choose another model.",
+        )
+    )
+    return house.window
+
+
+def bug(house: House) -> QWidget:
+    house.window.notifier.error(ZeroDivisionError("division by zero"))
+    return house.part(QWidget, "messageDialog")
+
+
+def question(house: House) -> QWidget:
+    house.window.notifier.ask_to_open("https://docs.example.org/statistics")
+    return house.part(QWidget, "messageDialog")
+
+
+def new(house: House) -> QWidget:
+    house.window.open_chat(None)
+    rest(200)
+    return house.window
+
+
+def first(house: House) -> QWidget:
+    house.window.open_chat(None)
+    house.until("offer-default")
+    return house.window
+
+
+def write(house: House, name: str, text: str) -> None:
+    field = house.part(QWidget, name)
+    assert isinstance(field, QLineEdit | QPlainTextEdit)
+    field.clear()
+    if isinstance(field, QLineEdit):
+        field.setText(text)
+    else:
+        field.setPlainText(text)
+
+
+def click(house: House, name: str) -> None:
+    house.part(QAbstractButton, name).click()
+    settle()
+
+
+def no_panel(house: House) -> None:
+    house.window.assisting.panel.hide()

@@ -1,0 +1,188 @@
+"""Every page can be read: nothing is clipped, covered, cut off, grey on grey or a dead end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.core.settings import Settings
+from app.ui.appearance import Appearance
+from tests.e2e.looks import rules
+from tests.e2e.looks.house import House, opened, settle
+from tests.e2e.looks.pages import PAGES, Page
+from tests.e2e.looks.views import NARROW, VIEWS, WIDE, View, take
+
+ORDINARY = tuple(view for view in VIEWS if not view.high)
+HIGH = tuple(view for view in VIEWS if view.high)
+IN_HIGH_CONTRAST = frozenset({"welcome", "thoughts", "failed", "here", "settings-desktop"})
+
+
+def complaints(house: House, page: Page, view: View) -> list[str]:
+    """What is wrong with a page in one view; the window is as before then."""
+    shown = take(house, page, view)
+    found = rules.faults(shown)
+    if page.empty:
+        found += rules.without_next_step(house.part(QWidget, page.empty))
+    if view.size == NARROW and shown is house.window and not page.grows:
+        wider = shown.width() - NARROW[0]
+        found += [f"the window grew by {wider} pixels"] if wider > 0 else []
+    house.tidy()
+    page.leave(house)
+    settle()
+    return [f"{page.name}, {view.name}: {complaint}" for complaint in found]
+
+
+def looked_at(house: House, *, full: bool) -> list[str]:
+    """Each view in one go: a change of the theme is what takes longest."""
+    pages = [page for page in PAGES if page.full is full]
+    found = []
+    for view in VIEWS:
+        for page in pages:
+            if view in ORDINARY or page.name in IN_HIGH_CONTRAST:
+                found += complaints(house, page, view)
+    return found
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["empty", "used"])
+def test_every_page_can_be_read(
+    qtbot: QtBot, qapp: QApplication, data_dir: Path, full: bool
+) -> None:
+    with opened(qapp, data_dir, full=full) as house:
+        found = looked_at(house, full=full)
+    assert not found, "\n" + "\n".join(found)
+
+
+Build = Callable[[QWidget], object]
+
+
+@pytest.fixture
+def broken(qtbot: QtBot, qapp: QApplication) -> Iterator[Callable[[Build], QWidget]]:
+    """Shows a window of 300 x 200 pixels with what is put into it."""
+    appearance = Appearance(qapp)
+    appearance.apply(Settings(theme="light"))
+
+    def show(build: Build) -> QWidget:
+        window = QWidget()
+        window.setObjectName("window")
+        window.resize(300, 200)
+        build(window)
+        qtbot.addWidget(window)
+        window.show()
+        settle()
+        return window
+
+    yield show
+    appearance.deleteLater()
+
+
+def named(widget: QWidget, name: str, parent: QWidget) -> QWidget:
+    widget.setObjectName(name)
+    widget.setParent(parent)
+    return widget
+
+
+def small_label(window: QWidget) -> None:
+    named(QLabel("Far too long for so little room"), "small", window).setGeometry(0, 0, 60, 20)
+
+
+def low_text(window: QWidget) -> None:
+    label = QLabel("This takes several lines where there is only so little room for them.")
+    label.setWordWrap(True)
+    named(label, "low", window).setGeometry(0, 0, 100, 20)
+
+
+def small_button(window: QWidget) -> None:
+    named(QPushButton("Download it again"), "squeezed", window).setGeometry(0, 0, 60, 36)
+
+
+def small_hint(window: QWidget) -> None:
+    field = QLineEdit()
+    field.setPlaceholderText("Search by name, source or quantisation")
+    named(field, "hinted", window).setGeometry(0, 0, 90, 34)
+
+
+def far_out(window: QWidget) -> None:
+    named(QPushButton("Out"), "far", window).setGeometry(280, 10, 80, 36)
+
+
+def over_each_other(window: QWidget) -> None:
+    named(QPushButton("One"), "one", window).setGeometry(0, 0, 90, 36)
+    named(QPushButton("Two"), "two", window).setGeometry(60, 10, 90, 36)
+
+
+def wide_page(window: QWidget) -> None:
+    area, page = QScrollArea(), QWidget()
+    page.setFixedSize(600, 50)
+    area.setWidget(page)
+    named(area, "sideways", window).setGeometry(0, 0, 200, 100)
+
+
+def pale_text(window: QWidget) -> None:
+    label = QLabel("Grey on grey")
+    label.setStyleSheet("color: #9a9a9a; background: #dcdcdc")
+    named(label, "pale", window).setGeometry(0, 0, 120, 24)
+
+
+def pale_line(window: QWidget) -> None:
+    label = QLabel("<p>Black</p><p style='color: #c8c8c8'>and pale</p>")
+    named(label, "half-pale", window).setGeometry(0, 0, 120, 60)
+
+
+@pytest.mark.parametrize(
+    ("build", "rule", "said"),
+    [
+        (small_label, rules.clipped, "small"),
+        (low_text, rules.clipped, "low"),
+        (small_button, rules.clipped, "squeezed"),
+        (small_hint, rules.clipped, "hinted"),
+        (far_out, rules.outside, "far"),
+        (over_each_other, rules.overlapping, "one"),
+        (wide_page, rules.scrolling_across, "sideways"),
+        (pale_text, rules.unreadable, "pale"),
+        (pale_line, rules.unreadable, "half-pale"),
+    ],
+)
+def test_each_rule_names_what_breaks_it(
+    broken: Callable[[Build], QWidget],
+    build: Build,
+    rule: Callable[[QWidget], Iterator[str]],
+    said: str,
+) -> None:
+    (complaint,) = rule(broken(build))
+    assert complaint.startswith(said)
+
+
+def test_an_empty_page_needs_a_sentence_and_a_step(broken: Callable[[Build], QWidget]) -> None:
+    window = broken(lambda window: QVBoxLayout(window).addWidget(QLabel("Nothing")))
+    assert len(list(rules.without_next_step(window))) == 2
+
+
+def test_what_is_well_made_is_let_pass(broken: Callable[[Build], QWidget]) -> None:
+    def build(window: QWidget) -> None:
+        row = QHBoxLayout(window)
+        row.addWidget(QLabel("There is nothing here yet."))
+        row.addWidget(QPushButton("Add one"))
+
+    window = broken(build)
+    assert rules.faults(window) == []
+    assert list(rules.without_next_step(window)) == []
+
+
+def test_the_views_cover_both_themes_and_widths() -> None:
+    assert {(view.theme, view.size) for view in ORDINARY} == {
+        (theme, size) for theme in ("light", "dark") for size in (WIDE, NARROW)
+    }
+    assert {view.theme for view in HIGH} == {"light", "dark"}
