@@ -1,13 +1,14 @@
 """Chats of the Ollama app, read from its database `db.sqlite`.
 
-Tables as `app/store/database.go` of ollama/ollama makes them. Nothing is ever written there.
+Tables as app/store/database.go of ollama/ollama makes them, up to version 18 of its schema.
+Nothing is ever written there.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,29 +24,42 @@ _ROLLBACK_JOURNAL = b"\x01\x01"
 
 def ollama_chats(path: Path) -> Iterator[FoundChat]:
     """A database in its place, with what its log holds. Raises Broken."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            yield from _chats(db)
-    except sqlite3.Error as error:
-        raise Broken(f"The database cannot be read: {error}.") from error
+    with _explained(), closing(sqlite3.connect(_address(path), uri=True)) as db:
+        yield from _chats(db)
 
 
 def ollama_chats_in(data: bytes) -> Iterator[FoundChat]:
     """A copy of a database, such as a member of an archive. Raises Broken."""
     # Without its log: as a database that keeps none, or SQLite would look for it.
     data = data[:18] + _ROLLBACK_JOURNAL + data[20:]
+    with _explained(), closing(sqlite3.connect(":memory:")) as db:
+        db.deserialize(data)
+        yield from _chats(db)
+
+
+def _address(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro"
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn SQLite's errors into ours; where the database is damaged, their words may be too."""
     try:
-        with closing(sqlite3.connect(":memory:")) as db:
-            db.deserialize(data)
-            yield from _chats(db)
+        yield
     except sqlite3.Error as error:
-        raise Broken(f"The database cannot be read: {error}.") from error
+        raise Broken(f"The database cannot be read: {as_text(str(error))}.") from error
+    except UnicodeDecodeError as error:
+        raise Broken("The database cannot be read: it is damaged.") from error
 
 
 def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
     db.row_factory = sqlite3.Row
+    # So SQLite reads the whole pages of a file that breaks off; nothing is written all the same.
+    db.execute("PRAGMA writable_schema = ON")
+    db.text_factory = lambda data: data.decode("utf-8", "replace")
     columns = {row["name"] for row in db.execute("PRAGMA table_info(messages)")}
-    if not {"chat_id", "role", "content"} <= columns:
+    heads = {row["name"] for row in db.execute("PRAGMA table_info(chats)")}
+    if not {"id", "chat_id", "role", "content"} <= columns or "id" not in heads:
         raise Broken("It is a database, but not one of the Ollama app.")
     pictures = _pictures(db)
     for chat in db.execute("SELECT * FROM chats").fetchall():

@@ -63,6 +63,9 @@ class Snapshots:
             )
             for old in newest_first[keep:]:
                 old.unlink(missing_ok=True)
+            # What a crash in the middle of a copy has left, on whichever day.
+            for left in self._folder.glob("chats-*.part*"):
+                left.unlink(missing_ok=True)
         return taken
 
     def restore(self, source: Path, now: datetime) -> Path | None:

@@ -222,7 +222,7 @@ class MainWindow(QMainWindow):
         if appears:
             rest = max(1, self.width() - self._sidebar_width)
             self._splitter.setSizes([self._sidebar_width, rest])
-            grow_for(self._splitter)
+            grow_for(self.sidebar)
         self.header.set_sidebar_hidden(not shown)
 
     def go_to(self, page: QWidget) -> None:

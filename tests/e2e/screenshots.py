@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
-from tests.e2e.looks.house import opened, rest, settle  # noqa: E402
+from tests.e2e.looks.house import House, opened, rest, settle  # noqa: E402
 from tests.e2e.looks.pages import PAGES, Page  # noqa: E402
 from tests.e2e.looks.views import IN_README, VIEWS, View, take  # noqa: E402
 
@@ -30,12 +30,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as data:
             _hide_the_users(Path(data))
             with opened(app, Path(data) / "hearth", full=full) as house:
+                if not sys.argv[1:]:
+                    _without_downloads(house)
                 for page in PAGES:
                     if page.full is not full:
                         continue
                     for view, name in _wanted(page):
                         shown = take(house, page, view)
-                        rest(100)
+                        rest(800)  # formulas are drawn beside the window's thread
                         save(shown, folder / f"{name}.png")
                         house.tidy()
                         page.leave(house)
@@ -49,6 +51,14 @@ def _wanted(page: Page) -> list[tuple[View, str]]:
     if sys.argv[2:] and page.name not in sys.argv[2:]:
         return []
     return [(view, f"{page.name}-{view.name}") for view in VIEWS]
+
+
+def _without_downloads(house: House) -> None:
+    """The strip about them is no part of what these pictures are to show."""
+    for download in house.core.downloads.downloads():
+        house.core.downloads.cancel(download.id)
+    house.services.downloads.look()
+    rest(300)
 
 
 def _hide_the_users(data: Path) -> None:

@@ -319,6 +319,7 @@ def write_ollama(path: Path) -> Path:
                 thinking TEXT NOT NULL DEFAULT '', stream BOOLEAN NOT NULL DEFAULT 0,
                 model_name TEXT, created_at TIMESTAMP, updated_at TIMESTAMP,
                 thinking_time_start TIMESTAMP, thinking_time_end TIMESTAMP, tool_result TEXT);
+            CREATE INDEX idx_messages_chat_id ON messages(chat_id);
             CREATE TABLE attachments (id INTEGER PRIMARY KEY AUTOINCREMENT,
                 message_id INTEGER NOT NULL, filename TEXT NOT NULL, data BLOB NOT NULL);
             """

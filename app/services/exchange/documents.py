@@ -6,7 +6,9 @@ a small file cannot fill the memory.
 
 from __future__ import annotations
 
+import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -32,6 +34,8 @@ _MARKS = (
     b'"leaf_id"',
 )
 """Names that stand near the beginning of exports, and hardly in other files."""
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError)
+"""What `zipfile` raises where an archive's own bytes are wrong."""
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
@@ -104,14 +108,8 @@ def _of_folder(root: Path) -> Iterator[Document | NotRead]:
 def _of_archive(path: Path) -> Iterator[Document | NotRead]:
     left = MOST_BYTES
     try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist()[:_MOST_FILES]:
-                found = _member(archive, member, left)
-                if isinstance(found, Document):
-                    left -= len(found.data)
-                if found is not None:
-                    yield found
-    except zipfile.BadZipFile:
+        archive = zipfile.ZipFile(path)
+    except (*_DAMAGED, NotImplementedError):
         if path.stat().st_size > MOST_BYTES:
             yield NotRead(path.name, _TOO_LARGE)
             return
@@ -119,6 +117,14 @@ def _of_archive(path: Path) -> Iterator[Document | NotRead]:
             if _may_be_chats(data[:_BEGINNING]):
                 yield Document(name, data)
         yield NotRead(path.name, _TORN)
+        return
+    with archive:
+        for member in archive.infolist()[:_MOST_FILES]:
+            found = _member(archive, member, left)
+            if isinstance(found, Document):
+                left -= len(found.data)
+            if found is not None:
+                yield found
 
 
 def _member(
@@ -130,7 +136,7 @@ def _member(
             if not _may_be_chats(begin):
                 return None
             data = begin + file.read(most)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+    except (*_DAMAGED, OSError) as error:
         return NotRead(member.filename, f"It is damaged: {error}.")
     except (NotImplementedError, RuntimeError):
         return NotRead(member.filename, "It is encrypted, or packed in a way Hearth cannot read.")

@@ -55,7 +55,7 @@ class Assisting(QObject):
         """The settings of the chat that is open, beside it; a narrow window grows for them."""
         self.panel.setVisible(self.panel.isHidden())
         if not self.panel.isHidden():
-            grow_for(self.panel.parentWidget())
+            grow_for(self.panel)
         self.show()
 
     def open_scratch(self) -> None:

@@ -243,9 +243,12 @@ class ChatPage(QWidget):
             self.shown.emit(question.chat_id)
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
-            known = [it.id for it in self.transcript.messages[-2:]]
-            if question.id not in known and self._branches.is_shown(question):
-                self.transcript.replace_from(question)
+            known = [it.id for it in self.transcript.messages]
+            if question.id not in known[-2:] and self._branches.is_shown(question):
+                if question.parent_id in (None, *known):
+                    self.transcript.replace_from(question)
+                else:
+                    self.reload()  # a terminal has gone on with this chat meanwhile
         self.grown.emit()
 
     def _begun(self, answer: StoredMessage) -> None:

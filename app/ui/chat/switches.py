@@ -15,6 +15,7 @@ class Switches(QWidget):
 
     def __init__(self, *switches: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._switches = switches
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._box.setContentsMargins(0, 0, 0, 0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
@@ -30,17 +31,13 @@ class Switches(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        spacing = 2 * scaled(GRID) * (self._box.count() - 1)
+        spacing = 2 * scaled(GRID) * (len(self._switches) - 1)
         needed = sum(hint.width() for hint in self._least()) + spacing
         self._arrange(narrow=event.size().width() < needed)
 
     def _least(self) -> list[QSize]:
         """What each of them cannot do without."""
-        return [
-            item.widget().minimumSizeHint()
-            for item in map(self._box.itemAt, range(self._box.count()))
-            if item is not None and item.widget().isVisibleTo(self)
-        ]
+        return [it.minimumSizeHint() for it in self._switches if it.isVisibleTo(self)]
 
     def _arrange(self, *, narrow: bool) -> None:
         direction = QBoxLayout.Direction

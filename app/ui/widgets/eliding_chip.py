@@ -33,7 +33,7 @@ class ElidingChip(Chip):
         self.initStyleOption(option)
         room = self.width() - self.iconSize().width() - scaled(_BESIDE)
         words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
-        option.text = words  # type: ignore[attr-defined]
+        option.text = words
         painter = QStylePainter(self)
         painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
         painter.end()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 
-def grow_for(parts: QWidget) -> None:
-    """Make the window as wide as these parts need it; one that is wide enough stays as it is."""
-    window = parts.window()
-    missing = parts.minimumSizeHint().width() - parts.width()
+def grow_for(part: QWidget) -> None:
+    """Make the window as wide as a part and those beside it need; it never becomes narrower."""
+    window, all_parts = part.window(), part.parentWidget()
+    missing = all_parts.minimumSizeHint().width() - all_parts.width() if all_parts else 0
     if missing > 0:
         window.resize(window.width() + missing, window.height())

@@ -36,6 +36,7 @@ class Toast(Panel):
         super().__init__("toast", "toast", across=True, margins=(2, 1.25, 1, 1.25), parent=parent)
         self.setAccessibleName(" ".join(lines))
         self.problem = problem
+        self.acts = bool(action)
         if problem:
             self.box.addWidget(Picture("warning", "danger"))
         texts = QVBoxLayout()
@@ -48,7 +49,7 @@ class Toast(Panel):
             drawing, action, "toastAction", look="link", tone="accent_text"
         )
         self.action.clicked.connect(self._act)
-        self.action.setVisible(bool(action))
+        self.action.setVisible(self.acts)
         self.box.addWidget(self.action)
         close = IconButton("close", self.tr("Dismiss"), "toastClose", size=16)
         close.clicked.connect(self.dismiss)

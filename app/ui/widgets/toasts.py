@@ -25,9 +25,9 @@ class Toasts(QObject):
     def show(self, toast: Toast) -> None:
         """Show one more; the oldest leaves when there are too many.
 
-        A problem that is told again takes the place of the one that told it.
+        What is told again takes its own place, unless it is something to take back.
         """
-        for shown in [it for it in self._shown if it.problem and toast.problem]:
+        for shown in [] if toast.acts else list(self._shown):
             if shown.accessibleName() == toast.accessibleName():
                 shown.dismiss()
         toast.setParent(self._window)

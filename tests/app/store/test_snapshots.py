@@ -63,6 +63,15 @@ def test_a_clock_that_was_ahead_does_not_crowd_out_what_is_taken_now(
     assert names == ["chats-2026-03-01.db", "chats-2026-03-02.db", "chats-2028-02-01.db"]
 
 
+def test_what_a_crash_has_left_goes_with_the_next_copy(snapshots: Snapshots) -> None:
+    folder = take(snapshots).parent
+    for name in ("chats-2026-02-01.part", "chats-2026-02-01.part-journal"):
+        (folder / name).write_bytes(b"half")
+    take(snapshots, 1)
+    names = sorted(file.name for file in folder.iterdir())
+    assert names == ["chats-2026-03-01.db", "chats-2026-03-02.db"]
+
+
 def test_a_copy_that_is_cancelled_leaves_nothing(
     snapshots: Snapshots, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -240,3 +240,15 @@ def test_the_welcome_leads_to_a_first_chat(ui: Ui) -> None:
     assert ui.texts[1] == "Hello there"
     ui.press("Ctrl+N")
     assert not ui.has("computerCard")
+
+
+def test_what_a_terminal_wrote_in_this_chat_is_shown_with_the_next_question(ui: Ui) -> None:
+    ui.ask("One")
+    _, answer = ui.core.chats.ask(ui.page.chat_id, "From a terminal")
+    ui.core.chats.save_answer(replace(answer, text="Its answer", state="complete"))
+    ui.ask("Two")
+    ui.qtbot.waitUntil(lambda: ui.texts[-1] == "Hello there")
+    assert ui.texts == [
+        "One", "Hello there", "From a terminal", "Its answer", "Two", "Hello there",
+    ]  # fmt: skip
+    assert len(ui.page.transcript.messages) == 6

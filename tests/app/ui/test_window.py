@@ -21,9 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.errors import DiskFull
 from app.core.window_state import WindowState
 from app.ui.actions import commands
 from app.ui.shortcuts_dialog import ShortcutsDialog
+from app.ui.widgets.toast import Toast
 from app.wiring import STARTER
 from tests.app.ui.conftest import Ui
 
@@ -180,3 +182,13 @@ def test_a_state_of_nonsense_changes_nothing(ui: Ui) -> None:
     size = ui.window.size()
     ui.window.restore(WindowState("zz", True, 264))
     assert ui.window.size() == size
+
+
+def test_what_comes_again_is_said_once(ui: Ui) -> None:
+    for _ in range(3):
+        ui.window.notifier.error(DiskFull("The disk is full.", "No room.", "Free some."))
+    ui.window.notifier.error(DiskFull("Another disk is full.", "No room.", "Free some."))
+    ui.window.notifier.say_copied()
+    ui.window.notifier.say_copied()
+    shown = [toast for toast in ui.window.findChildren(Toast) if toast.isVisible()]
+    assert len(shown) == 3

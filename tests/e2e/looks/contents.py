@@ -185,9 +185,10 @@ def _make_rich(core: wiring.Core, chat_id: str) -> None:
     question, answer = core.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
     _end(core, answer, "Yes, with a running total.")
     again = core.chats.answer_again(chat_id, answer.id)
-    _end(core, again, RICH, reasoning=_REASONING, reasoning_s=12.4, rating=1)
+    _end(core, again, RICH, reasoning=_REASONING, reasoning_s=12.4)
     with core.database.write() as db:
         db.execute("UPDATE messages SET pinned = 1 WHERE id = ?", (question.id,))
+        db.execute("UPDATE messages SET rating = 1 WHERE id = ?", (again.id,))
 
 
 def _make_failed(core: wiring.Core, chat_id: str) -> None:

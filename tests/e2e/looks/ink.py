@@ -96,4 +96,5 @@ def _background(picture: Pixels) -> Pixels:
 def _luminance(colours: NDArray[Any]) -> NDArray[np.float64]:
     shares = colours.astype(np.float64) / 255
     linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    return linear @ np.array([0.2126, 0.7152, 0.0722])
+    luminance: NDArray[np.float64] = linear @ np.array([0.2126, 0.7152, 0.0722])
+    return luminance

@@ -33,6 +33,8 @@ FLOATING = frozenset(
     {"toast", "jumpToNewest", "rowActions", "messageRing", "promptPopup", "contextCard"}
 )
 """What lies over others on purpose."""
+MOST_ROWS = 60
+"""Of a list are looked at; more than a window shows."""
 _SLACK = 1
 
 
@@ -185,7 +187,7 @@ def _texts(widget: QWidget) -> Iterator[QRect]:
     elif isinstance(widget, QAbstractItemView):
         model = widget.model()
         top = widget.viewport().pos()
-        for row in range(min(model.rowCount(widget.rootIndex()), 60) if model else 0):
+        for row in range(min(model.rowCount(widget.rootIndex()), MOST_ROWS)):
             index = model.index(row, 0, widget.rootIndex())
             place = widget.visualRect(index).translated(top)
             if place.height() > 0:

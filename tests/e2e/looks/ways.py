@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListWidget, QPlainTextEdit, QWidget
 
-from app.core.settings import SECTIONS
+from app.core.settings import SECTIONS, Section
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.settings.settings_dialog import SettingsDialog
@@ -215,11 +215,11 @@ def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]
     return show
 
 
-def settings(section: str) -> Callable[[House], QWidget]:
+def settings(section: Section) -> Callable[[House], QWidget]:
     def show(house: House) -> QWidget:
         house.do("show_settings")
         dialog = house.part(SettingsDialog)
-        house.part(QListWidget, "sections").setCurrentRow(SECTIONS.index(section))  # type: ignore[arg-type]
+        house.part(QListWidget, "sections").setCurrentRow(SECTIONS.index(section))
         settle()
         return dialog
 

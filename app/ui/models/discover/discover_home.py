@@ -80,8 +80,9 @@ class DiscoverHome(PartPage):
         """Bring the field and what was found into sight, once that has its place."""
 
         def scroll() -> None:
-            top = self._searching.mapTo(self.widget(), QPoint()).y()
-            self.verticalScrollBar().setValue(top - GRID)
+            top = self._searching.mapTo(self, QPoint()).y()
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + top - GRID)
 
         QTimer.singleShot(_LAID_OUT_MS, self, scroll)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -212,7 +213,13 @@ def test_chats_without_any_id_are_not_taken_for_one_another() -> None:
     assert len({it.chat.id for it in chats}) == 2
 
 
-def test_a_date_without_a_zone_is_in_utc() -> None:
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows has one zone for all programs")
+def test_a_date_without_a_zone_is_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as zone:
+        zone.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        assert as_time("2025-08-01 10:00:00") == 1754042400
+    time.tzset()
     assert as_time("2025-08-01 10:00:00") == as_time("2025-08-01T12:00:00+02:00")
     assert as_time("2025-08-01 10:00:00.123456789+00:00") == pytest.approx(1754042400.123456)
 

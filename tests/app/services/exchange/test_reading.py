@@ -194,18 +194,37 @@ def test_a_database_of_another_program_is_borne(tmp_path: Path) -> None:
     assert [it.messages[0].text for it in found.chats] == ["Hello."]
 
 
-def test_chats_before_a_damaged_place_in_a_database_stay(tmp_path: Path) -> None:
+def test_what_is_damaged_in_a_database_costs_only_itself(tmp_path: Path) -> None:
     path = write_ollama(tmp_path / "db.sqlite")
+    insert = "INSERT INTO messages (chat_id, role, content) VALUES ('0199', 'user', "
     with closing(sqlite3.connect(path)) as db:
         db.execute("INSERT INTO chats VALUES ('0199', 'Torn', '2025-08-01 10:00:00', NULL)")
-        db.execute(
-            "INSERT INTO messages (chat_id, role, content)"
-            " VALUES ('0199', 'user', CAST(x'ff61' AS TEXT))"
-        )
+        db.execute(insert + "CAST(x'ff61' AS TEXT))")
         db.commit()
+        (found,) = read(path)
+        assert titles(found) == ["Tides", "Torn"]
+        assert [it.messages[0].text for it in found.chats if it.chat.title == "Torn"] == ["\ufffda"]
+        db.executemany(insert + "?)", [("x" * 3000,)] * 100)
+        db.commit()
+    path.write_bytes(path.read_bytes()[:-200_000])
     (found,) = read(path)
     assert titles(found) == ["Tides"]
-    assert "cannot be read" in found.not_read[0].why
+    assert [it.why for it in found.not_read] == [
+        "The database cannot be read: database disk image is malformed."
+    ]
+
+
+def test_an_archive_that_lies_of_itself_is_borne(tmp_path: Path) -> None:
+    whole = zipped(tmp_path / "export.zip", chats__json=json.dumps([chatgpt_chat()])).read_bytes()
+    listed = whole.rindex(b"PK\x01\x02")
+    for place, value in ((6, 0xFF), (8, 0x08), (46, 0xFF), (10, 99)):
+        data = bytearray(whole)
+        data[listed + place] = value
+        if place == 8:
+            data[listed + 9], data[listed + 46] = 0x08, 0xFF
+        (tmp_path / "export.zip").write_bytes(data)
+        (found,) = read(tmp_path / "export.zip")
+        assert found.chats or found.not_read
 
 
 def test_ollama_is_read_in_its_place_and_in_an_archive(tmp_path: Path) -> None:
