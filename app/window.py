@@ -57,7 +57,7 @@ def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
 
 def _run(opened: Opened, offline: bool, wish: Wish) -> int:
     app = _application()
-    instance = SingleInstance(opened.folder.root)
+    instance = SingleInstance(opened.folder.root, wish)
     try:
         try:
             first = first_services(opened)

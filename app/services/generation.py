@@ -174,14 +174,14 @@ class Generation(QObject):
 
     def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
-        model = self._answers.model_of(answer.chat_id, settings, options)
-        options = replace(options, anyway=model in self._anyway)
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             def progress(share: float) -> None:
                 self.loading.emit(answer.id, share)
 
-            return self._answers.write(answer, settings, options, progress, cancel)
+            model = self._answers.model_of(answer.chat_id, settings, options)
+            chosen = replace(options, anyway=model in self._anyway)
+            return self._answers.write(answer, settings, chosen, progress, cancel)
 
         def failed(error: Exception) -> None:
             self._over(answer)

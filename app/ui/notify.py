@@ -47,8 +47,12 @@ class Notifier(QObject):
     def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
         """Something was done that can be taken back for a few seconds."""
         toast = self.offer(text, self.tr("Undo"), undo, drawing="again")
-        toast.closed.connect(lambda: self._undos.remove(toast))
         self._undos.append(toast)
+        toast.closed.connect(lambda: self._forget_undo(toast))
+
+    def _forget_undo(self, toast: Toast) -> None:
+        if toast in self._undos:
+            self._undos.remove(toast)
 
     def offer(
         self, text: str, action: str, act: Callable[[], None], *, drawing: str = "check"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +15,9 @@ from app.core.wish import Wish
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+_PATIENCE_S = 5.0
+"""Seconds for which a second start waits for a first one that is not ready yet."""
+_PAUSE_S = 0.1
 _WAIT_MS = 1000
 
 
@@ -25,15 +29,17 @@ class SingleInstance(QObject):
 
     asked = Signal(object)
 
-    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
-        """Raises AlreadyOpen, after the window that is open was asked to show itself."""
+    def __init__(
+        self, folder: Path, wish: Wish | None = None, parent: QObject | None = None
+    ) -> None:
+        """Raises AlreadyOpen, after the window that is open was asked for what is wished."""
         super().__init__(parent)
         self._folder = folder
         self._lock = QLockFile(str(folder / "window.lock"))
         # However long the window is open, its lock only ends with its process.
         self._lock.setStaleLockTime(0)
         if not self._take_lock():
-            shown = pass_on(folder, Wish())
+            shown = _pass_on_soon(folder, wish or Wish())
             raise AlreadyOpen(
                 "Hearth is already open.",
                 "Its window has been brought to the front."
@@ -44,7 +50,7 @@ class SingleInstance(QObject):
         self._server: QLocalServer | None = None
 
     def listen(self) -> None:
-        """Hear of further starts; until then they are told that Hearth is open, and that is all.
+        """Hear of further starts, which wait some seconds for that.
 
         Qt's network library is not loaded before.
         """
@@ -102,6 +108,16 @@ def server_name(folder: Path) -> str:
 
     digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
     return f"hearth-{digest[:16]}"
+
+
+def _pass_on_soon(folder: Path, wish: Wish) -> bool:
+    """To a window that may be starting only now; whether it was heard."""
+    until = time.monotonic() + _PATIENCE_S
+    while not pass_on(folder, wish):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
 
 
 def pass_on(folder: Path, wish: Wish) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.chatgpt_marks import readable
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
 from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time, from_json
 
 SOURCE = "ChatGPT"
@@ -36,6 +36,7 @@ def is_ours(value: Mapping[str, Any]) -> bool:
 def read(value: Mapping[str, Any]) -> FoundChat:
     """One conversation. Raises Broken."""
     mapping = as_dict(value.get("mapping"))
+    check_size(mapping)
     name = as_id(value.get("conversation_id")) or as_id(value.get("id"))
     name = name or as_id(value.get("current_node")) or next(iter(mapping), "")
     if not name:
@@ -87,7 +88,9 @@ def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
                 before = None
         if before is not None and before.reasoning:
             seconds[before.id] = max(message.reasoning_s, seconds.get(before.id, 0.0))
-    return tuple(replace(it, reasoning_s=seconds.get(it.id, it.reasoning_s)) for it in messages)
+    return tuple(
+        replace(it, reasoning_s=seconds[it.id]) if it.id in seconds else it for it in messages
+    )
 
 
 def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[FoundRole, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -99,6 +99,16 @@ class Imported:
 
 class Broken(Exception):
     """A chat cannot be read; the message is a sentence that says why."""
+
+
+MOST_MESSAGES = 100_000
+"""Of a chat."""
+
+
+def check_size(messages: Sized) -> None:
+    """Before time is spent on them. Raises Broken."""
+    if len(messages) > MOST_MESSAGES:
+        raise Broken(f"It holds more than {MOST_MESSAGES:,} messages.")
 
 
 Found = Iterator[ReadyChat | NotRead]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import FoundChat, FoundMessage, FoundRole
+from app.core.exchange.found import FoundChat, FoundMessage, FoundRole, check_size
 from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time, from_json
 
 SOURCE = "Jan"
@@ -42,7 +42,11 @@ def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
 def read(
     thread: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], broken: int = 0
 ) -> FoundChat:
-    """One thread; `thread` is empty where its file is missing. broken: lines that are lost."""
+    """One thread; `thread` is empty where its file is missing. broken: lines that are lost.
+
+    Raises Broken.
+    """
+    check_size(messages)
     assistant = as_dict(next(iter(as_list(thread.get("assistants"))), None))
     model = as_text(as_dict(assistant.get("model")).get("id"))
     metadata = as_dict(thread.get("metadata"))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
 from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
 
 SOURCE = "LM Studio"
@@ -55,7 +55,10 @@ def _messages(value: Mapping[str, Any]) -> tuple[FoundMessage, ...]:
     model = as_text(as_dict(value.get("lastUsedModel")).get("identifier"))
     found: list[FoundMessage] = []
     parent: str | None = None
+    check_size(as_list(value.get("messages")))
     for place, message in enumerate(as_list(value.get("messages"))):
+        check_size(as_list(as_dict(message).get("versions")))
+        check_size(found)
         selected = _selected(as_dict(message))
         for number, version in enumerate(as_list(as_dict(message).get("versions"))):
             found.append(_version(f"{place}.{number}", parent, as_dict(version), model))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
 from app.core.exchange.open_webui_details import unfolded
 from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
 
@@ -32,6 +32,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     chat = as_dict(value.get("chat")) or value
     history = as_dict(chat.get("history"))
     tree = as_dict(history.get("messages"))
+    check_size(tree or as_list(chat.get("messages")))
     if tree:
         messages = tuple(_message(key, as_dict(it)) for key, it in tree.items())
         leaf = as_text(history.get("currentId")) or None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.core.conversation import AnswerFacts, Chat, Failure, StoredMessage
-from app.core.exchange.found import Broken, ReadyChat
+from app.core.exchange.found import Broken, ReadyChat, check_size
 from app.core.exchange.plain import as_dict, as_list, as_number, as_text, as_time
 from app.core.exchange.thread import folder_for, made_id
 from app.core.settings import fields
@@ -33,6 +33,7 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     if not given:
         raise Broken("It has no id.")
     chat_id = given if _ID.fullmatch(given) else made_id(SOURCE, given)
+    check_size(as_list(value.get("messages")))
     messages = _in_order([_message(chat_id, as_dict(it)) for it in as_list(value.get("messages"))])
     if not messages:
         raise Broken("Nothing was said in it.")

@@ -31,6 +31,8 @@ _FORMATS = (
 )
 _LISTS = ("chats", "conversations")
 """Names under which an object may hold the list of chats."""
+_THREAD = ('"assistants"', '"thread"')
+"""One of which a thread of Jan holds; the others need not be read twice."""
 TORN = "The file breaks off; what comes before that was read."
 DAMAGED = "It is damaged or breaks off, and no whole chat is left in it."
 
@@ -46,6 +48,8 @@ def chats_in(text: str) -> tuple[str, Found]:
 
 def thread_in(text: str) -> Mapping[str, Any] | None:
     """A thread of Jan, without its messages; None for anything else."""
+    if not any(name in text for name in _THREAD):
+        return None
     try:
         value = from_json(text)
     except ValueError:

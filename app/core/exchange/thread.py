@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.core.conversation import AnswerFacts, Chat, StoredMessage, title_from
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, ReadyChat
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, ReadyChat, check_size
 
 if TYPE_CHECKING:
     from engines.types import Role
 
 _SPACE = uuid.UUID("5c1f5c63-7f6e-4f1a-9f0b-6d1b7c8f2a11")
 """So that a chat of the same source and id gets the same id in Hearth every time."""
-_MOST_MESSAGES = 100_000
 _MOST_TEXT = 200_000_000
 """Characters of a chat; joining answers copies text where they fork."""
 _PIECE = 20
@@ -41,8 +40,7 @@ def made_id(*parts: str) -> str:
 
 def ready(found: FoundChat) -> ReadyChat:
     """Raises Broken for a chat in which nothing was said, or that is too large."""
-    if len(found.messages) > _MOST_MESSAGES:
-        raise Broken(f"It holds more than {_MOST_MESSAGES:,} messages.")
+    check_size(found.messages)
     ordered = _parents_first(found.messages)
     system, left_out = _system_prompt(found, ordered)
     spoken = _joined(_without_others(ordered))
@@ -92,8 +90,9 @@ def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
         by_id.setdefault(message.id, message)
     children: dict[str | None, list[FoundMessage]] = {}
     for message in by_id.values():
-        parent = message.parent if message.parent in by_id else None
-        children.setdefault(parent, []).append(replace(message, parent=parent))
+        known = message.parent is None or message.parent in by_id
+        it = message if known else replace(message, parent=None)
+        children.setdefault(it.parent, []).append(it)
     ordered: list[FoundMessage] = []
     while True:
         waiting = children.pop(None, [])
@@ -134,7 +133,8 @@ def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
         if parent in above:
             parent = above[parent]
         if message.role in ("user", "assistant") and (message.text.strip() or message.reasoning):
-            kept.append(replace(message, parent=parent))
+            same = parent == message.parent
+            kept.append(message if same else replace(message, parent=parent))
         else:
             above[message.id] = parent
     return kept

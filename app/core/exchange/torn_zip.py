@@ -12,6 +12,8 @@ from collections.abc import Iterator
 _HEAD = struct.Struct("<4sHHHHHIIIHH")
 _SIGN = b"PK\x03\x04"
 _STORED, _DEFLATED = 0, 8
+_PIECE = 4096
+"""Bytes that are unpacked at once."""
 
 
 def torn_members(data: bytes, most: int) -> Iterator[tuple[str, bytes]]:
@@ -33,9 +35,14 @@ def _content(data: bytes, begin: int, method: int, packed: int, most: int) -> tu
         return data[begin : begin + min(packed, most)], begin + packed
     if method != _DEFLATED:
         return b"", begin
-    unpack = zlib.decompressobj(-zlib.MAX_WBITS)
-    try:
-        content = unpack.decompress(data[begin:], most)
-    except zlib.error:
-        return b"", begin
-    return content, len(data) - len(unpack.unused_data) if unpack.eof else len(data)
+    unpack, pieces, place = zlib.decompressobj(-zlib.MAX_WBITS), [b""], begin
+    while place < len(data) and most > 0 and not unpack.eof:
+        try:
+            # Piece by piece: what is left of the archive is not copied for each member.
+            pieces.append(unpack.decompress(data[place : place + _PIECE], most))
+        except zlib.error:
+            return b"".join(pieces), begin
+        place += _PIECE
+        most -= len(pieces[-1])
+    end = min(place, len(data)) - len(unpack.unused_data)
+    return b"".join(pieces), end if unpack.eof else len(data)

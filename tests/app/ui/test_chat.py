@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 
-from app.core.errors import DiskFull
+from app.core.errors import DatabaseBusy, DiskFull
 from app.core.places import ALL
 from app.ui.chat.answer_footer import AnswerFooter
 from app.ui.chat.failure_card import FailureCard
@@ -252,3 +252,18 @@ def test_what_a_terminal_wrote_in_this_chat_is_shown_with_the_next_question(ui: 
         "One", "Hello there", "From a terminal", "Its answer", "Two", "Hello there",
     ]  # fmt: skip
     assert len(ui.page.transcript.messages) == 6
+
+
+def test_a_database_that_cannot_be_read_leaves_nothing_answering(
+    ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> str:
+        raise DatabaseBusy("The database of chats is busy.", "Another writes.", "Wait.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ui.core.answers, "model_of", busy)
+        ui.ask("Hi")
+    assert "busy" in words(ui, "toastLine1")
+    ui.press("Ctrl+N")
+    ui.ask("Again")
+    assert ui.texts == ["Again", "Hello there"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,37 @@ def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(first.asked) as asked:
         assert pass_on(tmp_path, wish)
     assert asked.args == [wish]
+    first.close()
+
+
+SECOND = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from app.core.errors import AlreadyOpen
+from app.core.wish import Wish
+from app.ui.single_instance import SingleInstance
+app = QCoreApplication([])
+try:
+    SingleInstance(Path(sys.argv[1]), Wish(quick_ask=True))
+except AlreadyOpen as error:
+    print(error.why)
+"""
+
+
+def test_a_second_one_waits_for_a_first_that_is_still_starting(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = SingleInstance(tmp_path)
+    second = subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    qtbot.wait(1000)
+    with qtbot.waitSignal(first.asked, timeout=20_000) as asked:
+        first.listen()
+    said, _ = second.communicate()
+    assert asked.args == [Wish(quick_ask=True)]
+    assert "brought to the front" in said
     first.close()
 
 
