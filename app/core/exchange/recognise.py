@@ -33,6 +33,8 @@ _LISTS = ("chats", "conversations")
 """Names under which an object may hold the list of chats."""
 _THREAD = ('"assistants"', '"thread"')
 """One of which a thread of Jan holds; the others need not be read twice."""
+WHOLE_FILE = ("The file", "The end of the file")
+"""What is named where it is not a chat that could not be read."""
 TORN = "The file breaks off; what comes before that was read."
 DAMAGED = "It is damaged or breaks off, and no whole chat is left in it."
 
@@ -42,7 +44,7 @@ def chats_in(text: str) -> tuple[str, Found]:
     whole, items = _items(text)
     ours = _format_of(items)
     if ours is None:
-        return "", iter(() if whole else (NotRead("The file", DAMAGED),))
+        return "", iter(() if whole else (NotRead(WHOLE_FILE[0], DAMAGED),))
     return ours.source, _read(ours, items, whole)
 
 
@@ -95,7 +97,7 @@ def _read(ours: _Format, items: Sequence[Any], whole: bool) -> Iterator[ReadyCha
 
     yield from read_each(items, read)
     if not whole:
-        yield NotRead("The end of the file", TORN)
+        yield NotRead(WHOLE_FILE[1], TORN)
 
 
 def _name(item: object, number: int) -> str:

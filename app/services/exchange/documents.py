@@ -29,6 +29,7 @@ _MARKS = (
     b'"mapping"',
     b'"currentlySelected"',
     b'"currentId"',
+    b'"childrenIds"',
     b'"thread_id"',
     b'"assistants"',
     b'"leaf_id"',
@@ -58,6 +59,9 @@ def documents(path: Path) -> Iterator[Document | NotRead]:
     """What may hold chats, told by how it begins. Raises OSError for `path` itself."""
     if path.is_dir():
         yield from _of_folder(path)
+        return
+    if path.exists() and not path.is_file():
+        yield NotRead(path.name, "It is neither a file nor a folder.")
         return
     with path.open("rb") as file:
         begin = file.read(_BEGINNING)
@@ -96,9 +100,12 @@ def _of_folder(root: Path) -> Iterator[Document | NotRead]:
                 return
             path = Path(folder) / name
             try:
+                # A pipe would be waited on for ever.
+                if path.is_symlink() or not path.is_file():
+                    continue
                 with path.open("rb") as file:
                     begin = file.read(_BEGINNING)
-                if path.is_symlink() or not _may_be_chats(begin):
+                if not _may_be_chats(begin):
                     continue
                 yield from _of_file(path, path.relative_to(root).as_posix())
             except OSError as error:
@@ -156,6 +163,8 @@ def looks_like_chats(path: Path) -> bool:
     """A quick guess for a file that may be meant otherwise, such as a text for a message."""
     if path.is_dir():
         return True
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
             begin = file.read(_GUESSED_FROM)

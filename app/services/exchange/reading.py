@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.core.exchange import gpt4all, jan
-from app.core.exchange.found import Broken, FileFound, FoundChat, NotRead, ReadyChat
-from app.core.exchange.recognise import chats_in, read_each, thread_in
+from app.core.exchange.found import Broken, FileFound, Found, FoundChat, NotRead, ReadyChat
+from app.core.exchange.recognise import WHOLE_FILE, chats_in, read_each, thread_in
 from app.services.exchange.documents import Document, documents
 from app.store import ollama_chats
 from engines.cancel import CancelToken
@@ -45,8 +45,10 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
     for document in documents(path):
         if cancel.cancelled:
             break
-        found = iter((document,)) if isinstance(document, NotRead) else _chats(document, threads)
-        for it in found:
+        if isinstance(document, NotRead):
+            not_read.append(document)
+            continue
+        for it in _chats(document, threads, path):
             (chats if isinstance(it, ReadyChat) else not_read).append(it)  # type: ignore[arg-type]
     for it in _jan(threads):
         (chats if isinstance(it, ReadyChat) else not_read).append(it)  # type: ignore[arg-type]
@@ -55,7 +57,7 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
     return FileFound(path, tuple(chats), tuple(not_read))
 
 
-def _chats(document: Document, threads: _Threads) -> Iterator[ReadyChat | NotRead]:
+def _chats(document: Document, threads: _Threads, within: Path) -> Iterator[ReadyChat | NotRead]:
     data = document.data
     if data.startswith(ollama_chats.SIGN):
         yield from _ollama(document)
@@ -70,7 +72,16 @@ def _chats(document: Document, threads: _Threads) -> Iterator[ReadyChat | NotRea
             threads.bodies[document.folder] = text
         else:
             _, found = chats_in(text)
-            yield from found
+            yield from _placed(found, document.name if document.path != within else "")
+
+
+def _placed(found: Found, place: str) -> Found:
+    """What was not read, with the file that it stands in, unless that was asked for alone."""
+    for it in found:
+        if isinstance(it, ReadyChat) or not place:
+            yield it
+        else:
+            yield replace(it, what=place if it.what in WHOLE_FILE else f"{place}: {it.what}")
 
 
 def _ollama(document: Document) -> Iterator[ReadyChat | NotRead]:
@@ -90,4 +101,4 @@ def _jan(threads: _Threads) -> Iterator[ReadyChat | NotRead]:
     for folder in dict.fromkeys((*threads.heads, *threads.bodies)):
         messages, broken = jan.lines(threads.bodies.get(folder, ""))
         chat = partial(jan.read, messages=messages, broken=broken)
-        yield from read_each([threads.heads.get(folder, {})], chat)
+        yield from _placed(read_each([threads.heads.get(folder, {})], chat), folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zipfile
 from contextlib import closing
@@ -12,6 +13,7 @@ import pytest
 
 from app.core.conversation import path_to
 from app.core.exchange.found import FileFound
+from app.core.exchange.recognise import DAMAGED
 from app.core.exchange.report import reports, told
 from app.core.exchange.thread import TOOLS
 from app.services.exchange import documents
@@ -258,11 +260,26 @@ def test_a_folder_with_all_of_them(tmp_path: Path) -> None:
     (tmp_path / "c" / "notes.txt").write_text("nothing")
     (tmp_path / "c" / "broken.chat").write_bytes(gpt4all_chat()[:40])
     (tmp_path / "c" / "loop").symlink_to(tmp_path)
+    (tmp_path / "c" / "e.json").write_text(json.dumps([{"mapping": {}, "title": "Gone"}]))
+    (tmp_path / "c" / "f.json").write_text("{no JSON")
     (found,) = read(tmp_path)
     assert titles(found) == ["A cat", "Fish soup", "Numbers"]
     assert [(it.what, it.why) for it in found.not_read] == [
-        ("c/broken.chat", "The file breaks off.")
+        ("c/broken.chat", "The file breaks off."),
+        ("c/e.json: “Gone”", "Its tree of messages is empty."),
+        ("c/f.json", DAMAGED),
     ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+def test_a_pipe_is_not_waited_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dead").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "a.json").write_text(json.dumps([chatgpt_chat()]))
+    folder, pipe = read(tmp_path, tmp_path / "pipe")
+    assert (titles(folder), folder.not_read) == (["Bread"], ())
+    assert [it.why for it in pipe.not_read] == ["It is neither a file nor a folder."]
+    assert not documents.looks_like_chats(tmp_path / "pipe")
 
 
 def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
