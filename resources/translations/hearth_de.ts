@@ -5394,6 +5394,11 @@
       <translation>Sein Baum von Nachrichten ist leer.</translation>
     </message>
     <message>
+      <location filename="../../app/core/exchange/found.py" />
+      <source>It holds more than {0} messages.</source>
+      <translation>Es enthält mehr als {0} Nachrichten.</translation>
+    </message>
+    <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
       <source>It has version {0}; Hearth reads versions up to {1}.</source>
       <translation>Es hat Version {0}; Hearth liest Versionen bis {1}.</translation>
@@ -5479,8 +5484,8 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
-      <source>It is no chat of {0}.</source>
-      <translation>Das ist kein Chat von {0}.</translation>
+      <source>The file</source>
+      <translation>Die Datei</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
@@ -5489,8 +5494,8 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
-      <source>The file</source>
-      <translation>Die Datei</translation>
+      <source>It is no chat of {0}.</source>
+      <translation>Das ist kein Chat von {0}.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/report.py" />
@@ -5536,11 +5541,6 @@
       <location filename="../../app/core/exchange/thread.py" />
       <source>Imported from {0}</source>
       <translation>Importiert aus {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/thread.py" />
-      <source>It holds more than {0} messages.</source>
-      <translation>Es enthält mehr als {0} Nachrichten.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/thread.py" />
@@ -7485,6 +7485,11 @@
       <location filename="../../app/store/ollama_chats.py" />
       <source>The database cannot be read: {0}.</source>
       <translation>Die Datenbank ist nicht lesbar: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/ollama_chats.py" />
+      <source>The database cannot be read: it is damaged.</source>
+      <translation>Die Datenbank lässt sich nicht lesen: Sie ist beschädigt.</translation>
     </message>
     <message>
       <location filename="../../app/store/search_file.py" />
