@@ -42,8 +42,8 @@ def begin():
 
 made = []
 
-def noted(folder):
-    made.append(SingleInstance(folder))
+def noted(folder, wish):
+    made.append(SingleInstance(folder, wish))
     return made[0]
 
 window.SingleInstance = noted
