@@ -41,8 +41,8 @@ class AnswerVoice(QObject):
         self._on = on
 
     def _wait(self, answer_id: str, words: str) -> None:
-        """Say once what is waited for."""
-        if self._waiting_for.get(answer_id) != words:
+        """Say once what is waited for; nothing more once the answer is being read."""
+        if answer_id not in self._splitters and self._waiting_for.get(answer_id) != words:
             self._waiting_for[answer_id] = words
             self._say(answer_id, words)
 
