@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 
 from app.core.settings import Settings
 from app.ui.actions import commands
+from app.ui.chat.page_actions import page_actions
 from app.ui.desktop.keys import keys_of
 from app.ui.desktop.menus import fill_menu_bar
 
@@ -56,21 +57,7 @@ def _does(window: MainWindow) -> dict[str, Callable[[], object]]:
         "chat_above": lambda: window.step(-1),
         "chat_below": lambda: window.step(1),
         "escape": window.escape,
-        "regenerate": lambda: page.answers.do("regenerate"),
-        "copy_last": lambda: page.answers.do("copy"),
-        "edit_message": lambda: page.answers.do("edit"),
-        "quote": lambda: page.answers.do("quote"),
-        "answer_facts": lambda: page.answers.do("facts"),
-        "branch_before": lambda: page.answers.step(-1),
-        "branch_after": lambda: page.answers.step(1),
-        "show_branches": lambda: page.answers.show_tree(page.chat_id),
-        "scroll_up": lambda: page.transcript.scroll_page(-1),
-        "scroll_down": lambda: page.transcript.scroll_page(1),
-        "go_to_end": page.transcript.jump_to_newest,
-        "focus_messages": page.keys.toggle,
-        "message_above": lambda: page.keys.step(-1),
-        "message_below": lambda: page.keys.step(1),
-        "focus_composer": page.composer.focus,
+        **page_actions(page),
         "toggle_sidebar": lambda: window.set_sidebar(sidebar.isHidden()),
         "show_models": window.go_to_models,
         "show_settings": window.show_settings,

@@ -15,6 +15,7 @@ from app.services.scratch import Scratch
 from app.services.settings import SettingsService
 from app.ui.actions import commands
 from app.ui.chat.chat_page import ChatPage
+from app.ui.chat.page_actions import page_actions
 from app.ui.desktop.keys import keys_of
 from app.ui.icons import app_icon
 from app.ui.notify import Notifier
@@ -131,22 +132,8 @@ class ScratchWindow(QMainWindow):
     def _add_actions(self, settings: Settings) -> None:
         page = self.page
         does: dict[str, Callable[[], object]] = {
+            **page_actions(page),
             "escape": page.stop,
-            "regenerate": lambda: page.answers.do("regenerate"),
-            "copy_last": lambda: page.answers.do("copy"),
-            "edit_message": lambda: page.answers.do("edit"),
-            "quote": lambda: page.answers.do("quote"),
-            "answer_facts": lambda: page.answers.do("facts"),
-            "branch_before": lambda: page.answers.step(-1),
-            "branch_after": lambda: page.answers.step(1),
-            "show_branches": lambda: page.answers.show_tree(page.chat_id),
-            "scroll_up": lambda: page.transcript.scroll_page(-1),
-            "scroll_down": lambda: page.transcript.scroll_page(1),
-            "go_to_end": page.transcript.jump_to_newest,
-            "focus_messages": page.keys.toggle,
-            "message_above": lambda: page.keys.step(-1),
-            "message_below": lambda: page.keys.step(1),
-            "focus_composer": page.composer.focus,
             "insert_prompt": self._prompts.open,
         }
         for command in commands():

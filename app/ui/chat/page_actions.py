@@ -1,0 +1,28 @@
+"""The commands that act on the page of a chat, in whatever window it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.ui.chat.chat_page import ChatPage
+
+
+def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
+    """By the names that `app.ui.actions` has for them."""
+    return {
+        "regenerate": lambda: page.answers.do("regenerate"),
+        "copy_last": lambda: page.answers.do("copy"),
+        "edit_message": lambda: page.answers.do("edit"),
+        "quote": lambda: page.answers.do("quote"),
+        "answer_facts": lambda: page.answers.do("facts"),
+        "branch_before": lambda: page.answers.step(-1),
+        "branch_after": lambda: page.answers.step(1),
+        "show_branches": lambda: page.answers.show_tree(page.chat_id),
+        "scroll_up": lambda: page.transcript.scroll_page(-1),
+        "scroll_down": lambda: page.transcript.scroll_page(1),
+        "go_to_end": page.transcript.jump_to_newest,
+        "focus_messages": page.keys.toggle,
+        "message_above": lambda: page.keys.step(-1),
+        "message_below": lambda: page.keys.step(1),
+        "focus_composer": page.composer.focus,
+    }
