@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
+from engines.buffers import CPU, Buffers
 from engines.formula.caches import cache_bytes, kv_bytes
 from engines.formula.compute import compute_bytes, graph_bytes, head_compute_bytes
 from engines.formula.weights import Copies, copied_on_x86, head_bytes, nothing_copied, weights
 from engines.gguf_header import GgufHeader
-from engines.types import CPU, HEAD_BATCH, Buffers, KvType
+from engines.types import HEAD_BATCH, KvType
 
 Verdict = Literal["fits", "tight", "partial", "no"]
 

@@ -5,14 +5,20 @@ Sizes are bytes, lengths are tokens, times are seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Literal
+
+from engines.buffers import Buffers
+
+EngineName = Literal["llamacpp", "vllm", "remote"]
+"""What runs a model: this process, the worker that Hearth looks after, another server."""
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "cancelled", "tool"]
 MtpMode = Literal["auto", "on", "off"]
+MtpSwitch = Literal["request", "restart", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
 """What guesses tokens ahead: layers in the model's own file, a drafter's file, the text itself."""
 
@@ -31,9 +37,6 @@ Thinking = Literal["none", "always", "switch"]
 Overflow = Literal["leave_out", "stop"]
 """What happens when a conversation outgrows the context: the oldest turns leave, or it is an error.
 """
-
-CPU: Final = "CPU"
-"""The device whose memory is the computer's own."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,15 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Tool:
+    """Something that a model may ask for. parameters: a JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class ChatRequest:
     """A conversation that ends with the message to answer.
 
@@ -83,6 +95,7 @@ class ChatRequest:
     effort: how hard it shall reason, one of `LoadedModel.efforts`; None as the template has it.
     thinking_budget: tokens after which its reasoning is ended; None sets no limit.
     overflow: what to do where the messages do not fit the context.
+    tools: what the model may ask for; asking ends its answer with the reason "tool".
     """
 
     messages: tuple[Message, ...]
@@ -96,6 +109,15 @@ class ChatRequest:
     thinking_budget: int | None = None
     effort: str | None = None
     overflow: Overflow = "leave_out"
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A LoRA adapter: a folder or file, and the name by which it is asked for."""
+
+    name: str
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -112,6 +134,16 @@ class LoadPlan:
     anyway: load it even if it does not seem to fit.
     repack: weights may be copied into a layout that suits the processor. What is copied cannot
     leave memory again, as the pages of a mapped file can.
+    devices: the devices that layers go to, as the engine's library calls them, the first gets the
+    first layers; none named is all that can be used.
+    experts_in_ram: of so many layers, from the first, the experts of a mixture stay in the
+    computer's own memory, whatever gpu_layers says.
+    parallel: conversations that are answered at once.
+    memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
+    what is free. tensor_parallel: cards that share each layer. nodes: computers that share layers.
+    adapters: LoRA adapters that can be asked for by name.
+    server, served: for a model on another server, its profile's id and the model's name there;
+    `model` is then that name too, and no file.
     """
 
     model: Path
@@ -128,60 +160,15 @@ class LoadPlan:
     mtp_note: str = ""
     anyway: bool = False
     repack: bool = True
-
-
-@dataclass(frozen=True)
-class DeviceBuffers:
-    """What a model takes on one device, in bytes.
-
-    device: as the engine's library calls it, "CPU" for the computer's own memory.
-    kv: keys and values, and the state of recurrent layers. compute: intermediate values and
-    results. drafter: all of what drafts ahead. mapped: what of it all is a file mapped into
-    memory, which can leave memory again.
-    """
-
-    device: str
-    weights: int = 0
-    kv: int = 0
-    compute: int = 0
-    drafter: int = 0
-    mapped: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.weights + self.kv + self.compute + self.drafter
-
-
-@dataclass(frozen=True)
-class Buffers:
-    """What an engine's library allocates for a model, or would, device by device."""
-
-    devices: tuple[DeviceBuffers, ...]
-
-    @property
-    def total(self) -> int:
-        return sum(device.total for device in self.devices)
-
-    @property
-    def own(self) -> DeviceBuffers:
-        """In the computer's own memory."""
-        return self._sum(CPU, lambda device: device == CPU)
-
-    @property
-    def cards(self) -> DeviceBuffers:
-        """On all graphics cards together."""
-        return self._sum("cards", lambda device: device != CPU)
-
-    def _sum(self, name: str, wanted: Callable[[str], bool]) -> DeviceBuffers:
-        found = [device for device in self.devices if wanted(device.device)]
-        return DeviceBuffers(
-            name,
-            sum(device.weights for device in found),
-            sum(device.kv for device in found),
-            sum(device.compute for device in found),
-            sum(device.drafter for device in found),
-            sum(device.mapped for device in found),
-        )
+    devices: tuple[str, ...] = ()
+    experts_in_ram: int = 0
+    parallel: int = 1
+    memory_share: float | None = None
+    tensor_parallel: int = 1
+    nodes: int = 1
+    adapters: tuple[Adapter, ...] = ()
+    server: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True)
@@ -194,6 +181,10 @@ class LoadedModel:
     where that could not be measured. thinking: as the model's chat template has it; thinks:
     whether it reasons where nothing is asked for. efforts: how hard it can be asked to reason, the
     least first; none where the template has no such thing. effort: the usual one of them.
+    mtp_switch: what it takes to change MTP: nothing ("request"), a new start of the engine
+    ("restart"), or somebody else's doing ("server"). restart_s: how long the last start took, in
+    seconds. notes: what of the plan this engine does otherwise, one sentence each.
+    Of a server that does not tell, parameters and size_bytes are 0 and context is 0.
     """
 
     name: str
@@ -212,6 +203,9 @@ class LoadedModel:
     thinks: bool = False
     efforts: tuple[str, ...] = ()
     effort: str = ""
+    mtp_switch: MtpSwitch = "request"
+    restart_s: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -260,6 +254,15 @@ class ReasoningDelta:
     """The next piece of the model's reasoning, which is not part of the answer."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """The model asks for a tool. arguments: JSON text as the model wrote it."""
+
+    name: str
+    arguments: str
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -341,4 +344,4 @@ class Done:
     seed: int
 
 
-Event = PromptReady | TextDelta | ReasoningDelta | WasReasoning | MtpReport | Done
+Event = PromptReady | TextDelta | ReasoningDelta | WasReasoning | ToolCall | MtpReport | Done

@@ -76,8 +76,10 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         checks |= {"windows": _windows, "timers": _running_timers}
     before = {kind: find() for kind, find in checks.items()}
     yield
-    left = {kind: _wait_until_gone(find, before[kind]) for kind, find in checks.items()}
-    complaint = "; ".join(f"{kind}: {things}" for kind, things in left.items() if things)
+    left = {kind: _wait_until_gone(find, before[kind], uses_qt) for kind, find in checks.items()}
+    complaint = "; ".join(
+        f"{kind}: {', '.join(map(_named, things))}" for kind, things in left.items() if things
+    )
     if complaint:
         pytest.fail(f"the test left something behind: {complaint}")
 
@@ -106,12 +108,29 @@ def x_display() -> Iterator[str]:
         server.wait()
 
 
-def _wait_until_gone(find: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
+def _wait_until_gone(find: Callable[[], set[Any]], before: set[Any], uses_qt: bool) -> set[Any]:
     """What `find` sees that was not there before, once it had the time to go."""
     deadline = time.monotonic() + GRACE_SECONDS
     while (left := find() - before) and time.monotonic() < deadline:
+        if uses_qt:
+            _process_events()
         time.sleep(0.02)
     return left
+
+
+def _process_events() -> None:
+    from PySide6.QtCore import QCoreApplication
+
+    QCoreApplication.processEvents()
+
+
+def _named(thing: Any) -> str:
+    """A timer is known by whose it is, and by how long it runs."""
+    from PySide6.QtCore import QTimer
+
+    if type(thing) is not QTimer:
+        return repr(thing)
+    return f"a timer of {type(thing.parent()).__name__}, {thing.interval()} ms"
 
 
 def _windows() -> set[Any]:

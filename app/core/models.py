@@ -6,11 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from engines.types import EngineName
+
 STARTER = "starter"
 
-Source = Literal["builtin", "added", "folder", "hub", "ollama", "lmstudio", "jan", "gpt4all"]
+Source = Literal[
+    "builtin", "added", "folder", "hub", "ollama", "lmstudio", "jan", "gpt4all", "server"
+]
 """Where a model was found: part of Hearth, added by the user, in one of the user's folders, in the
-Hub's cache, or in another program's store, which is only read."""
+Hub's cache, in another program's store, which is only read, or at another server."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,9 @@ class ModelEntry:
     parts: all files of the model itself, `path` the first; empty stands for `path` alone.
     size_bytes: of them together, as the disk says; 0 if they are not there.
     last_used: when it last answered, in seconds since 1970; None if it never has.
+    engine: what runs it. For vLLM, path is the folder of its checkpoint.
+    server, served: for a model on another server, its profile's id and the model's name there;
+    it has no files.
     """
 
     id: str
@@ -47,6 +54,9 @@ class ModelEntry:
     parts: tuple[Path, ...] = ()
     size_bytes: int = field(default=0, compare=False)
     last_used: float | None = field(default=None, compare=False)
+    engine: EngineName = "llamacpp"
+    server: str = ""
+    served: str = ""
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -12,6 +12,9 @@ Purpose = Literal[
     "download a model",
     "refresh the catalogue",
     "test a token",
+    "look at a server",
+    "ask a server",
+    "get an engine",
 ]
 """Why Hearth connects at all: there is no connection without one of these."""
 
@@ -22,6 +25,9 @@ PURPOSES: tuple[Purpose, ...] = (
     "download a model",
     "refresh the catalogue",
     "test a token",
+    "look at a server",
+    "ask a server",
+    "get an engine",
 )
 
 

@@ -7,55 +7,34 @@ A renamed setting is listed in RENAMED with its old name, so that old files keep
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cache
-from typing import Any, Literal, cast, get_args, get_type_hints
+from typing import Literal, cast, get_type_hints
 
+from app.core.engine_settings import EngineSettings
 from app.core.errors import NoSuchSetting, SettingsInvalid
+from app.core.setting_declared import Section, setting
 from app.core.setting_field import SettingField
 from engines.types import KvType, Sampling
-
-Section = Literal[
-    "Appearance", "Desktop", "Assistant", "Answers", "Model", "Speed", "Downloads", "Privacy"
-]
-SECTIONS: tuple[Section, ...] = get_args(Section)
 
 RENAMED: dict[str, str] = {}
 
 
-def _field(
-    default: Any,
-    section: Section,
-    title: str,
-    description: str,
-    *,
-    multiline: bool = False,
-    in_form: bool = True,
-    **limits: float,
-) -> Any:
-    """A default of type dict is made anew for each object; limits as in `SettingField`."""
-    words = {"section": section, "title": title, "description": description}
-    metadata = {**words, "multiline": multiline, "in_form": in_form, **limits}
-    if isinstance(default, dict):
-        return field(default_factory=lambda: dict(default), metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
 @dataclass(frozen=True)
-class Settings:
+class Settings(EngineSettings):
     """The values of all settings; immutable: a change makes a new one."""
 
-    language: Literal["system", "english", "deutsch"] = _field(
+    language: Literal["system", "english", "deutsch"] = setting(
         "system", "Appearance", "Language", "Of the window. A change holds from the next start."
     )
-    theme: Literal["system", "light", "dark"] = _field(
+    theme: Literal["system", "light", "dark"] = setting(
         "system", "Appearance", "Theme", "Light, dark, or as the system says."
     )
-    contrast: Literal["system", "usual", "high"] = _field(
+    contrast: Literal["system", "usual", "high"] = setting(
         "system", "Appearance", "Contrast", "High makes all text and all edges stand out."
     )
-    zoom: int = _field(
+    zoom: int = setting(
         100,
         "Appearance",
         "Zoom",
@@ -63,72 +42,72 @@ class Settings:
         ge=60,
         le=200,
     )
-    motion: Literal["system", "full", "reduced"] = _field(
+    motion: Literal["system", "full", "reduced"] = setting(
         "system", "Appearance", "Motion", "Reduced: nothing moves, fades or blinks."
     )
-    text_size: int = _field(
+    text_size: int = setting(
         14, "Appearance", "Text size", "Size of messages, in pixels.", ge=10, le=32
     )
-    announce: bool = _field(
+    announce: bool = setting(
         True,
         "Appearance",
         "Tell screen readers of answers",
         "Sentence by sentence as they are written, and when one is done, stopped or has failed.",
     )
-    send_with: Literal["enter", "ctrl+enter"] = _field(
+    send_with: Literal["enter", "ctrl+enter"] = setting(
         "enter", "Appearance", "Send with", "The key that sends a message; the other makes a line."
     )
-    notify: bool = _field(
+    notify: bool = setting(
         False,
         "Desktop",
         "Say when an answer is done",
         "A notification of the system, for an answer that took a while, when you look elsewhere.",
     )
-    notify_text: bool = _field(
+    notify_text: bool = setting(
         False,
         "Desktop",
         "Show its first words",
         "Else the notification has neither the answer nor the chat’s title in it.",
     )
-    tray: bool = _field(
+    tray: bool = setting(
         False,
         "Desktop",
         "Icon in the tray",
         "With it, a question can be asked while the window is closed.",
     )
-    close_to_tray: bool = _field(
+    close_to_tray: bool = setting(
         False,
         "Desktop",
         "Closing keeps Hearth in the tray",
         "Else closing the window quits. Quit in the menu of the icon always quits.",
     )
-    quick_ask_keys: str = _field(
+    quick_ask_keys: str = setting(
         "",
         "Desktop",
         "Quick ask from anywhere",
         "Keys that open the small window from any program, such as Ctrl+Alt+H; empty is none.",
     )
-    menu_bar: bool = _field(
+    menu_bar: bool = setting(
         False,
         "Desktop",
         "Menu bar",
         "All commands in menus over the window. On macOS they are at the top of the screen.",
     )
-    shortcuts: dict[str, str] = _field(  # noqa: RUF009 - made anew for each
+    shortcuts: dict[str, str] = setting(  # noqa: RUF009 - made anew for each
         {},
         "Desktop",
         "Shortcuts",
         "The commands whose keys you changed, with their keys; the list of shortcuts edits them.",
         in_form=False,
     )
-    system_prompt: str = _field(
+    system_prompt: str = setting(
         "",
         "Assistant",
         "System prompt",
         "Who the assistant is and how it should answer; sent ahead of every chat.",
         multiline=True,
     )
-    temperature: float = _field(
+    temperature: float = setting(
         0.7,
         "Answers",
         "Temperature",
@@ -136,10 +115,10 @@ class Settings:
         ge=0.0,
         le=5.0,
     )
-    top_k: int = _field(
+    top_k: int = setting(
         40, "Answers", "Top-k", "Draw from the k likeliest tokens; 0 is off.", ge=0, le=1000
     )
-    top_p: float = _field(
+    top_p: float = setting(
         0.95,
         "Answers",
         "Top-p",
@@ -147,7 +126,7 @@ class Settings:
         gt=0.0,
         le=1.0,
     )
-    min_p: float = _field(
+    min_p: float = setting(
         0.05,
         "Answers",
         "Min-p",
@@ -155,7 +134,7 @@ class Settings:
         ge=0.0,
         le=1.0,
     )
-    repeat_penalty: float = _field(
+    repeat_penalty: float = setting(
         1.0,
         "Answers",
         "Repeat penalty",
@@ -163,7 +142,7 @@ class Settings:
         ge=1.0,
         le=2.0,
     )
-    max_tokens: int = _field(
+    max_tokens: int = setting(
         0,
         "Answers",
         "Longest answer",
@@ -171,20 +150,20 @@ class Settings:
         ge=0,
         le=1_000_000,
     )
-    thinking: Literal["model", "on", "off"] = _field(
+    thinking: Literal["model", "on", "off"] = setting(
         "model",
         "Answers",
         "Think first",
         "Whether a model that can be asked to reasons before it answers; otherwise as it does by "
         "itself. Each chat can differ.",
     )
-    effort: Literal["model", "minimal", "low", "medium", "high", "max"] = _field(
+    effort: Literal["model", "minimal", "low", "medium", "high", "max"] = setting(
         "model",
         "Answers",
         "Thinking effort",
         "How hard a model reasons that knows such levels; otherwise as it does by itself.",
     )
-    thinking_budget: int = _field(
+    thinking_budget: int = setting(
         0,
         "Answers",
         "Longest thinking",
@@ -192,15 +171,15 @@ class Settings:
         ge=0,
         le=1_000_000,
     )
-    overflow: Literal["leave_out", "compact", "stop"] = _field(
+    overflow: Literal["leave_out", "compact", "stop"] = setting(
         "leave_out",
         "Answers",
         "When a chat outgrows the context",
         "Leave out its oldest messages, have the model sum them up, or stop and say so. Each chat "
         "can differ.",
     )
-    model: str = _field("starter", "Model", "Model", "The model that new answers come from.")
-    context: int = _field(
+    model: str = setting("starter", "Model", "Model", "The model that new answers come from.")
+    context: int = setting(
         0,
         "Model",
         "Context",
@@ -208,7 +187,7 @@ class Settings:
         ge=0,
         le=10_000_000,
     )
-    gpu_layers: int = _field(
+    gpu_layers: int = setting(
         -1,
         "Model",
         "Layers on the graphics card",
@@ -216,36 +195,36 @@ class Settings:
         ge=-1,
         le=10_000,
     )
-    model_folders: str = _field(
+    model_folders: str = setting(
         "",
         "Model",
         "Further folders with models",
         "One folder a line; Hearth lists the models in them and changes nothing there.",
         multiline=True,
     )
-    adding: Literal["ask", "link", "copy"] = _field(
+    adding: Literal["ask", "link", "copy"] = setting(
         "ask",
         "Model",
         "Adding a model file",
         "Link uses the file where it lies; copy keeps another in Hearth’s folder.",
     )
-    threads: int = _field(
+    threads: int = setting(
         0, "Model", "Processor threads", "0 chooses what suits this computer.", ge=0, le=1024
     )
-    kv_type: KvType = _field(  # noqa: RUF009 - a type of another module
+    kv_type: KvType = setting(  # noqa: RUF009 - a type of another module
         "f16",
         "Model",
         "KV cache",
         "q8_0 halves the memory that a long context takes, at almost no loss.",
     )
-    mtp: Literal["off", "auto", "on"] = _field(
+    mtp: Literal["off", "auto", "on"] = setting(
         "auto",
         "Speed",
         "Multi-token prediction",
         "How the MTP switch of a new chat stands. Auto guesses words ahead where that is faster "
         "here, and leaves it where it is not; the answers are the same.",
     )
-    kv_memory: int = _field(
+    kv_memory: int = setting(
         512,
         "Speed",
         "Chats kept ready in memory",
@@ -254,7 +233,7 @@ class Settings:
         ge=0,
         le=1_000_000,
     )
-    kv_disk: int = _field(
+    kv_disk: int = setting(
         2048,
         "Speed",
         "Chats kept ready on disk",
@@ -263,7 +242,7 @@ class Settings:
         ge=0,
         le=10_000_000,
     )
-    download_limit: float = _field(
+    download_limit: float = setting(
         0.0,
         "Downloads",
         "Speed limit",
@@ -271,16 +250,16 @@ class Settings:
         ge=0.0,
         le=100_000.0,
     )
-    download_parallel: int = _field(
+    download_parallel: int = setting(
         2, "Downloads", "Files at once", "How many files are downloaded at once.", ge=1, le=4
     )
-    offline: bool = _field(
+    offline: bool = setting(
         False,
         "Privacy",
         "Stay offline",
         "No connection leaves this computer, whatever is clicked.",
     )
-    snapshots: int = _field(
+    snapshots: int = setting(
         7,
         "Privacy",
         "Daily copies of your chats",
@@ -289,7 +268,7 @@ class Settings:
         ge=0,
         le=366,
     )
-    auto_titles: bool = _field(
+    auto_titles: bool = setting(
         True,
         "Answers",
         "Titles by the model",

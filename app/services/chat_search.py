@@ -42,7 +42,8 @@ class ChatSearch(QObject):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(self._read)
-        tasks.closing.connect(self._pause.stop)
+        self._closed = False
+        tasks.closing.connect(self._close)
 
     def search(self, words: str, limit: int = 50) -> None:
         """Search archived chats too, the trash not. Any text will do; a later call wins."""
@@ -55,8 +56,12 @@ class ChatSearch(QObject):
 
     def keep_in_step(self) -> None:
         """Read what has changed, a moment from now; connect it to whatever may change a chat."""
-        if not self._pause.isActive():
+        if not self._closed and not self._pause.isActive():
             self._pause.start()
+
+    def _close(self) -> None:
+        self._closed = True
+        self._pause.stop()
 
     def _read(self) -> None:
         if self._reading is not None:

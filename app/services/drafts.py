@@ -35,8 +35,8 @@ class Drafts(QObject):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_SAVE_MS)
         self._pause.timeout.connect(self._hand_in)
-        tasks.closing.connect(self._pause.stop)
-        tasks.closing.connect(self._save_last)
+        self._closed = False
+        tasks.closing.connect(self._close)
 
     def of(self, chat_id: str | None) -> str:
         """The newest text, saved or not."""
@@ -48,7 +48,7 @@ class Drafts(QObject):
         """Save this text soon; until then it is known here."""
         if text != self.of(chat_id):
             self._texts[chat_id] = self._unsaved[chat_id] = text
-            if not self._pause.isActive():
+            if not self._closed and not self._pause.isActive():
                 self._pause.start()
 
     def adopt(self, chat_id: str) -> None:
@@ -74,8 +74,10 @@ class Drafts(QObject):
                 self._unsaved.setdefault(chat_id, text)
                 raise
 
-    def _save_last(self) -> None:
-        """There is nobody left to tell."""
+    def _close(self) -> None:
+        """Save the last; there is nobody left to tell."""
+        self._closed = True
+        self._pause.stop()
         try:
             self._save()
         except UserError as error:

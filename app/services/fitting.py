@@ -11,6 +11,7 @@ from typing import Final
 
 from app.core.loads import LoadRecord, learnt
 from app.store.loads import LoadStore
+from engines.buffers import Buffers
 from engines.cancel import CancelToken
 from engines.errors import EngineError, NotSized, UserError
 from engines.fit import (
@@ -39,7 +40,7 @@ from engines.planner import (
     make_plan,
     with_more,
 )
-from engines.types import Buffers, LoadedModel, LoadPlan
+from engines.types import LoadedModel, LoadPlan
 
 logger = logging.getLogger(__name__)
 

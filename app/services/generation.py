@@ -62,6 +62,7 @@ class Generation(QObject):
     ended = Signal(object)
     refused = Signal(int, str, Exception)
     crashed = Signal(Exception)
+    _progressed = Signal(str, float)
 
     def __init__(
         self,
@@ -81,6 +82,7 @@ class Generation(QObject):
         self._unsaved: dict[str, StoredMessage] = {}
         self._numbers = count(1)
         self._anyway: set[str] = set()
+        self._progressed.connect(self._pass_progress_on)
 
     def ask(self, chat_id: str | None, text: str, options: AnswerOptions) -> int:
         """Save a question, then answer it; returns its number.
@@ -177,7 +179,7 @@ class Generation(QObject):
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             def progress(share: float) -> None:
-                self.loading.emit(answer.id, share)
+                self._progressed.emit(answer.id, share)
 
             model = self._answers.model_of(answer.chat_id, settings, options)
             chosen = replace(options, anyway=model in self._anyway)
@@ -195,6 +197,11 @@ class Generation(QObject):
         mtp = options.mtp or self.usual_mtp()
         self._running[answer.id] = _Running(answer.chat_id, task, mtp)
         self.begun.emit(answer)
+
+    def _pass_progress_on(self, answer_id: str, share: float) -> None:
+        """It travels another way than the answer, whose end can be here first."""
+        if answer_id in self._running:
+            self.loading.emit(answer_id, share)
 
     def _over(self, answer: StoredMessage) -> None:
         """Forget what was kept while this answer was written."""

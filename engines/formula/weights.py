@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from engines.buffers import CPU
 from engines.gguf.reader import Tensor
 from engines.gguf_header import GgufHeader
-from engines.types import CPU
 
 # Source: ggml-cpu/repack.cpp, for x86. On ARM it has layouts for more types, but which of them it
 # takes depends on the processor.

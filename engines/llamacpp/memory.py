@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engines.buffers import CPU
 from engines.errors import NotEnoughMemory
 from engines.fit import amount
 from engines.formula.weights import weights
 from engines.gguf_header import GgufHeader
 from engines.hardware.memory import measure_memory, within_limits
 from engines.planner import by_formula
-from engines.types import CPU, LoadPlan
+from engines.types import LoadPlan
 
 
 def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None = None) -> None:

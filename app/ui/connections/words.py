@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import UTC, datetime
+from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
@@ -32,6 +33,9 @@ def purpose_word(purpose: Purpose) -> str:
         "download a model": _tr("Download a model"),
         "refresh the catalogue": _tr("Refresh the catalogue"),
         "test a token": _tr("Test a token"),
+        "look at a server": _tr("Look at a server of yours"),
+        "ask a server": _tr("Chat on a server of yours"),
+        "get an engine": _tr("Get an engine"),
     }[purpose]
 
 
@@ -93,12 +97,19 @@ def summary(found: Traffic | None) -> str:
     return " ".join(parts)
 
 
+_NAMING: Final[Set[Purpose]] = {
+    "look at a model", "read a model's header", "download a model", "refresh the catalogue",
+}  # fmt: skip
+
+
 def _sent(found: Traffic) -> str:
     """What its requests can have held, by what they were for."""
     what = []
     if "search for models" in found.purposes:
         what.append(_tr("the words of a search"))
-    if set(found.purposes) - {"search for models", "test a token"}:
+    if "ask a server" in found.purposes:
+        what.append(_tr("your chats, to a server that you chose"))
+    if set(found.purposes) & _NAMING:
         what.append(_tr("the names of models"))
     if "test a token" in found.purposes:
         what.append(_tr("your token to its own host"))

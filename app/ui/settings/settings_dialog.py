@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.settings import SECTIONS, fields, section_of
+from app.core.setting_declared import SECTIONS
+from app.core.settings import fields, section_of
 from app.services.settings import SettingsService
 from app.ui.language import translated
 from app.ui.settings.setting_row import SettingRow

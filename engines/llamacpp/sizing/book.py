@@ -10,10 +10,11 @@ import threading
 from pathlib import Path
 from typing import Final
 
+from engines.buffers import Buffers
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.probing.record import files_of
 from engines.llamacpp.sizing.protocol import read_buffers, write_buffers
-from engines.types import Buffers, LoadPlan
+from engines.types import LoadPlan
 
 logger = logging.getLogger(__name__)
 

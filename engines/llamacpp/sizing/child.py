@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from engines.buffers import CPU, Buffers, DeviceBuffers
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.formula.caches import cache_share
@@ -28,7 +29,7 @@ from engines.llamacpp.sizing.account import Account, device_of, on, read_account
 from engines.llamacpp.sizing.protocol import LIMIT_S, write_buffers
 from engines.llamacpp.sizing.repacking import copies_of
 from engines.llamacpp.speculative.drafting import open_drafting
-from engines.types import CPU, Buffers, DeviceBuffers, LoadPlan
+from engines.types import LoadPlan
 
 
 def size(plan: LoadPlan) -> Buffers:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from app.core.settings import SECTIONS, fields, shown
+from app.core.setting_declared import SECTIONS
+from app.core.settings import fields, shown
 from app.core.suggested_assistants import SUGGESTED
 
 ROOT = Path(__file__).resolve().parents[3]

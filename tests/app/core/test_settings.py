@@ -7,15 +7,8 @@ import os
 import pytest
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
-from app.core.settings import (
-    RENAMED,
-    SECTIONS,
-    Settings,
-    fields,
-    is_multiline,
-    limits_of,
-    section_of,
-)
+from app.core.setting_declared import SECTIONS
+from app.core.settings import RENAMED, Settings, fields, is_multiline, limits_of, section_of
 
 
 def test_every_setting_can_be_shown() -> None:

@@ -15,6 +15,7 @@ from app.services.runtime import Runtime
 from app.store.db import Database
 from app.store.loads import LoadStore
 from app.wiring import STARTER, STARTER_DRAFTER
+from engines.buffers import Buffers, DeviceBuffers
 from engines.cancel import CancelToken
 from engines.errors import NotEnoughMemory
 from engines.fit import Drafting, split_needed
@@ -23,7 +24,7 @@ from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.planner import Wishes
-from engines.types import Buffers, DeviceBuffers, LoadedModel
+from engines.types import LoadedModel
 from tests.app.services.conftest import Services
 
 GB = 10**9

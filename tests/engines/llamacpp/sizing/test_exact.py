@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from engines.buffers import CPU, Buffers
 from engines.cancel import CancelToken
 from engines.formula.caches import kv_bytes
 from engines.formula.compute import compute_bytes
@@ -22,7 +23,7 @@ from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.planner import by_formula
-from engines.types import CPU, Buffers, KvType, LoadPlan
+from engines.types import KvType, LoadPlan
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.sizing.conftest import Made
 from tests.support.made_architectures import MODELS
