@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engines.errors import EngineError, UserError
 from engines.types import Message, MtpMode, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
@@ -29,6 +30,7 @@ class AnswerFacts:
     """How an answer came about; times in seconds, speeds in tokens per second.
 
     mtp: what multi-token prediction did for it; None for answers from before it was there.
+    notes: what of the plan the engine did otherwise, one sentence each.
     """
 
     model: str
@@ -43,16 +45,28 @@ class AnswerFacts:
     seed: int = 0
     finish_reason: str = ""
     mtp: MtpReport | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The three parts of the error that ended an answer, and its code."""
+    """The three parts of the error that ended an answer, and its code.
+
+    action: what a button can do about it, by the kinds of `engines.errors.Action`, with its value.
+    """
 
     code: str
     what: str
     why: str
     do: str
+    action: str = ""
+    value: int | str = ""
+
+    @classmethod
+    def of(cls, error: UserError) -> Failure:
+        action = error.action if isinstance(error, EngineError) else None
+        kind, value = (action.kind, action.value) if action else ("", "")
+        return cls(error.code, error.what, error.why, error.do, kind, value)
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,8 @@ class Chat:
 
     mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
     lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
-    thinking, overflow: what holds in this chat; None as the settings say. draft: what was written
-    and not sent. settings: the chat's own, by name.
+    overflow: what holds in this chat; None as the settings say. draft: what was written and not
+    sent. settings: the chat's own, by name.
     """
 
     id: str
@@ -103,7 +117,6 @@ class Chat:
     titled_by: TitledBy = "text"
     model: str | None = None
     assistant_id: str | None = None
-    thinking: bool | None = None
     overflow: OverflowPolicy | None = None
     draft: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)

@@ -45,8 +45,8 @@ class Scratch(QObject):
         self.answering = answering
         self.chat_settings = chat_settings
         self.context = context
+        self.tasks = tasks
         self._forget = forget
-        self._tasks = tasks
         self._chat_id: str | None = None
         for part in (chats, generation, chat_settings, context):
             part.setParent(self)
@@ -64,11 +64,11 @@ class Scratch(QObject):
         self.context.close()
         self.chats.drafts.forget()
         # The queues work in order: what was handed in before has ended when these come.
-        self._tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
+        self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 
     def _asked(self, _number: int, question: StoredMessage) -> None:
         self._chat_id = question.chat_id
 
     def _end(self) -> None:
         self.generation.stop_all()
-        self._tasks.run(self._forget, lambda _: self.deleteLater(), self.failed.emit, on=ENGINE)
+        self.tasks.run(self._forget, lambda _: self.deleteLater(), self.failed.emit, on=ENGINE)

@@ -93,7 +93,6 @@ def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage
         ]
     row = {**asdict(chat), "settings": json.dumps(dict(chat.settings)), "deleted": None}
     row["pinned"] = int(chat.pinned)
-    row["thinking"] = None if chat.thinking is None else int(chat.thinking)
     db.execute(_statement("chats", row), row)
     rows = [_row(it) for it in messages]
     db.executemany(_statement("messages", rows[0]), rows)

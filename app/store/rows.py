@@ -26,7 +26,6 @@ def chat_of(row: sqlite3.Row) -> Chat:
         titled_by=row["titled_by"],
         model=row["model"],
         assistant_id=row["assistant_id"],
-        thinking=None if row["thinking"] is None else bool(row["thinking"]),
         overflow=row["overflow"],
         draft=row["draft"],
         settings=json.loads(row["settings"]),
@@ -54,5 +53,5 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
 
 
 def _facts(values: dict[str, Any]) -> AnswerFacts:
-    mtp = values.pop("mtp", None)
-    return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None)
+    mtp, notes = values.pop("mtp", None), values.pop("notes", ())
+    return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None, notes=tuple(notes))

@@ -19,6 +19,12 @@ def figure(value: float, digits: int = 0) -> str:
     return locale().toString(float(value), "f", digits)
 
 
+def tokens(count: int) -> str:
+    if count == 1:
+        return QCoreApplication.translate("format", "1 token")
+    return QCoreApplication.translate("format", "{0} tokens").format(figure(count))
+
+
 def size(count: int) -> str:
     """Bytes in the unit that fits: 940 MB, 7.3 GB, 16 GB."""
     if count < GB:

@@ -40,7 +40,6 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     known = {it.id for it in messages}
     leaf = _named(chat_id, value.get("leaf_id"))
     created = as_time(value.get("created")) or messages[0].created
-    thinking = value.get("thinking")
     chat = Chat(
         id=chat_id,
         title=as_text(value.get("title")) or "Chat",
@@ -53,7 +52,6 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
         titled_by=_one_of(_TITLED, value.get("titled_by")) or "user",
         model=as_text(value.get("model")) or None,
         assistant_id=as_text(value.get("assistant_id")) or None,
-        thinking=thinking if isinstance(thinking, bool) else None,
         overflow=_one_of(_OVERFLOW, value.get("overflow")),
         draft=as_text(value.get("draft")),
         settings=_settings(as_dict(value.get("settings"))),
@@ -148,6 +146,7 @@ def _plain(kind: type[AnswerFacts | MtpReport], values: Mapping[str, Any]) -> di
         "float": as_number,
         "bool": lambda value: value is True,
         "float | None": lambda value: None if value is None else as_number(value),
+        "tuple[str, ...]": lambda value: tuple(as_text(it) for it in as_list(value)),
     }
     return {
         field.name: read.get(str(field.type), as_text)(values.get(field.name))

@@ -16,6 +16,7 @@ from app.services.settings import SettingsService
 from app.ui.actions import commands
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.page_actions import page_actions
+from app.ui.chat.pictures import Pictures
 from app.ui.desktop.keys import keys_of
 from app.ui.icons import app_icon
 from app.ui.notify import Notifier
@@ -68,6 +69,7 @@ class ScratchWindow(QMainWindow):
         )
         self.page.welcome.set_first(False)
         self.page.welcome.set_guide(False)
+        Pictures(scratch.tasks, self.page.transcript)
         self._prompts = PromptUse(prompts, self.page.composer.edit, self.page.transcript)
         middle = QWidget()
         column = QVBoxLayout(middle)

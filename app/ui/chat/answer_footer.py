@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QWidget
 
 from app.core.conversation import AnswerFacts, StoredMessage
-from app.ui.format import figure
+from app.ui.format import figure, tokens
 from app.ui.language import translated
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
@@ -96,7 +96,7 @@ class AnswerFooter(QWidget):
     def _words(self, facts: AnswerFacts) -> str:
         parts = [facts.model] if facts.model else []
         if facts.completion_tokens or not parts:
-            parts.append(self.tr("{0} tokens").format(figure(facts.completion_tokens)))
+            parts.append(tokens(facts.completion_tokens))
         if facts.decode_tok_s:
             parts.append(self.tr("{0} tokens/s").format(figure(facts.decode_tok_s)))
         if facts.cached_tokens:

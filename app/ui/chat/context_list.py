@@ -19,7 +19,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.core.budget import ContextUse, Part
-from app.ui.format import figure
+from app.ui.format import figure, tokens
 from app.ui.icons import pixmap
 from app.ui.theme import SMALL, Theme, theme_of
 
@@ -117,8 +117,7 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole and part.id:
             return self.tr("Go to this message; its pin keeps it in the context.")
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            tokens = self.tr("{0} tokens").format(figure(part.tokens))
-            said = (self.who(part), part.words, self.state(part), tokens)
+            said = (self.who(part), part.words, self.state(part), tokens(part.tokens))
             return ", ".join(it for it in said if it)
         return None
 

@@ -6,7 +6,8 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.asked import Asked, from_json
 from app.core.conversation import AnswerFacts, StoredMessage
-from app.ui.format import figure, moment
+from app.ui.engines.names import ENGINES
+from app.ui.format import figure, moment, tokens
 from app.ui.language import translated
 
 Row = tuple[str, str]
@@ -41,10 +42,10 @@ def rows_of(answer: StoredMessage) -> list[Row]:
 
 def _of_facts(facts: AnswerFacts) -> list[Row]:
     rows = [
-        (_tr("facts", "Engine"), facts.engine),
+        (_tr("facts", "Engine"), ENGINES.get(facts.engine, facts.engine)),
         (
             _tr("facts", "Answer"),
-            _tr("facts", "{0} tokens").format(figure(facts.completion_tokens)),
+            tokens(facts.completion_tokens),
         ),
         (
             _tr("facts", "Speed"),
@@ -59,7 +60,7 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
         ),
     ]
     if facts.context:
-        words = _tr("facts", "{0} tokens").format(figure(facts.context))
+        words = tokens(facts.context)
         if facts.left_out:
             words = _tr("facts", "{0}, {1} messages left out").format(words, facts.left_out)
         rows.append((_tr("facts", "Context"), words))
@@ -75,6 +76,8 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
                 )
             )
     rows.append((_tr("facts", "Seed"), str(facts.seed)))
+    differs = " ".join(translated(note) for note in facts.notes)
+    rows.append((_tr("facts", "What differs here"), differs))
     return rows
 
 
