@@ -1,11 +1,11 @@
 """Set Hearth up in this folder, if that is not done yet, and start it.
 
-    python3 run.py [arguments of hearth]
-    python3 run.py test [arguments of pytest]
+    python3 run.py [--backend auto|cpu|vulkan|metal|cuda] [arguments of hearth]
+    python3 run.py test [--vllm] [arguments of pytest]
 
 Standard library only, in words that an old Python can still read and refuse. All that it makes is
 in two folders that may be deleted at any time: `.venv`, the Python environment, and `.cache`, the
-compiled llama.cpp and the output of the last step.
+compiled llama.cpp, the output of the last step, and a vLLM for tests.
 """
 
 import sys
@@ -30,6 +30,9 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from installers.native import backends
+from installers.native.telling import remedy, report, step_of
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -60,21 +63,6 @@ ctypes.CDLL(str(pathlib.Path(PySide6.__file__).parent / "Qt/plugins/platforms/li
 app = QtGui.QGuiApplication([])
 raise SystemExit(not QtGui.QFontDatabase.families())
 """
-REMEDIES = {
-    "No space left on device": "The disk is full: free 2 GB.",
-    "do not match the hashes": "A download is not the file that Hearth was made with.",
-    "CERTIFICATE_VERIFY_FAILED|TLS CA": "The package server's certificate is not trusted here: "
-    "install ca-certificates, check the clock, or set PIP_CERT.",
-    "name resolution|NewConnection|Failed to establish|Max retries|timed out|Failed to fetch"
-    "|Could not resolve": "The package server cannot be reached: check the network or HTTPS_PROXY.",
-    "No matching distribution": "Hearth needs 64-bit Windows 10, macOS 14, or Linux with glibc "
-    "2.34 (2.39 on ARM), or newer.",
-    "xcode-select|xcrun": "A C++ compiler is missing. To get it: xcode-select --install",
-    "Visual Studio|nmake": "Install Visual Studio Build Tools, 'Desktop development with C++'.",
-    "[Kk]illed|memory exhausted|bad_alloc": "Out of memory: set CMAKE_BUILD_PARALLEL_LEVEL=1.",
-    "[Dd]enied|Read-only file system": "Put Hearth where you may write; close it if it is open.",
-}
-"""What to do about a failure, by a pattern in its output; the first that is found counts."""
 
 
 class SetupError(Exception):
@@ -82,12 +70,16 @@ class SetupError(Exception):
 
 
 def main() -> int:
-    arguments = sys.argv[1:]
+    backend, arguments = backends.chosen(sys.argv[1:])
     testing = arguments[:1] == ["test"]
     try:
+        if backend is not None:
+            choose(backend)
         prepare(testing)
     except (SetupError, OSError) as error:
         advice = "" if isinstance(error, SetupError) else f"\n{remedy(str(error))}"
+        if backends.kept(CACHE) != backends.USUAL:
+            advice += f"\nBack to what worked before: run.py --backend {backends.USUAL}"
         say(f"\nHearth is not set up.\n{error}{advice}")
         return 1
     except KeyboardInterrupt:
@@ -96,7 +88,8 @@ def main() -> int:
     # Ctrl-C reaches the child as well, which ends in its own way; this one waits for it.
     signal.signal(signal.SIGINT, lambda *_: None)
     if testing:
-        return run_tests(arguments[1:])
+        vllm = arguments[1:2] == ["--vllm"]
+        return run_vllm_tests(arguments[2:]) if vllm else run_tests(arguments[1:])
     hearth = [str(BIN / f"hearth{EXE}"), *arguments]
     if os.name != "nt":
         os.execv(hearth[0], hearth)  # noqa: S606
@@ -121,6 +114,32 @@ def run_tests(arguments: Sequence[str]) -> int:
             failed.append(name)
     print(f"\nFailed: {', '.join(failed)}." if failed else "\nAll checks passed.", flush=True)
     return 1 if failed else 0
+
+
+def run_vllm_tests(arguments: Sequence[str]) -> int:
+    """Run what needs a real vLLM, on a build for processors that Hearth itself installs, once."""
+    data = CACHE / "vllm"
+    get = "engines install vllm --profile cpu --yes --data-dir".split()
+    if subprocess.run([str(BIN / f"hearth{EXE}"), *get, str(data)], check=False).returncode:
+        return 1
+    command = [str(BIN / f"pytest{EXE}"), "-m", "vllm", "--timeout=600", *arguments]
+    home = {"HEARTH_VLLM_HOME": str(data / "engines" / "vllm")}
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | OFFSCREEN | home, check=False
+    ).returncode
+
+
+def choose(name: str) -> None:
+    """Build for this back end from now on. Raises SetupError if the tools for it are not here."""
+    if name == "auto":
+        name, sentence = backends.best(CACHE)
+        say(sentence)
+    if name not in backends.NAMES:
+        raise SetupError(f"--backend takes auto, {', '.join(backends.NAMES)}; not “{name}”.")
+    lack = backends.lack(name, CACHE)
+    if lack:
+        raise SetupError(f"{lack} {backends.GET[name]}")
+    backends.keep(CACHE, name)
 
 
 def prepare(testing: bool) -> None:
@@ -156,7 +175,7 @@ def prepare(testing: bool) -> None:
 def digest(*locks: str) -> str:
     """All that decides what the environment holds, as one word."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    facts = [str(ROOT), sys.version_info[:2], native_flags(), project]
+    facts = [str(ROOT), sys.version_info[:2], all_flags(), project]
     content = repr(facts).encode() + b"".join((LOCKS / lock).read_bytes() for lock in locks)
     return hashlib.sha256(content).hexdigest()
 
@@ -252,7 +271,7 @@ def native_flags() -> list[str]:
     With AVX2 the build runs on any processor that has it; without, on this kind alone.
     """
     return [
-        f"-DGGML_NATIVE={'OFF' if processor() == 'avx2' else 'ON'}",
+        f"-DGGML_NATIVE={'OFF' if backends.processor() == 'avx2' else 'ON'}",
         "-DLLAVA_BUILD=OFF",
         "-DLLAMA_OPENSSL=OFF",
         "-DLLAMA_BUILD_COMMIT=unknown",
@@ -263,24 +282,14 @@ def native_flags() -> list[str]:
     ]
 
 
-def processor() -> str:
-    """`avx2`, or else all that a build for exactly this processor depends on."""
-    facts = platform.processor()
-    has_avx2 = platform.machine() == "x86_64"  # llama-cpp-python builds for every Intel Mac
-    if sys.platform == "linux":
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        facts = " ".join(sorted({line for line in lines if re.match("flags|Features|model", line)}))
-        has_avx2 = {"avx2", "bmi2", "f16c", "fma"} <= set(facts.split())
-    elif sys.platform == "win32":
-        import ctypes
-
-        has_avx2 = bool(ctypes.windll.kernel32.IsProcessorFeaturePresent(40))
-    return "avx2" if has_avx2 else facts
+def all_flags() -> list[str]:
+    """With those of the back end that was chosen."""
+    return [*native_flags(), *backends.flags(backends.kept(CACHE))]
 
 
 def native_folder() -> Path:
     """Where the llama-cpp-python compiled for this lock, these flags and this processor lies."""
-    recipe = "\n".join([sys.platform, platform.machine(), processor(), *native_flags()])
+    recipe = "\n".join([sys.platform, platform.machine(), backends.processor(), *all_flags()])
     content = (LOCKS / "native.txt").read_bytes() + HOOK.read_bytes() + recipe.encode()
     return CACHE / f"llama-{hashlib.sha256(content).hexdigest()[:16]}"
 
@@ -297,7 +306,13 @@ def build_native(built: Path) -> None:
         shutil.unpack_archive(next(work.glob("*.tar.gz")), work / "unpacked")
         next((work / "unpacked").iterdir()).replace(source)
     settings = {
-        "CMAKE_ARGS": shlex.join([*native_flags(), f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"]),
+        "CMAKE_ARGS": shlex.join(
+            [
+                *all_flags(),
+                *backends.places(backends.kept(CACHE), CACHE),
+                f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}",
+            ]
+        ),
         "CMAKE_BUILD_PARALLEL_LEVEL": parallel_jobs(),
         "SKBUILD_BUILD_DIR": str(work / "objects"),
     }
@@ -361,34 +376,12 @@ def run(title: str, command: list[str], **settings: str) -> None:
         raise SetupError(explain(LOG.read_text("utf-8", "replace")))
 
 
-def step_of(output: str) -> str:
-    """How far a build is, by ninja's count, or else which package pip is busy with."""
-    steps = re.findall(r"^\s*\[(\d+)/(\d+)\]", output, re.MULTILINE)
-    if steps:
-        done, total = map(int, steps[-1])
-        return f"{100 * done // total} % ({done} of {total})"
-    work = re.findall(r"^\s*(?:Collecting ([\w.-]+)|(Installing))", output, re.MULTILINE)
-    return "".join(work[-1]).lower() if work else ""
-
-
-def report(title: str, status: str, started: float, live: bool) -> str:
-    minutes, seconds = divmod(int(time.monotonic() - started), 60)
-    elapsed = f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
-    line = f"{title}: {status}, {elapsed}" if status else f"{title}: {elapsed}"
-    return f"\r{line:<78}" if live else line
-
-
 def explain(output: str) -> str:
     """The lines that matter of a failed command, what to do about it, and where the rest is."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     wrong = [line for line in lines if re.search("error|fail|fatal|killed", line, re.IGNORECASE)]
     shown = [f"  {line[:160]}" for line in (wrong or lines)[-15:]]
     return "\n".join([*shown, remedy(output), f"The whole output is in {LOG}."])
-
-
-def remedy(output: str) -> str:
-    found = (advice for pattern, advice in REMEDIES.items() if re.search(pattern, output))
-    return f"{next(found, '')} Run this again; what is done is kept.".strip()
 
 
 def say(text: str, end: str = "\n") -> None:

@@ -167,9 +167,18 @@ def read_architecture(path: Path) -> str:
 
     Much faster than the whole header, whose token list can take a quarter of a second.
     """
+    return _one_text(path, "general.architecture")
+
+
+def read_template(path: Path) -> str:
+    """A model's chat template; empty if it has none, or none that can be read. Unchecked."""
+    return _one_text(path, "tokenizer.chat_template")
+
+
+def _one_text(path: Path, key: str) -> str:
     try:
         with path.open("rb") as file:
-            found = read_value(file, path.stat().st_size, "general.architecture")
+            found = read_value(file, path.stat().st_size, key)
     except (OSError, ValueError, BadGguf):
         return ""
     return found if isinstance(found, str) else ""

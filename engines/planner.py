@@ -10,7 +10,7 @@ if nothing better is known.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,26 +20,22 @@ from engines.errors import ContextTooLarge, NotEnoughMemory
 from engines.fit import Drafting, Fit, Parts, Split, Verdict, amount, judge, split_needed
 from engines.formula.weights import copied_bytes
 from engines.gguf_header import GgufHeader, require_chat
-from engines.hardware import Gpu, Hardware, thread_rule
+from engines.hardware import Hardware, thread_rule
 from engines.pairing import mtp_advice
-from engines.types import MAX_DEPTH, KvType, LoadPlan
+from engines.placement import chosen, place, room
+from engines.types import MAX_DEPTH, Adapter, KvType, LoadPlan
 
 DEFAULT_CONTEXT: Final = 8192
 LEAST_CONTEXT: Final = 512
 ANYWAY_CONTEXT: Final = 2048
 """Of a model that is loaded although no context of it fits: enough for a short conversation."""
 _STEP: Final = 256
-# What a driver and its back end take on a card before any model does (CUDA: 200 to 500 MB).
-_GPU_RESERVE: Final = 512 << 20
-
 
 # Depths to try, the most first. Each one costs a recurrent model a copy of its state.
 _DEPTHS: Final = (MAX_DEPTH,)
 _DEPTHS_RECURRENT: Final = (3, 2, 1)
 # Other conversations may take this part of the memory that is free.
 _KEPT_PART: Final = 10
-# With less of the model than this on a card, handing over costs what the card gains.
-_HARDLY: Final = 0.2
 # Of the context, or of the layers on a card, this part at least is worth more than drafting.
 _KEPT: Final = 7 / 8
 
@@ -50,6 +46,10 @@ class Wishes:
 
     mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations
     other than the present one. anyway: load it even if it does not seem to fit.
+    devices: names of devices as llama.cpp gives them; none is those that it would use.
+    experts_in_ram: first layers whose experts stay in the computer's own memory.
+    parallel, memory_share, cards, nodes, adapters: as in `LoadPlan`, for engines that have them.
+    depth: tokens drafted ahead, where that is settled before the start.
     """
 
     context: int | None = None
@@ -59,6 +59,14 @@ class Wishes:
     mtp: bool = True
     kept_bytes: int = 512 << 20
     anyway: bool = False
+    devices: tuple[str, ...] = ()
+    experts_in_ram: int | None = None
+    parallel: int = 1
+    memory_share: float | None = None
+    cards: int = 1
+    nodes: int = 1
+    adapters: tuple[Adapter, ...] = ()
+    depth: int | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,8 @@ def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -
         Drafting(plan.draft_max, drafter),
         mmap=plan.mmap,
         repack=plan.repack,
+        cards=max(1, len(plan.devices)),
+        experts_in_ram=plan.experts_in_ram,
     )
 
 
@@ -145,7 +155,13 @@ def make_plan(
         plan = _sized(judged, wishes, wanted, its_header)
         if _as_good(judged, plan, plain, its_header):
             return plan if drafts else replace(plan, mtp_note=mtp_advice(header))
-    placed = replace(wanted, gpu_layers=plain.gpu_layers, mmap=plain.mmap)
+    placed = replace(
+        wanted,
+        gpu_layers=plain.gpu_layers,
+        devices=plain.devices,
+        experts_in_ram=plain.experts_in_ram,
+        mmap=plain.mmap,
+    )
     more = sizes(header, placed, its_header).parts.drafter
     return replace(
         plain,
@@ -199,9 +215,7 @@ def _sized(judged: _Judged, wishes: Wishes, plan: LoadPlan, drafter: GgufHeader 
         return fit.verdict == "fits" or fit.need_bytes <= unmapped.need_bytes
 
     def with_context(context: int) -> LoadPlan:
-        sized = replace(plan, context=context, mmap=True)
-        layers = _gpu_layers(judged, sized, wishes.gpu_layers, drafter)
-        sized = replace(sized, gpu_layers=layers)
+        sized = _placed(judged, replace(plan, context=context, mmap=True), wishes, drafter)
         return replace(sized, mmap=mapped(sized))
 
     if wishes.context is not None:
@@ -220,6 +234,9 @@ def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHead
         return False
     if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
         return False
+    more_behind = plan.experts_in_ram - plain.experts_in_ram
+    if plan.gpu_layers and more_behind > (1 - _KEPT) * judged.header.block_count:
+        return False
     return judged.fits(plan, drafter)
 
 
@@ -232,40 +249,23 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
         )
 
 
-def _gpu_layers(
-    judged: _Judged, plan: LoadPlan, wish: int | None, drafter: GgufHeader | None
-) -> int:
-    """The layers that go to graphics cards: all if there is room, else as many as fit.
+def _placed(
+    judged: _Judged, plan: LoadPlan, wishes: Wishes, drafter: GgufHeader | None
+) -> LoadPlan:
+    """The plan with its devices, its layers on them, and its experts behind them."""
+    cards = chosen(judged.hardware, wishes.devices)
+    names = tuple(gpu.device for gpu in cards if gpu.device)
+    plan = replace(plan, devices=names)
 
-    None, where a card would hold hardly anything of the model.
-    """
-    room = sum(_room(gpu) for gpu in _chosen(judged.hardware))
-    if not room:
-        return 0
-    if wish is not None:
-        return wish
-    every = judged.header.block_count + 1
+    def on_cards(layers: int, experts: int) -> int:
+        with_them = replace(plan, gpu_layers=layers, experts_in_ram=experts)
+        return judged.sizes(judged.header, with_them, drafter).gpu.total
 
-    def on_cards(layers: int) -> int:
-        placed = replace(plan, gpu_layers=layers)
-        return judged.sizes(judged.header, placed, drafter).gpu.total
-
-    too_many = bisect_right(range(every + 1), room, key=on_cards)
-    if too_many > every:
-        return -1
-    fitting = max(0, too_many - 1)
-    return fitting if fitting >= _HARDLY * every else 0
-
-
-def _chosen(hardware: Hardware) -> tuple[Gpu, ...]:
-    """The cards llama.cpp uses: an integrated one only where there is no other."""
-    usable = tuple(gpu for gpu in hardware.gpus if gpu.usable)
-    return tuple(gpu for gpu in usable if not gpu.integrated) or usable[:1]
-
-
-def _room(gpu: Gpu) -> int:
-    free = gpu.total_bytes if gpu.free_bytes is None else gpu.free_bytes
-    return max(0, (free or 0) - _GPU_RESERVE)
+    space = sum(map(room, cards))
+    layers, experts = place(
+        judged.header, space, on_cards, wishes.gpu_layers, wishes.experts_in_ram
+    )
+    return replace(plan, gpu_layers=layers, experts_in_ram=experts, devices=names if layers else ())
 
 
 def check(
@@ -282,8 +282,8 @@ def check(
     """
     needed = _with_projector(sizes(header, plan, drafter), projector, cards=plan.gpu_layers != 0)
     available = hardware.memory.available_bytes
-    cards = _chosen(hardware) if plan.gpu_layers else ()
-    room = sum(_room(gpu) for gpu in cards)
+    cards = chosen(hardware, plan.devices) if plan.gpu_layers else ()
+    space = sum(map(room, cards))
     device = " and ".join(gpu.name for gpu in cards) or hardware.cpu.name
     shared = any(gpu.integrated for gpu in cards)
     if not cards:
@@ -292,14 +292,14 @@ def check(
     elif shared:
         # An integrated unit's memory is the computer's: both needs come out of one amount.
         need, have = needed.parts.total, available
-        verdict = "no" if needed.gpu.total > room else judge(need, have)
-    elif needed.gpu.total > room or needed.ram.total > available:
-        need, have, verdict = needed.parts.total, room + available, "no"
-    elif plan.gpu_layers < 0 or plan.gpu_layers > header.block_count:
-        need, have = needed.gpu.total, room
+        verdict = "no" if needed.gpu.total > space else judge(need, have)
+    elif needed.gpu.total > space or needed.ram.total > available:
+        need, have, verdict = needed.parts.total, space + available, "no"
+    elif _all_on_cards(plan, header) and not plan.experts_in_ram:
+        need, have = needed.gpu.total, space
         verdict = judge(need, have)
     else:
-        need, have, verdict = needed.parts.total, room + available, "partial"
+        need, have, verdict = needed.parts.total, space + available, "partial"
         device = f"{device} and {hardware.cpu.name}"
     return Fit(
         verdict=verdict,
@@ -308,20 +308,24 @@ def check(
         parts=needed.parts,
         context=plan.context,
         device=device,
-        reason=_reason(verdict, need, have, plan, header),
+        reason=_reason(verdict, need, have, plan, header) + _left_out(hardware),
     )
+
+
+def _all_on_cards(plan: LoadPlan, header: GgufHeader) -> bool:
+    return plan.gpu_layers < 0 or plan.gpu_layers > header.block_count
 
 
 def judge_roughly(need: int, hardware: Hardware) -> Verdict:
     """The verdict on so many bytes, wherever they find room."""
     available = hardware.memory.available_bytes
-    cards = _chosen(hardware)
-    room = sum(_room(gpu) for gpu in cards)
-    if any(gpu.integrated for gpu in cards) or not room:
+    cards = chosen(hardware)
+    space = sum(map(room, cards))
+    if any(gpu.integrated for gpu in cards) or not space:
         return judge(need, available)
-    if need <= room:
-        return judge(need, room)
-    return "partial" if need <= room + available else "no"
+    if need <= space:
+        return judge(need, space)
+    return "partial" if need <= space + available else "no"
 
 
 def _with_projector(split: Split, projector: int, *, cards: bool) -> Split:
@@ -337,6 +341,11 @@ def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: Gguf
             return f"It fits: {numbers}."
         case "tight":
             return f"It just fits: {numbers}. Close other programs if the computer slows down."
+        case "partial" if plan.experts_in_ram and _all_on_cards(plan, header):
+            return (
+                f"It fits on the graphics card but for the experts of {plan.experts_in_ram} of its "
+                f"{header.block_count} layers, which the processor computes: {numbers}."
+            )
         case "partial" if plan.gpu_layers == header.block_count:
             return (
                 f"All of its {header.block_count} layers fit on the graphics card, only the output "
@@ -348,6 +357,12 @@ def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: Gguf
                 f"the rest runs on the processor, which is slower: {numbers}."
             )
     return f"It does not fit: {numbers}."
+
+
+def _left_out(hardware: Hardware) -> str:
+    """A sentence for each card that this build could use, and that is not used."""
+    left = [gpu for gpu in hardware.gpus if gpu.backend and not gpu.usable]
+    return "".join(f" {gpu.name} is not used: {gpu.why_not}" for gpu in left)
 
 
 def require_fit(

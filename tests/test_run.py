@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 
 import run
+from installers.native import telling
 
 SCRIPT = Path(run.__file__)
 
@@ -54,6 +55,10 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("app.txt", "build.txt", "test.txt", "native.txt"):
         (root / "installers" / "lock" / name).write_text("")
     (root / "installers" / "native" / "light.cmake").write_text("")
+    for helper in ("backends.py", "telling.py"):
+        shutil.copy(
+            SCRIPT.parent / "installers" / "native" / helper, root / "installers" / "native"
+        )
     (root / "pyproject.toml").write_text(PROJECT)
     (root / "backend.py").write_text(BACKEND)
     shutil.copy(SCRIPT, root)
@@ -120,15 +125,17 @@ def test_another_python_is_refused_with_a_sentence(version: tuple[int, int, int]
     assert "Traceback" not in result.stderr
 
 
-def test_it_needs_the_standard_library_only() -> None:
-    for node in ast.walk(ast.parse(SCRIPT.read_text(encoding="utf-8"))):
+@pytest.mark.parametrize("script", [SCRIPT, *SCRIPT.parent.glob("installers/native/*.py")], ids=str)
+def test_it_needs_the_standard_library_only(script: Path) -> None:
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
         else:
             continue
-        assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+        beside = {"installers"} if script == SCRIPT else set()
+        assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names | beside
 
 
 def test_the_locks_name_no_address() -> None:
@@ -226,12 +233,14 @@ def test_a_failed_step_shows_its_last_lines_and_a_remedy(
         ("c++: fatal error: Killed signal terminated program cc1plus", "Out of memory"),
         ("xcrun: error: invalid active developer path", "xcode-select --install"),
         ("Could not find any instance of Visual Studio.", "Build Tools"),
+        ("Target links to:\n    CUDA::cublas\n but the target was not found", "whole toolkit"),
+        ("Could not find a package configuration file by SPIRV-Headers", "spirv-headers"),
         ("[Errno 13] Permission denied: '/srv/x'", "where you may write"),
         ("something else", "Run this again"),
     ],
 )
 def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
-    assert advice in run.remedy(output)
+    assert advice in telling.remedy(output)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +253,7 @@ def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
     ],
 )
 def test_progress_is_read_from_the_tools_own_output(output: str, step: str) -> None:
-    assert run.step_of(output) == step
+    assert telling.step_of(output) == step
 
 
 def test_without_apt_the_names_are_printed_and_without_root_the_command(
@@ -279,3 +288,23 @@ def test_every_check_runs_and_the_failed_ones_are_named(
     assert run.run_tests([]) == 1
     assert ran == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
     assert capsys.readouterr().out.endswith("Failed: mypy.\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the tools of the test are shell scripts")
+def test_a_real_vllm_is_installed_by_hearth_and_kept(
+    checkout: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    there = loaded(checkout)
+    there.BIN.mkdir(parents=True)
+    for name, status in (("hearth", 0), ("pytest", 3)):
+        tool = there.BIN / name
+        tool.write_text(f'#!/bin/sh\necho {name} "$@" "$HEARTH_VLLM_HOME"\nexit {status}\n')
+        tool.chmod(0o755)
+    assert there.run_vllm_tests(["tests/one"]) == 3
+    install, tests = capfd.readouterr().out.splitlines()
+    data = checkout / ".cache" / "vllm"
+    assert install == f"hearth engines install vllm --profile cpu --yes --data-dir {data} "
+    assert tests == f"pytest -m vllm --timeout=600 tests/one {data}/engines/vllm"
+    (there.BIN / "hearth").write_text("#!/bin/sh\nexit 1\n")
+    assert there.run_vllm_tests([]) == 1
+    assert not capfd.readouterr().out

@@ -25,6 +25,9 @@ _TABLE: Final = "token_embd.weight"
 _OUTPUT: Final = "output.weight"
 _LOOKED_UP: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
 _OUTPUT_FIRST: Final = {"gemma3n", "gemma4"}
+EXPERTS: Final = r"ffn_(?:up|down|gate|gate_up)_(?:ch|)exps"
+"""How the names of a mixture's experts go on after their layer's."""
+_IN_THE_LAYERS: Final = ("rope_f", "per_layer_model_proj", "per_layer_proj_norm")
 _AFTER_THE_LAYERS: Final = ("output", "nextn.", "altup_", "dense_", "cls")
 
 Device = Callable[[int], str]
@@ -59,14 +62,19 @@ def weights(
     mmap: bool,
     heads: bool,
     copies: Copies = copied_on_x86,
+    experts_in_ram: int = 0,
 ) -> dict[str, Weights]:
-    """The model's weights by device; with `heads`, those of its prediction layers too."""
+    """The model's weights by device; with `heads`, those of its prediction layers too.
+
+    experts_in_ram: see `LoadPlan`.
+    """
     count, left_out = header.block_count, range(0) if heads else header.head_layers
     used = [it for it in header.tensors if layer_of(it, count) not in left_out]
     sizes: dict[str, int] = {}
     own: list[Tensor] = []
     for tensor in used:
-        place = device(layer_of(tensor, count))
+        layer = layer_of(tensor, count)
+        place = CPU if layer < experts_in_ram and _is_expert(tensor) else device(layer)
         if place == CPU:
             own.append(tensor)
         else:
@@ -103,10 +111,26 @@ def head_bytes(header: GgufHeader) -> int:
 
 
 def layer_of(tensor: Tensor, count: int) -> int:
-    """The layer a tensor belongs to; those after the last one count as one more, others as -1."""
+    """The layer a tensor belongs to; those after the last one count as one more, others as -1.
+
+    What every layer uses goes where the first of them is.
+    """
     if found := re.match(r"blk\.(\d+)\.", tensor.name):
         return int(found[1])
+    if tensor.name.startswith(_IN_THE_LAYERS):
+        return 0
     return count if tensor.name.startswith(_AFTER_THE_LAYERS) else -1
+
+
+def experts_from(header: GgufHeader) -> int:
+    """The layers up to the last one that has experts; 0 where the model is no mixture."""
+    return max(
+        (layer_of(it, header.block_count) + 1 for it in header.tensors if _is_expert(it)), default=0
+    )
+
+
+def _is_expert(tensor: Tensor) -> bool:
+    return re.search(rf"^blk\.\d+\.{EXPERTS}", tensor.name) is not None
 
 
 def _is_matrix(tensor: Tensor) -> bool:

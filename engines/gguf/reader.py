@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from math import prod
 from typing import BinaryIO, Final
 
@@ -272,6 +271,8 @@ class _Source:
         llama.cpp ends the process if a token is in it twice. For llama.cpp a text ends at its
         first NUL, and it gives empty ones names of their own.
         """
+        from hashlib import blake2b
+
         seen: set[bytes] = set()
         texts: list[bytes] = []
         for text in self._strings(count):

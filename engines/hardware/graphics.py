@@ -31,7 +31,8 @@ def native_gpus(devices: Iterable[NativeDevice], memory: Memory) -> tuple[Gpu, .
     One card that several back ends reach is there once. memory: the computer's.
     """
     graphics = [device for device in devices if device.kind in {"gpu", "igpu"}]
-    graphics.sort(key=lambda device: _rank(device.backend))
+    # What must not be used comes last, so that another way to the same card counts.
+    graphics.sort(key=lambda device: (bool(device.why_not), _rank(device.backend)))
     found: list[Gpu] = []
     for device in graphics:
         gpu = _native(device, memory)
@@ -57,8 +58,10 @@ def _native(device: NativeDevice, memory: Memory) -> Gpu:
         free_bytes=min(free, memory.available_bytes) if integrated else free,
         integrated=integrated,
         driver="",
-        usable=True,
+        usable=not device.why_not,
+        why_not=device.why_not,
         pci_id=device.pci_id,
+        device=device.name,
     )
 
 

@@ -10,6 +10,7 @@ class NativeDevice:
     """A device as llama.cpp's own list has it; handed to `detect` by whoever loaded llama.cpp.
 
     kind: "cpu", "gpu", "igpu" or "accelerator". pci_id: as in 0000:01:00.0.
+    why_not: one sentence, where it is there but must not be used.
     """
 
     name: str
@@ -19,6 +20,7 @@ class NativeDevice:
     total_bytes: int
     free_bytes: int
     pci_id: str | None = None
+    why_not: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Gpu:
     vendor: "nvidia", "amd", "intel", "apple" or "other".
     backend: the part of llama.cpp that would use it, such as "CUDA"; "" if this build has none.
     integrated: its memory is a share of the computer's.
-    why_not: one sentence, when it is not usable.
+    why_not: one sentence, when it is not usable. device: its name in llama.cpp, "" if it has none.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Gpu:
     usable: bool
     why_not: str = ""
     pci_id: str | None = None
+    device: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from contextlib import closing
 from time import perf_counter
 
 from engines.cancel import CancelToken
+from engines.dialect import CallReader
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
@@ -55,10 +56,11 @@ def _answer(
     )
     tokens: list[int] = []
     stops = (*request.stop, *loaded.dialect.stops)
-    writer = Writer(loaded.dialect.splitter(prompt.rendered), stops)
+    calls = CallReader() if request.tools else None
+    writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
     yield from _deltas(loaded, request, prompt, decoding, speculation, writer, tokens)
     yield Done(
-        decoding.finish,
+        "tool" if writer.called and decoding.finish == "stop" else decoding.finish,
         Usage(
             prompt_tokens=len(prompt.tokens),
             cached_tokens=cached,

@@ -24,6 +24,9 @@ COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.devices_child")
 FRESH_S: Final = 10.0
 """Seconds for which an answer holds: how much memory is free on a card changes."""
 
+FAILED_S: Final = 300.0
+"""Seconds for which nobody looks again after that has failed: a driver that hangs takes long."""
+
 _LIMIT_S: Final = 30.0
 _FAULT: Final = "fault"
 
@@ -37,15 +40,22 @@ class Devices:
         self._command = tuple(command)
         self._clock = clock
         self._seen: tuple[float, tuple[NativeDevice, ...]] | None = None
+        self._failed: tuple[float, EngineUnavailable] | None = None
 
     def look(self) -> tuple[NativeDevice, ...]:
         """All of them, the processor among them. Raises EngineUnavailable."""
         native = loaded_native()
-        if native is not None:
+        if native is not None and native.complete:
             return native.devices()
         now = self._clock()
+        if self._failed is not None and now - self._failed[0] <= FAILED_S:
+            raise self._failed[1]
         if self._seen is None or now - self._seen[0] > FRESH_S:
-            self._seen = now, self._ask()
+            try:
+                self._seen = now, self._ask()
+            except EngineUnavailable as error:
+                self._failed = self._clock(), error
+                raise
         return self._seen[1]
 
     def _ask(self) -> tuple[NativeDevice, ...]:

@@ -13,7 +13,9 @@ from engines.llamacpp.native import load_native
 def main() -> int:
     say = begin()
     try:
-        say(told(load_native().devices()))
+        native = load_native()
+        native.load_cards()
+        say(told(native.devices()))
     except EngineUnavailable as error:
         say(fault(error))
     return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import EngineFailed, LoadCancelled
+from engines.errors import EngineFailed, LoadCancelled, ModelRefused, NotEnoughMemory
 from engines.gguf_header import read_header, require_chat
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
@@ -31,11 +32,15 @@ if TYPE_CHECKING:
     from engines.llamacpp.probe import Probe
 
 
+logger = logging.getLogger(__name__)
+
+
 class LlamaCppEngine:
     """An `engines.base.Engine` on llama.cpp.
 
     book: measured costs. states: where chats go on from after a restart. probe: tries each file
     in another process first. Without them it measures, evaluates and trusts anew.
+    left_out: a sentence for each device that failed its trial, and is not used.
     """
 
     name = "llamacpp"
@@ -45,48 +50,65 @@ class LlamaCppEngine:
         book: CostBook | None = None,
         states: StateFolder | None = None,
         probe: Probe | None = None,
+        left_out: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self._book = book or CostBook(None)
         self._states = states
         self._probe = probe
+        self._left_out = left_out
         self._loaded: Loaded | None = None
         self._busy = threading.Lock()
         self._measuring = threading.Lock()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Load the plan's model in place of the present one. See `Engine.load`."""
+        """Load the plan's model in place of the present one. See `Engine.load`.
+
+        What does not load on a graphics card is loaded on the processor, and `notes` says so.
+        """
         with self._alone():
             self._unload()
-            began = perf_counter()
-            header = read_header(plan.model)
-            require_chat(plan.model, header)
-            drafter = read_header(plan.drafter) if plan.drafter is not None else None
-            if drafter is not None:
-                require_pair(header, drafter)
-            require_memory(header, plan, drafter)
-            if self._probe is not None:
-                self._probe.require_safe(plan, cancel)
-            native = load_native()
-            mtp = header.mtp == "embedded" and plan.draft_max > 0
-            held = resident_bytes()
-            with native.log.listen() as lines:
-                model = open_model(native, plan, progress, cancel, mtp=mtp)
-                try:
-                    if cancel.cancelled:
-                        raise LoadCancelled
-                    self._loaded = Loaded(
-                        native, model, header, plan, self._book, self._states, progress, cancel,
-                        began,
-                    )  # fmt: skip
-                except BaseException:
-                    model.close()
+            try:
+                loaded, notes = self._load(plan, progress, cancel), self._left_out()
+            except (EngineFailed, ModelRefused, NotEnoughMemory) as error:
+                if not plan.gpu_layers:
                     raise
-            progress(1.0)
-            return replace(
-                self._loaded.report,
-                buffers=allocated(read_account(lines)),
-                grown_bytes=max(0, resident_bytes() - held),
-            )
+                logger.warning("not loaded on %s: %s", plan.devices, error)
+                processor = replace(plan, gpu_layers=0, devices=(), experts_in_ram=0)
+                loaded = self._load(processor, progress, cancel)
+                notes = (f"It runs on the processor. On the graphics card: {error.why}",)
+            return replace(loaded, notes=notes)
+
+    def _load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        began = perf_counter()
+        header = read_header(plan.model)
+        require_chat(plan.model, header)
+        drafter = read_header(plan.drafter) if plan.drafter is not None else None
+        if drafter is not None:
+            require_pair(header, drafter)
+        require_memory(header, plan, drafter)
+        if self._probe is not None:
+            self._probe.require_safe(plan, cancel)
+        native = load_native()
+        mtp = header.mtp == "embedded" and plan.draft_max > 0
+        held = resident_bytes()
+        with native.log.listen() as lines:
+            model = open_model(native, plan, progress, cancel, mtp=mtp)
+            try:
+                if cancel.cancelled:
+                    raise LoadCancelled
+                self._loaded = Loaded(
+                    native, model, header, plan, self._book, self._states, progress, cancel,
+                    began,
+                )  # fmt: skip
+            except BaseException:
+                model.close()
+                raise
+        progress(1.0)
+        return replace(
+            self._loaded.report,
+            buffers=allocated(read_account(lines)),
+            grown_bytes=max(0, resident_bytes() - held),
+        )
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""

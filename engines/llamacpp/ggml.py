@@ -51,7 +51,9 @@ class Ggml:
         def function(name: str, result: Any, *arguments: Any) -> Any:
             return ggml_function(libraries, f"ggml_backend_{name}", result, *arguments)
 
-        self.load_all_from_path = function("load_all_from_path", None, text)
+        self.load = function("load", pointer, text)
+        self.dev_by_name = function("dev_by_name", pointer, text)
+        self.cpu_buffer_type = function("cpu_buffer_type", pointer)
         self.dev_count = function("dev_count", ctypes.c_size_t)
         self.dev_get = function("dev_get", pointer, ctypes.c_size_t)
         self.dev_get_props = function("dev_get_props", None, pointer, ctypes.POINTER(DeviceProps))

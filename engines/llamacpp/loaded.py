@@ -94,6 +94,7 @@ class Loaded:
             self._costs_key = (
                 f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
                 f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
+                + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
             )
             advice = plan.mtp_note or mtp_advice(header)
             self._able = self.speculation = self._speculation(advice, cancel)
@@ -194,5 +195,8 @@ class Loaded:
 
 def _device(native: Native, plan: LoadPlan) -> str:
     """What the model runs on, in words."""
-    gpus = [device.description for device in native.devices() if device.kind in {"gpu", "igpu"}]
-    return ", ".join(gpus) if gpus and plan.gpu_layers else "CPU"
+    if not plan.gpu_layers:
+        return "CPU"
+    cards = [device for device in native.devices() if device.kind in {"gpu", "igpu"}]
+    named = [card for card in cards if card.name in plan.devices] or cards
+    return ", ".join(card.description for card in named) or "CPU"

@@ -52,4 +52,6 @@ def _mapped(header: GgufHeader, plan: LoadPlan) -> int:
     def device(layer: int) -> str:
         return "card" if layer >= first else CPU
 
-    return weights(header, device, mmap=plan.mmap, heads=plan.draft_max > 0)[CPU].mapped
+    stay = plan.experts_in_ram if plan.gpu_layers else 0
+    heads = plan.draft_max > 0
+    return weights(header, device, mmap=plan.mmap, heads=heads, experts_in_ram=stay)[CPU].mapped

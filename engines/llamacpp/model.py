@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, ModelDamaged, NotAChatModel
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
+from engines.llamacpp.placing import placed
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import LoadPlan
 
@@ -91,10 +91,11 @@ def load_weights(
         return not cancel.cancelled
 
     params = api.llama_model_default_params()
+    # Its arrays have to stay until the model is loaded.
+    place = placed(native, plan)
     params.n_gpu_layers = plan.gpu_layers
-    no_devices = (ctypes.c_void_p * 1)()
-    if plan.gpu_layers == 0:
-        params.devices = ctypes.cast(no_devices, ctypes.c_void_p)
+    params.devices = place.devices
+    params.tensor_buft_overrides = place.overrides
     params.load_mode = 1 if plan.mmap else 0
     params.use_extra_bufts = plan.repack
     params.load_mtp = mtp

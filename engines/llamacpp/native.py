@@ -1,4 +1,8 @@
-"""The loaded llama.cpp library: what must be set before, its back ends, its log, its devices."""
+"""The loaded llama.cpp library: what must be set before, its back ends, its log, its devices.
+
+Where the back ends are modules, those of graphics cards are loaded when a card is first wanted:
+they start drivers, which can end a process, and nobody who computes on the processor needs them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Any
 
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
+from engines.llamacpp.devices_modules import Modules, modules_in
 from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_function, ggml_libraries
 from engines.llamacpp.log import NativeLog
 
@@ -57,8 +62,12 @@ class Native:
         # llama.cpp calls this for as long as the process lives, so it must not be collected.
         self._log_callback = self.api.llama_log_callback(self._on_log)
         self.api.llama_log_set(self._log_callback, None)
-        # Does nothing where the back ends are compiled in.
-        self._ggml.load_all_from_path(os.fsencode(self.api._base_path))
+        # Where none is compiled in, they are modules.
+        here = Modules() if self._ggml.dev_count() else modules_in(self.api._base_path)
+        self._cards = list(here.cards)
+        self._loading = threading.Lock()
+        if here.processor is not None:
+            self._ggml.load(os.fsencode(here.processor))
         self.api.llama_backend_init()
 
     def _on_log(self, level: int, text: bytes, _user_data: object) -> None:
@@ -68,8 +77,32 @@ class Native:
         """A function of ggml by its name in C. Raises AttributeError if there is none."""
         return ggml_function(self._libraries, name, result, *arguments)
 
+    @property
+    def complete(self) -> bool:
+        """Whether all back ends are loaded, so that `devices` tells of all devices."""
+        return not self._cards
+
+    def load_cards(self) -> None:
+        """Load the back ends of graphics cards, which starts their drivers; once."""
+        with self._loading:
+            while self._cards:
+                self._ggml.load(os.fsencode(self._cards[0]))
+                del self._cards[0]
+
+    def device(self, name: str) -> int | None:
+        """The address of the device of this name, None if there is none."""
+        address: int | None = self._ggml.dev_by_name(name.encode())
+        return address
+
+    def own_memory(self) -> int:
+        """The address of the buffer type that is the computer's own memory."""
+        return int(self._ggml.cpu_buffer_type())
+
     def devices(self) -> tuple[NativeDevice, ...]:
-        """The devices llama.cpp can compute on, the CPU among them, with memory in bytes."""
+        """The devices llama.cpp can compute on, the CPU among them, with memory in bytes.
+
+        Only those of the back ends that are loaded: see `complete`.
+        """
         found = []
         for index in range(self._ggml.dev_count()):
             device = self._ggml.dev_get(index)

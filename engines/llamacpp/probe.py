@@ -23,6 +23,7 @@ from engines.llamacpp.probing.protocol import (
     STAGE,
     TEMPLATE_S,
     error_of,
+    shaders_limit,
     stage_limit,
     write_plan,
 )
@@ -82,7 +83,7 @@ class Probe:
 
     def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
         """What ended the process that tried the plan; None if it came through."""
-        limit = TEMPLATE_S + 2 * stage_limit(size) + _MARGIN_S
+        limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + _MARGIN_S
         try:
             ended = run_helper(self._command, write_plan(plan), limit, cancel)
         except OSError as error:

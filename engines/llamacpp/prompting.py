@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engines import conversation
 from engines.dialect import Dialect
 from engines.dialect import Prompt as Rendered
 from engines.errors import TemplateFailed
-from engines.llamacpp import conversation
-from engines.llamacpp.overflow import full, too_long
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
+from engines.overflow import full, too_long
 from engines.types import ChatRequest, Measured, Message
 
 _MOST_COUNTS = 20_000
@@ -113,7 +113,7 @@ class Prompter:
         held: Sequence[Sequence[int]],
     ) -> Prompt:
         messages = conversation.without(request.messages, left)
-        rendered = self._dialect.render(messages, request.thinking, request.effort)
+        rendered = self._dialect.render(messages, request.thinking, request.effort, request.tools)
         tokens = self._tokens(rendered.text, held)
         if not tokens:
             # llama.cpp ends the process when it is asked to go on from nothing.

@@ -13,7 +13,6 @@ language model decoding with speculative sampling", 2023.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from typing import Final, Protocol
 
@@ -32,6 +31,8 @@ _LONGEST_REPEAT: Final = 1 << 24
 
 def actual_seed(sampling: Sampling) -> int:
     """The seed to draw with: the one asked for, or a fresh one of 31 bits."""
+    import secrets
+
     return secrets.randbits(31) if sampling.seed is None else sampling.seed % _RANDOM_SEED
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engines.dialect import Splitter
+from engines.dialect import CallReader, Splitter
 from engines.text import SEAM, StopStrings, Utf8Decoder
-from engines.types import ReasoningDelta, TextDelta, WasReasoning
+from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
 
-Delta = TextDelta | ReasoningDelta | WasReasoning
+Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCall
 
 
 class Writer:
@@ -18,12 +18,16 @@ class Writer:
     raw: the text of those, markers and stop string with it.
     stopped: a stop string was met; nothing more is shown.
     reasoning_pieces: how many were reasoning, without markers.
+    called: the model has asked for a tool. calls: reads that, where tools were offered.
     """
 
-    def __init__(self, splitter: Splitter, stops: Sequence[str]) -> None:
+    def __init__(
+        self, splitter: Splitter, stops: Sequence[str], calls: CallReader | None = None
+    ) -> None:
         self._characters = Utf8Decoder()
         self._splitter = splitter
         self._stops = StopStrings(stops)
+        self._calls = calls
         self._parts: list[str] = []
         self.known = 0
         self.reasoning_pieces = 0
@@ -36,6 +40,10 @@ class Writer:
     @property
     def stopped(self) -> bool:
         return self._stops.hit
+
+    @property
+    def called(self) -> bool:
+        return self._calls is not None and self._calls.called > 0
 
     def feed(self, piece: bytes, marker: str = "") -> Iterator[Delta]:
         """What the next token adds. marker: its text, if it is a marker of the dialect."""
@@ -67,6 +75,8 @@ class Writer:
             self.known = len(self._parts)
             yield from self._shown(self._splitter.feed(text))
         yield from self._shown(self._splitter.finish())
+        if self._calls is not None:
+            yield from self._ended(self._calls.finish())
         if rest := self._stops.finish():
             yield TextDelta(rest)
 
@@ -74,6 +84,14 @@ class Writer:
         for delta in deltas:
             if isinstance(delta, WasReasoning) and (rest := self._stops.finish()):
                 yield TextDelta(rest)
+            if self._calls is not None and isinstance(delta, TextDelta):
+                yield from self._ended(self._calls.feed(delta.text))
+            else:
+                yield from self._ended((delta,))
+
+    def _ended(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+        """Before a stop string; what a tool is asked holds none."""
+        for delta in deltas:
             if not isinstance(delta, TextDelta):
                 yield delta
             elif text := self._stops.feed(delta.text):

@@ -27,6 +27,7 @@ from engines.llamacpp.probing.protocol import (
     TEMPLATE,
     TEMPLATE_S,
     read_plan,
+    shaders_limit,
     stage_limit,
     verdict_of,
 )
@@ -57,7 +58,7 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     with _memory_limit(TEMPLATE_BYTES):
         _try_template(header.chat_template)
     drafter_bytes = plan.drafter.stat().st_size if plan.drafter else 0
-    limit = stage_limit(header.size_bytes + drafter_bytes)
+    limit = stage_limit(header.size_bytes + drafter_bytes) + shaders_limit(plan)
     begin(LOAD, limit)
     small = replace(
         plan,

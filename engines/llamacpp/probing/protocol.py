@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineError
-from engines.types import LoadPlan
+from engines.types import Adapter, LoadPlan
 
 STAGE: Final = "stage"
 ERROR: Final = "error"
@@ -29,6 +29,7 @@ TEMPLATE_S: Final = 10.0
 """A template writes a conversation in milliseconds."""
 
 _START_S: Final = 30.0
+_SHADERS_S: Final = 180.0
 _SLOWEST_DISK: Final = 20_000_000
 """Bytes a second: a disk on USB 2, the slowest that a model is kept on."""
 
@@ -36,6 +37,11 @@ _SLOWEST_DISK: Final = 20_000_000
 def stage_limit(size_bytes: int) -> float:
     """Seconds that loading may take, and answering too, for files of `size_bytes` together."""
     return _START_S + size_bytes / _SLOWEST_DISK
+
+
+def shaders_limit(plan: LoadPlan) -> float:
+    """Seconds more for a graphics card, whose driver may have shaders to compile for this model."""
+    return _SHADERS_S if plan.gpu_layers else 0.0
 
 
 def write_plan(plan: LoadPlan) -> str:
@@ -46,6 +52,8 @@ def read_plan(text: str) -> LoadPlan:
     fields = json.loads(text)
     fields["model"] = Path(fields["model"])
     fields["drafter"] = Path(fields["drafter"]) if fields["drafter"] else None
+    fields["devices"] = tuple(fields["devices"])
+    fields["adapters"] = tuple(Adapter(it["name"], Path(it["path"])) for it in fields["adapters"])
     return LoadPlan(**fields)
 
 

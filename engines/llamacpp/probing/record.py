@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -46,9 +45,13 @@ def stamps(plan: LoadPlan) -> Stamps:
 
 def identity(plan: LoadPlan) -> str:
     """The same for the same files, wherever they lie, tried in the same way. Raises OSError."""
+    import hashlib
+
     digest = hashlib.sha256()
     way = (_WAY_OF_TRYING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
-    matters = (plan.gpu_layers, plan.kv_type, plan.mmap, plan.draft_max > 0)
+    matters: tuple[object, ...] = (plan.gpu_layers, plan.kv_type, plan.mmap, plan.draft_max > 0)
+    if plan.gpu_layers:
+        matters = (*matters, plan.devices, plan.experts_in_ram)
     digest.update(json.dumps([way, matters, stamps(plan)]).encode())
     for path in files_of(plan):
         with path.open("rb") as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +24,8 @@ def state_key(api: Any, model: Model, context: Context, plan: LoadPlan) -> State
     to rope factors that llama.cpp chooses by it (LongRoPE). Nor is the device, whose rounding
     differs less than that between a long and a short batch, or the batch size.
     """
+    from hashlib import blake2b
+
     settings = (
         plan.kv_type,
         BINDINGS_VERSION,
@@ -47,6 +48,8 @@ def file_identity(path: Path) -> str:
     so 16 samples from the first byte to the last are in it as well. Other weights differ in
     nearly every block, other metadata in the first.
     """
+    from hashlib import blake2b
+
     digest = blake2b(digest_size=16)
     with path.open("rb") as file:
         status = os.fstat(file.fileno())

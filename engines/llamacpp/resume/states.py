@@ -17,13 +17,11 @@ from __future__ import annotations
 import logging
 import os
 import re
-import secrets
 import threading
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from time import time_ns
 from typing import BinaryIO, Final
@@ -201,6 +199,8 @@ class StateFolder:
 
     def _write(self, head: bytes, record: Record, name: str) -> None:
         """Under another name first: a file with the right name is a whole one."""
+        import secrets
+
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._path / f"{name}-{secrets.token_hex(4)}.state"
         unfinished = path.with_suffix(f".{os.getpid()}.part")
@@ -226,6 +226,8 @@ class StateFolder:
 
 def _name(chat: str) -> str:
     """What the names of a chat's files begin with."""
+    from hashlib import blake2b
+
     return blake2b(chat.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -26,6 +25,8 @@ _WAY_OF_SIZING: Final = 3
 
 def key_of(plan: LoadPlan) -> str:
     """The same for the same files and all of the plan that takes memory. Raises OSError."""
+    import hashlib
+
     facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files_of(plan)]
     way = (_WAY_OF_SIZING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
     matters = (
@@ -36,6 +37,8 @@ def key_of(plan: LoadPlan) -> str:
         plan.mmap,
         plan.draft_max,
         plan.repack,
+        plan.devices,
+        plan.experts_in_ram,
     )
     return hashlib.sha256(json.dumps([way, matters, facts]).encode()).hexdigest()
 

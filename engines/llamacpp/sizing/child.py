@@ -70,7 +70,8 @@ def buffers(
         return account.assigned.get(layer, CPU)
 
     heads = header.mtp == "embedded" and plan.draft_max > 0
-    found = weights(header, device, mmap=plan.mmap, heads=heads, copies=copies)
+    stay = plan.experts_in_ram if plan.gpu_layers else 0
+    found = weights(header, device, mmap=plan.mmap, heads=heads, copies=copies, experts_in_ram=stay)
     last = device(header.block_count)
     drafts = {}
     if drafter is not None and plan.draft_max > 0:

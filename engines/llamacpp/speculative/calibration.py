@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from time import perf_counter
 from typing import Final
 
@@ -35,6 +34,8 @@ def measure_costs(
     out: their cost is worked out from the others until they are used. The cache is empty
     afterwards.
     """
+    from statistics import median
+
     drafting.expose()
     # The first step of all reads the weights from the disk, which is no part of what is measured.
     _step(context, cache, sampler, 0)

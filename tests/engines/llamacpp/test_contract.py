@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from engines.base import Engine
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import LoadPlan
-from tests.engines.contract import EngineContract
+from engines.types import ChatRequest, LoadPlan
+from tests.engines.contract import GREEDY, EngineContract, ask
 from tests.engines.llamacpp.random_models import STARTER
 
 
@@ -23,3 +24,9 @@ class TestLlamaCpp(EngineContract):
     @pytest.fixture
     def plan(self) -> LoadPlan:
         return LoadPlan(STARTER, context=512, threads=1, batch_threads=1)
+
+    @pytest.fixture
+    def foreign(self) -> tuple[ChatRequest, str]:
+        words = "Grüße, 日本, 🙂"
+        sampling = replace(GREEDY, grammar=f'root ::= "{words}"')
+        return ask("Hello", sampling=sampling, max_tokens=None), words

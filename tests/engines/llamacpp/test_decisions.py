@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from engines.conversation import answer_room, cuts, pinned, removable, without
 from engines.llamacpp.cache import reusable
-from engines.llamacpp.conversation import answer_room, cuts, pinned, removable, without
 from engines.llamacpp.sampling import actual_seed
 from engines.types import Message, Sampling
 

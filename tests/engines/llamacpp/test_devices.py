@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from engines.errors import EngineUnavailable
-from engines.llamacpp.devices import FRESH_S, Devices
+from engines.llamacpp.devices import FAILED_S, FRESH_S, Devices
 from engines.llamacpp.native import load_native
 
 LOOK = """
@@ -42,8 +43,18 @@ def test_the_library_stays_out_of_the_process_that_asks() -> None:
 
 
 def test_once_it_is_loaded_nobody_else_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    load_native().load_cards()
+    assert load_native().complete
     monkeypatch.setattr("engines.llamacpp.devices.loaded_native", load_native)
     assert Devices(("no such program",)).look() == load_native().devices()
+
+
+def test_where_cards_are_not_loaded_here_another_process_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    half = SimpleNamespace(complete=False, devices=lambda: pytest.fail("it knows only half"))
+    monkeypatch.setattr("engines.llamacpp.devices.loaded_native", lambda: half)
+    assert Devices(speaking("[]")).look() == ()
 
 
 def test_an_answer_holds_for_a_while() -> None:
@@ -55,6 +66,18 @@ def test_an_answer_holds_for_a_while() -> None:
     devices._command = speaking("[]")
     assert devices.look()[0].name == "A"
     now = FRESH_S + 1
+    assert devices.look() == ()
+
+
+def test_after_a_failure_nobody_looks_for_a_while() -> None:
+    now = 0.0
+    devices = Devices(speaking("nonsense"), clock=lambda: now)
+    with pytest.raises(EngineUnavailable):
+        devices.look()
+    devices._command = speaking("[]")
+    with pytest.raises(EngineUnavailable):
+        devices.look()
+    now = FAILED_S + 1
     assert devices.look() == ()
 
 

@@ -1,0 +1,66 @@
+"""Where llama.cpp puts the layers of a plan: its devices, and what stays in the own memory."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any
+
+from engines.errors import EngineFailed
+from engines.formula.weights import EXPERTS
+from engines.llamacpp.native import Native
+from engines.types import LoadPlan
+
+
+class _Override(ctypes.Structure):
+    """`struct llama_model_tensor_buft_override` in llama.h."""
+
+    _fields_ = (("pattern", ctypes.c_char_p), ("buffer_type", ctypes.c_void_p))
+
+
+@dataclass(frozen=True)
+class Place:
+    """devices, overrides: for llama_model_params. kept: what those point to."""
+
+    devices: ctypes.c_void_p | None
+    overrides: ctypes.c_void_p | None
+    kept: list[Any] = field(repr=False)
+
+
+def placed(native: Native, plan: LoadPlan) -> Place:
+    """Loads the cards' back ends if the plan wants any. Raises EngineFailed if one is not here."""
+    if plan.gpu_layers == 0:
+        nothing = (ctypes.c_void_p * 1)()
+        return Place(ctypes.cast(nothing, ctypes.c_void_p), None, [nothing])
+    native.load_cards()
+    kept: list[Any] = []
+    devices = overrides = None
+    if plan.devices:
+        # Ends with a null pointer, as the next one does.
+        named = (ctypes.c_void_p * (len(plan.devices) + 1))(
+            *(_device(native, plan, name) for name in plan.devices)
+        )
+        kept.append(named)
+        devices = ctypes.cast(named, ctypes.c_void_p)
+    if plan.experts_in_ram:
+        made = _overrides(native.own_memory(), plan.experts_in_ram)
+        kept.append(made)
+        overrides = ctypes.cast(made, ctypes.c_void_p)
+    return Place(devices, overrides, kept)
+
+
+def _device(native: Native, plan: LoadPlan, name: str) -> int:
+    address = native.device(name)
+    if address is None:
+        raise EngineFailed(
+            f"“{plan.model.name}” could not be loaded.",
+            f"The device {name} is not there.",
+            "Look at the devices in the settings, and choose another.",
+        )
+    return address
+
+
+def _overrides(memory: int, layers: int) -> Any:
+    """A pattern for the experts of each of the first layers, and where they go."""
+    patterns = [rf"blk\.{layer}\.{EXPERTS}".encode() for layer in range(layers)]
+    return (_Override * (layers + 1))(*(_Override(pattern, memory) for pattern in patterns))

@@ -1,0 +1,155 @@
+"""Tries each graphics device in another process before its first use: drivers can crash.
+
+::
+
+    trials = Trials(folder, STARTER)
+    trials.require(cards, cancel)      # up to some minutes, where one was never tried
+    devices = trials.judged(devices)   # at once: those that failed say why they must not be used
+
+The process loads a small model on the device and writes a greedy text with it, which has to be the
+one that the processor writes. A crash, a hang or another text keeps the device out of use until
+its driver or the library changes, or the user has it tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled, NotEnoughMemory
+from engines.hardware.values import NativeDevice
+from engines.llamacpp.helper.parent import Ended, run_helper
+from engines.llamacpp.probing.protocol import ERROR
+from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
+
+COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.trial_child")
+"""How to start the process, which takes the device and the model as its last argument. See
+`probe.COMMAND`."""
+
+LIMIT_S: Final = 300.0
+"""A driver compiles its shaders first: seconds on a card, 93 s measured on Mesa's software driver.
+"""
+
+TIE: Final = 0.1
+"""Tokens whose logits are closer than this, in standard deviations, may change places: rounding."""
+
+BY_USER: Final = "It was switched off by hand."
+
+
+class Trials:
+    """May be used from any thread; one device is tried at a time.
+
+    folder: where verdicts are remembered; None remembers them for this run only. model: a small
+    one. The processor, and what computes with it, is never tried.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        model: Path,
+        command: Sequence[str] = COMMAND,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._record = TrialRecord(folder)
+        self._model = model
+        self._command = tuple(command)
+        self._limit_s = limit_s
+        self._trying = threading.Lock()
+        self._refused: dict[str, str] = {}
+
+    def verdict(self, device: NativeDevice) -> Verdict | None:
+        """What is known of the device; None if it was never tried as it is now."""
+        return self._record.find(identity(device))
+
+    def judged(self, devices: Iterable[NativeDevice]) -> tuple[NativeDevice, ...]:
+        """The same; those that failed say why they must not be used."""
+        found = []
+        for device in devices:
+            known = self.verdict(device) if is_card(device) else None
+            found.append(replace(device, why_not=known.why) if known and known.why else device)
+        broken = [it for it in found if it.why_not and it.why_not != BY_USER]
+        self._refused = {it.name: f"{it.description} is not used: {it.why_not}" for it in broken}
+        return tuple(found)
+
+    def complaints(self) -> tuple[str, ...]:
+        """A sentence for each device that was not used in the last judgement because it failed."""
+        return tuple(self._refused.values())
+
+    def require(self, devices: Iterable[NativeDevice], cancel: CancelToken) -> None:
+        """Have each of these tried that never was. Raises LoadCancelled."""
+        for device in devices:
+            if is_card(device) and self.verdict(device) is None:
+                self.try_out(device, cancel)
+
+    def try_out(self, device: NativeDevice, cancel: CancelToken) -> Verdict:
+        """Try it, whatever is known, and remember what came of it. Raises LoadCancelled.
+
+        Want of memory is no fault of the device: it is said, and not remembered.
+        """
+        with self._trying:
+            began = time.monotonic()
+            asked = json.dumps({"device": device.name, "model": str(self._model)})
+            try:
+                ended = run_helper(self._command, asked, self._limit_s, cancel)
+            except OSError as error:
+                return Verdict(f"No process for its trial starts: {error.strerror or error}.")
+            if cancel.cancelled:
+                raise LoadCancelled
+            why, lasting = _judge(ended, self._limit_s)
+            verdict = Verdict(why, round(time.monotonic() - began, 1))
+            if lasting:
+                self._record.keep(identity(device), device.name, verdict)
+            return verdict
+
+    def switch_off(self, device: NativeDevice) -> None:
+        """Not to be used until it is tried again."""
+        self._record.keep(identity(device), device.name, Verdict(BY_USER))
+
+
+def is_card(device: NativeDevice) -> bool:
+    return device.kind in {"gpu", "igpu"}
+
+
+def _judge(ended: Ended, limit_s: float) -> tuple[str, bool]:
+    """Why the device must not be used, "" if it may, and whether it will be so the next time."""
+    if not ended.in_time:
+        return f"A first answer on it came to no end within {limit_s / 60:.0f} minutes.", True
+    said = _last(ended.out)
+    if said is None:
+        return (
+            f"The process that tried it ended with code {ended.code}: its driver has a fault.",
+            True,
+        )
+    if ERROR in said:
+        memory = said[ERROR] == NotEnoughMemory.code
+        return f"Its trial failed: {said['what']} {said['why']}", not memory
+    expected, text, gap = said["expected"], said["text"], said["gap"]
+    if text == expected or (gap is not None and gap < TIE):
+        return "", True
+    return (
+        f"It computes wrongly: “{_short(text)}” where the processor says “{_short(expected)}”.",
+        True,
+    )
+
+
+def _last(out: bytes) -> dict[str, Any] | None:
+    """The last whole line, if it is a verdict."""
+    line = out.rpartition(b"\n")[0].rpartition(b"\n")[2]
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return None
+    whole = isinstance(said, dict) and (ERROR in said or {"expected", "text", "gap"} <= set(said))
+    return said if whole else None
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 40 else f"{flat[:40]}…"

@@ -1,0 +1,98 @@
+"""The process that tries a device: a small model writes on it, and on the processor. See `trial`.
+
+Its last line on standard output is the result: both texts and, where they differ, how far the two
+tokens are apart on the processor, in standard deviations of all logits there. Or an error's parts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+from engines.gguf_header import read_header
+from engines.llamacpp.helper.child import begin
+from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.logits import Logits
+from engines.llamacpp.model import open_model
+from engines.llamacpp.native import Native, load_native
+from engines.llamacpp.probing.protocol import verdict_of
+from engines.llamacpp.speculative.cost_book import CostBook
+from engines.types import ChatRequest, LoadPlan, Message, Sampling
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Rows = list[npt.NDArray[np.float32]]
+
+TOKENS: Final = 48
+_QUESTION: Final = "What is a token, and what is a context?"
+
+
+def tried(device: str, path: Path) -> dict[str, object]:
+    """Raises EngineError, or does not come back."""
+    native = load_native()
+    plan = LoadPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
+    words, expected, rows = _write(native, plan)
+    text, said, _ = _write(native, replace(plan, gpu_layers=-1, devices=(device,)))
+    gap = None
+    pairs = enumerate(zip_longest(expected, said, fillvalue=-1))
+    at = next((at for at, (one, other) in pairs if one != other), None)
+    if at is not None and at < min(len(expected), len(said)):
+        row = rows[at]
+        gap = float((row[expected[at]] - row[said[at]]) / row.std())
+    return {"expected": words, "text": text, "gap": gap}
+
+
+def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
+    """A greedy text, its tokens, and the logits that each was taken from."""
+    model = open_model(native, plan, lambda _: None, CancelToken())
+    try:
+        loaded = Loaded(
+            native, model, read_header(plan.model), plan, CostBook(None), None, lambda _: None,
+            CancelToken(), time.perf_counter(),
+        )  # fmt: skip
+    except BaseException:
+        model.close()
+        raise
+    try:
+        request = ChatRequest((Message("user", _QUESTION),), Sampling(temperature=0.0))
+        evaluated = loaded.prompter.write(request).tokens
+        logits = Logits(native.api, model.vocabulary.size)
+        tokens: list[int] = []
+        rows: Rows = []
+        at = 0
+        while len(tokens) < TOKENS:
+            if loaded.context.evaluate(evaluated, at, outputs=1):
+                break
+            rows.append(logits.row(loaded.context.pointer).copy())
+            at += len(evaluated)
+            tokens.append(int(rows[-1].argmax()))
+            if model.vocabulary.ends_generation(tokens[-1]):
+                break
+            evaluated = tokens[-1:]
+        written = b"".join(map(model.vocabulary.piece, tokens))
+        return written.decode(errors="replace"), tokens, rows
+    finally:
+        loaded.close()
+
+
+def main(arguments: list[str]) -> None:
+    """`arguments`: JSON with the device's name and the model's path."""
+    say = begin()
+    asked = json.loads(arguments[0])
+    try:
+        say(tried(asked["device"], Path(asked["model"])))
+    except EngineError as error:
+        say(verdict_of(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

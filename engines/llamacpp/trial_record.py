@@ -1,0 +1,144 @@
+"""What trials of devices found, by device, driver and library: in a small file, or in memory."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import platform
+import sys
+import threading
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engines.hardware.values import NativeDevice
+from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "devices.json"
+_WAY_OF_TRYING: Final = 1
+"""To be raised when a trial finds what it did not find before."""
+
+_DRIVERS: Final = (
+    Path("/usr/share/vulkan/icd.d"),
+    Path("/etc/vulkan/icd.d"),
+    Path("/usr/local/share/vulkan/icd.d"),
+)
+_NVIDIA: Final = Path("/proc/driver/nvidia/version")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """why: one sentence, empty for a device that works. seconds: that its trial took."""
+
+    why: str = ""
+    seconds: float = 0.0
+
+
+def identity(device: NativeDevice) -> str:
+    """The same for the same device with the same driver under the same build of the library."""
+    import hashlib
+
+    facts = (
+        _WAY_OF_TRYING,
+        (device.name, device.description, device.backend, device.pci_id),
+        _driver(),
+        (BINDINGS_VERSION, LIBRARY_VERSION.decode(), _build()),
+    )
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _driver() -> list[object]:
+    """What changes with a driver: the system, and the files that a package of drivers brings."""
+    facts: list[object] = [platform.release(), platform.version()]
+    if sys.platform == "linux":
+        named = [path for folder in _DRIVERS for path in sorted(folder.glob("*.json"))]
+        facts += _stamps(named)
+        if _NVIDIA.exists():
+            facts.append(_NVIDIA.read_text(encoding="utf-8", errors="replace"))
+    elif sys.platform == "win32":
+        from engines.hardware import windows
+
+        facts += [str(entry.get("DriverVersion", "")) for entry in windows.read_cards()]
+    return facts
+
+
+def _build() -> list[object]:
+    """The library's files; it need not be loaded for that."""
+    found = importlib.util.find_spec("llama_cpp")
+    if found is None or found.origin is None:
+        return []
+    return _stamps(sorted((Path(found.origin).parent / "lib").glob("*ggml*")))
+
+
+def _stamps(paths: Iterable[Path]) -> list[object]:
+    facts: list[object] = []
+    for path in paths:
+        try:
+            known = path.stat()
+        except OSError:
+            continue
+        facts.append((path.name, known.st_size, known.st_mtime_ns))
+    return facts
+
+
+class TrialRecord:
+    """A file that cannot be read or written costs no more than trying again: that is logged."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder / FILE_NAME if folder else None
+        self._lock = threading.Lock()
+        self._known = self._read()
+
+    def find(self, identity: str) -> Verdict | None:
+        return self._known.get(identity)
+
+    def keep(self, identity: str, name: str, verdict: Verdict) -> None:
+        """Remember it. name: for whoever reads the file."""
+        with self._lock:
+            self._known = self._known | {identity: verdict}
+            self._write(identity, name, verdict)
+
+    def _read(self) -> dict[str, Verdict]:
+        return {
+            key: Verdict(str(page["why"]), float(page["seconds"]))
+            for key, page in self._pages().items()
+        }
+
+    def _pages(self) -> dict[str, dict[str, Any]]:
+        if self._file is None:
+            return {}
+        try:
+            found = json.loads(self._file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            logger.warning("the record of devices is not used: %s", error)
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        return {key: page for key, page in found.items() if _is_page(page)}
+
+    def _write(self, identity: str, name: str, verdict: Verdict) -> None:
+        if self._file is None:
+            return
+        pages = self._pages() | {identity: {"device": name, **asdict(verdict)}}
+        beside = self._file.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(pages, indent=0), encoding="utf-8")
+            beside.replace(self._file)
+        except OSError as error:
+            logger.warning("the record of devices was not written: %s", error)
+
+
+def _is_page(page: object) -> bool:
+    return (
+        isinstance(page, dict)
+        and isinstance(page.get("why"), str)
+        and isinstance(page.get("seconds"), (int, float))
+    )

@@ -1,0 +1,146 @@
+"""Which part of llama.cpp computes, and what building it takes. Standard library only.
+
+For run.py. The choice is kept in a file, so that the next start keeps it. Vulkan and CUDA are built
+as modules beside the processor's part, and loaded when a card is used; Metal is compiled in.
+"""
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+NAMES = ("cpu", "vulkan", "metal", "cuda")
+USUAL = "metal" if sys.platform == "darwin" else "cpu"
+"""Without a word about it. On a Mac that is what llama-cpp-python builds by itself."""
+LEAST_HEADER = 272
+"""The VK_HEADER_VERSION from which on Vulkan's headers have all that llama.cpp uses."""
+NO_METAL = "-DHEARTH_NO_METAL=ON"
+HERE = Path(__file__).resolve().parent
+GET = {
+    "vulkan": "On Debian and Ubuntu, `bash installers/vulkan/build.sh` gets what is missing; "
+    "elsewhere install the Vulkan SDK.",
+    "cuda": "Install NVIDIA's CUDA toolkit, and put its nvcc on the PATH.",
+    "metal": "Metal is for macOS: take --backend vulkan, or --backend auto.",
+}
+
+
+def chosen(words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The back end that stands before all other words, None where none does, and those words."""
+    first, rest = (words[0] if words else ""), list(words[1:])
+    if first == "--backend":
+        return (rest[0] if rest else ""), rest[1:]
+    if first.startswith("--backend="):
+        return first.partition("=")[2], rest
+    return None, list(words)
+
+
+def kept(cache: Path) -> str:
+    """What was chosen last."""
+    file = cache / "backend"
+    name = file.read_text(encoding="utf-8").strip() if file.exists() else USUAL
+    return name if name in NAMES else USUAL
+
+
+def keep(cache: Path, name: str) -> None:
+    cache.mkdir(exist_ok=True)
+    new = cache / "backend.new"
+    new.write_text(name, encoding="utf-8")
+    new.replace(cache / "backend")
+
+
+def best(cache: Path) -> tuple[str, str]:
+    """What the tools here can build, and a sentence that says so."""
+    if sys.platform == "darwin":
+        return "metal", "llama.cpp is built for Metal and the processor."
+    lacks = {name: lack(name, cache) for name in ("cuda", "vulkan")}
+    if not shutil.which("nvidia-smi"):
+        lacks["cuda"] = lacks["cuda"] or "No NVIDIA driver is here."
+    for name, missing in lacks.items():
+        if not missing:
+            return name, f"llama.cpp is built for {name.upper() if name == 'cuda' else 'Vulkan'}."
+    return "cpu", f"llama.cpp is built for the processor alone. {' '.join(lacks.values())}"
+
+
+def lack(name: str, cache: Path) -> str:
+    """What is missing to build for it, as a sentence; empty where nothing is."""
+    if name == "cuda":
+        return "" if nvcc() else "CUDA's compiler, nvcc, is not here."
+    if name == "metal":
+        return "" if sys.platform == "darwin" else "This is no Mac."
+    if name == "vulkan":
+        if not shutil.which("glslc"):
+            return "Vulkan's shader compiler, glslc, is not here."
+        found = max((header_version(folder) for folder in header_folders(cache)), default=0)
+        if found < LEAST_HEADER:
+            return f"Vulkan's headers are {f'of version {found}, too old' if found else 'missing'}."
+    return ""
+
+
+def nvcc() -> str | None:
+    return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+def header_folders(cache: Path) -> list[Path]:
+    """Where Vulkan's headers may be: those unpacked for this build alone come first."""
+    folders = [cache / "vulkan" / "include"]
+    if sdk := os.environ.get("VULKAN_SDK"):
+        folders += [Path(sdk) / "include", Path(sdk) / "Include"]
+    return [*folders, Path("/usr/local/include"), Path("/usr/include")]
+
+
+def header_version(folder: Path) -> int:
+    """VK_HEADER_VERSION of the headers there; 0 where there are none."""
+    try:
+        text = (folder / "vulkan" / "vulkan_core.h").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r"^#define VK_HEADER_VERSION (\d+)", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def flags(name: str) -> list[str]:
+    """CMake's, beyond those for the processor alone: a part of what tells one build from another.
+
+    A module of the processor's part must not be made for exactly this processor. So where it is
+    not for AVX2, one is made for each kind, and llama.cpp takes the best when it starts.
+    """
+    if name == USUAL:
+        return []
+    if name == "cpu":
+        return [NO_METAL]
+    modules = ["-DGGML_BACKEND_DL=ON", f"-DGGML_{name.upper()}=ON"]
+    if processor() != "avx2":
+        modules += ["-DGGML_NATIVE=OFF", "-DGGML_CPU_ALL_VARIANTS=ON"]
+    return modules
+
+
+def places(name: str, cache: Path) -> list[str]:
+    """More of CMake's flags: where things are on this computer."""
+    if name == "vulkan":
+        newest = max(header_folders(cache), key=header_version)
+        return [f"-DVulkan_INCLUDE_DIR={newest.as_posix()}"]
+    if name == "cuda":
+        # For the cards that are here; without one, for all that the toolkit knows, which is slow.
+        here = ["-DCMAKE_CUDA_ARCHITECTURES=native"] if shutil.which("nvidia-smi") else []
+        return [f"-DCMAKE_CUDA_COMPILER={Path(nvcc() or 'nvcc').as_posix()}", *here]
+    if name == "cpu" and sys.platform == "darwin":
+        return [f"-DCMAKE_PROJECT_INCLUDE_BEFORE={(HERE / 'no_metal.cmake').as_posix()}"]
+    return []
+
+
+def processor() -> str:
+    """`avx2`, or else all that a build for exactly this processor depends on."""
+    facts = platform.processor()
+    has_avx2 = platform.machine() == "x86_64"  # llama-cpp-python builds for every Intel Mac
+    if sys.platform == "linux":
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        facts = " ".join(sorted({line for line in lines if re.match("flags|Features|model", line)}))
+        has_avx2 = {"avx2", "bmi2", "f16c", "fma"} <= set(facts.split())
+    elif sys.platform == "win32":
+        import ctypes
+
+        has_avx2 = bool(ctypes.windll.kernel32.IsProcessorFeaturePresent(40))
+    return "avx2" if has_avx2 else facts

@@ -1,0 +1,142 @@
+"""What the scripts for each kind of graphics card have in common: it proves llama.cpp on one.
+
+On the built-in starter, so that nothing is downloaded. Each line is a check, its outcome and its
+seconds; at the end stand the card, the driver and the versions, for the CHANGELOG. The exit status
+is the number of checks that failed.
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from engines.cancel import CancelToken
+from engines.gguf_header import read_header
+from engines.hardware import NativeDevice, detect
+from engines.llamacpp.devices import Devices
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.llamacpp.sizing.child import size
+from engines.llamacpp.trial import Trials
+from engines.planner import Wishes, check, make_plan
+from engines.types import (
+    ChatRequest,
+    Done,
+    KvType,
+    LoadPlan,
+    Message,
+    Sampling,
+    TextDelta,
+)
+
+STARTER = Path(__file__).parents[2] / "resources" / "starter" / "starter.gguf"
+DRAFTER = STARTER.with_name("starter-mtp.gguf")
+QUESTION = "What is a token?"
+TOKENS = 48
+
+Check = Callable[[NativeDevice], str]
+"""What it has found, for the line; an AssertionError says what is wrong."""
+
+
+def answer(plan: LoadPlan, *, mtp: bool = False) -> tuple[str, Done, str]:
+    """A greedy answer, how it ended, and what it ran on."""
+    engine = LlamaCppEngine()
+    try:
+        loaded = engine.load(plan, lambda _: None, CancelToken())
+        request = ChatRequest(
+            (Message("user", QUESTION),), Sampling(temperature=0.0), max_tokens=TOKENS,
+            mtp="on" if mtp else "off", depth=2 if mtp else None,
+        )  # fmt: skip
+        events = list(engine.chat(request, CancelToken()))
+    finally:
+        engine.close()
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert not loaded.notes, loaded.notes
+    return text, done, loaded.device
+
+
+def plan_for(
+    device: NativeDevice | None, layers: int, kv: KvType = "f16", *, mtp: bool = False
+) -> LoadPlan:
+    return LoadPlan(
+        STARTER, 1024, 4, 4, gpu_layers=layers, devices=(device.name,) if device else (),
+        kv_type=kv, drafter=DRAFTER if mtp else None, draft_max=2 if mtp else 0,
+    )  # fmt: skip
+
+
+def same_text(device: NativeDevice, layers: int, kv: KvType = "f16", *, mtp: bool = False) -> str:
+    expected, _, _ = answer(plan_for(None, 0, kv))
+    text, done, ran_on = answer(plan_for(device, layers, kv, mtp=mtp), mtp=mtp)
+    assert ran_on == device.description, f"it ran on {ran_on}"
+    assert text == expected, f"“{text}” is not the processor's “{expected}”"
+    assert not mtp or done.mtp.accepted, "no drafted token was accepted"
+    drafts = f", {done.mtp.accepted} of {done.mtp.drafted} drafted tokens" if mtp else ""
+    return f"the processor's text, {done.timing.decode_tok_s:.0f} tokens a second{drafts}"
+
+
+def trial(device: NativeDevice) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        verdict = Trials(Path(folder), STARTER).try_out(device, CancelToken())
+    assert not verdict.why, verdict.why
+    return "passed"
+
+
+def counted(device: NativeDevice) -> str:
+    """What the library says that it would allocate, against what it does."""
+    plan = plan_for(device, -1)
+    said = size(plan)
+    engine = LlamaCppEngine()
+    try:
+        real = engine.load(plan, lambda _: None, CancelToken()).buffers
+    finally:
+        engine.close()
+    assert real is not None
+    apart = said.total / real.total - 1
+    assert abs(apart) <= 0.005, f"{said.total} bytes foretold, {real.total} taken"
+    return f"{real.cards.total} bytes on the card, foretold to {apart:+.2%}"
+
+
+def planned(device: NativeDevice) -> str:
+    hardware = detect([device])
+    header = read_header(STARTER)
+    plan = make_plan(STARTER, header, hardware, Wishes(mtp=False))
+    assert plan.gpu_layers == -1, f"{plan.gpu_layers} layers"
+    assert plan.devices == (device.name,), plan.devices
+    return check(header, hardware, plan).reason
+
+
+CHECKS: dict[str, Check] = {
+    "trial in a process of its own": trial,
+    "all layers": lambda device: same_text(device, -1),
+    "some layers": lambda device: same_text(device, 3),
+    "KV cache q8_0": lambda device: same_text(device, -1, "q8_0"),
+    "tokens drafted ahead": lambda device: same_text(device, -1, mtp=True),
+    "memory foretold": counted,
+    "the plan": planned,
+}
+
+
+def prove(*backends: str) -> int:
+    """Run every check on the first device of one of these back ends, as llama.cpp names them."""
+    found = [device for device in Devices().look() if device.backend in backends]
+    if not found:
+        print(f"llama.cpp sees no device of {' or '.join(backends)}: see installers/README.md.")
+        return 1
+    device, failed = found[0], 0
+    for name, run_check in CHECKS.items():
+        began = time.monotonic()
+        try:
+            outcome = f"ok      {name}: {run_check(device)}"
+        except Exception as error:  # noqa: BLE001 - every other check is still worth running
+            failed += 1
+            outcome = f"FAILED  {name}: {error}"
+        print(f"{outcome} ({time.monotonic() - began:.1f} s)", flush=True)
+    gpu = next(gpu for gpu in detect(found).gpus if gpu.device == device.name)
+    print(f"{device.description}, {device.backend}, driver {gpu.driver or 'unknown'}")
+    print(f"{platform.platform()}, llama-cpp-python {BINDINGS_VERSION}, {LIBRARY_VERSION.decode()}")
+    return failed
