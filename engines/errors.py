@@ -20,6 +20,10 @@
           +-- MtpUnavailable     mtp                   nothing can draft for this model
           +-- ModelRefused       model_refused         the file ended the process that tried it
           +-- NotSized           not_sized             the library cannot say what a plan takes
+          +-- ServerUnreachable  server_unreachable    there is no way to a model's server
+          +-- ServerRefused      server_refused        it wants a key, or another one
+          +-- ServerBusy         server_busy           it has too much to do, or is still starting
+          +-- ServerFailed       server_failed         it gave up, or answers something else
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
           +-- EngineFailed       engine_failed         the engine gave up in the middle
 
@@ -27,6 +31,21 @@
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a button beside an error can do for the user.
+
+    value: tokens for "shorter_context", what is missing for "install", the setting's name for
+    "open_settings".
+    """
+
+    kind: Literal["shorter_context", "stop_worker", "free_memory", "install", "open_settings"]
+    value: int | str = ""
 
 
 class UserError(Exception):
@@ -47,9 +66,13 @@ class UserError(Exception):
 
 
 class EngineError(UserError):
-    """Raised by an engine; the conversation is untouched."""
+    """Raised by an engine; the conversation is untouched. action: what a button could do."""
 
     code = "engine"
+
+    def __init__(self, what: str, why: str, do: str, action: Action | None = None) -> None:
+        super().__init__(what, why, do)
+        self.action = action
 
 
 class ModelNotFound(EngineError):
@@ -114,6 +137,22 @@ class ModelRefused(EngineError):
 
 class NotSized(EngineError):
     code = "not_sized"
+
+
+class ServerUnreachable(EngineError):
+    code = "server_unreachable"
+
+
+class ServerRefused(EngineError):
+    code = "server_refused"
+
+
+class ServerBusy(EngineError):
+    code = "server_busy"
+
+
+class ServerFailed(EngineError):
+    code = "server_failed"
 
 
 class EngineUnavailable(EngineError):

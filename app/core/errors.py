@@ -225,3 +225,41 @@ class ServerFailed(AppError):
 
 class DownloadUnknown(AppError):
     code = "download_not_found"
+
+
+class EngineHindered(AppError):
+    """Something about this computer forbids an engine, see its findings."""
+
+    code = "engine_hindered"
+
+
+class EngineNotInstalled(AppError):
+    code = "engine_not_installed"
+
+
+class EngineFileMissing(AppError):
+    """None of the user's package indexes has a file of an engine."""
+
+    code = "engine_file_missing"
+
+
+class EngineNotMade(AppError):
+    """Its environment could not be made, or did not work; the one before it is in use as ever."""
+
+    code = "engine_not_made"
+
+
+class EngineInUse(AppError):
+    code = "engine_in_use"
+
+
+class ServerUnknown(AppError):
+    """No profile of another server has that name."""
+
+    code = "server_not_found"
+
+
+class ServerInvalid(AppError):
+    """A profile cannot be kept like that."""
+
+    code = "server_invalid"

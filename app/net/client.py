@@ -7,41 +7,35 @@ import logging
 import ssl
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import httpx2
 
 from app import __version__
-from app.core.errors import CertificateRefused, Offline
-from app.core.network import Connection
+from app.core.errors import Offline
+from app.core.network import Connection, Purpose
 from app.net.counted import Received, Sent
 from app.net.entry import Entry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
 from app.net.open_lines import OpenLines
 from app.net.scope import current
+from app.net.tls import tls_context
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
 _KEPT = 20
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 _PROXY_WANTS_A_NAME = 407
+_ENDED: tuple[Purpose, ...] = ("download a model", "get an engine", "ask a server")
+"""What a person may end at any time: it has connections of its own."""
 
 
 class GatedClient(httpx2.Client):
     """A client that keeps no cookies, and that only its owner can end."""
 
     def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
-        # It logs whole addresses, and those of files can hold signatures; the ledger has the hosts.
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
-        none = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
-        self._gated = GatedTransport(record, offline)
-        super().__init__(
-            transport=self._gated,
-            cookies=http.cookiejar.CookieJar(none),
-            headers={"User-Agent": f"hearth/{__version__}"},
-            timeout=_TIMEOUT,
-            follow_redirects=True,
-            trust_env=False,
-        )
+        self._gated = GatedTransport(record, offline, tls_context())
+        super().__init__(transport=self._gated, follow_redirects=True, **_plain())
 
     def close(self) -> None:
         """Nothing: huggingface_hub closes its session whenever a host cannot be reached."""
@@ -55,34 +49,58 @@ class GatedClient(httpx2.Client):
         super().close()
 
 
+def plain_client(transport: httpx2.BaseTransport, *, follow_redirects: bool) -> httpx2.Client:
+    """A client that keeps no cookies and reads nothing of the environment."""
+    return httpx2.Client(transport=transport, follow_redirects=follow_redirects, **_plain())
+
+
+def _plain() -> dict[str, Any]:
+    # It logs whole addresses, and those of files can hold signatures; the ledger has the hosts.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    none = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
+    return {
+        "cookies": http.cookiejar.CookieJar(none),
+        "headers": {"User-Agent": f"hearth/{__version__}"},
+        "timeout": _TIMEOUT,
+        "trust_env": False,
+    }
+
+
 class GatedTransport(httpx2.BaseTransport):
     """Sends each request, each hop of a redirect too, by the rules of the gate.
 
     The system's proxies are asked for each request, since a laptop moves between networks; a
-    custom transport turns off what httpx2 itself does about them. Certificates are checked
-    against the system's store (by truststore on Windows and macOS) or that of SSL_CERT_FILE.
+    custom transport turns off what httpx2 itself does about them. tls: what certificates it
+    trusts and shows.
     """
 
-    def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        record: Callable[[Connection], None],
+        offline: Callable[[], bool],
+        tls: ssl.SSLContext,
+    ) -> None:
         self._record = record
         self._offline = offline
         self._lock = threading.Lock()
-        self._tls = _certificates()
+        self._tls = tls
         self._routes: dict[tuple[str | None, bool], httpx2.HTTPTransport] = {}
         self._lines = OpenLines()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         scope = current()
         url = request.url
-        port = url.port or _PORTS.get(url.scheme, 0)
+        port = url.port or PORTS.get(url.scheme, 0)
         if "Authorization" in request.headers and not scope.may_authorize(
             (url.scheme, url.host, port)
         ):
             del request.headers["Authorization"]
+        hung_up: Callable[[], bool] = request.extensions.get("hung_up", bool)
+        whole: Callable[[], bool] = request.extensions.get("whole", bool)
         entry = Entry(self._record, url.host, port, scope.purpose, request.method)
         try:
             self._stay_within_reach(url.host)
-            response = self._send(request, entry, scope.purpose != "download a model")
+            response = self._send(request, entry, scope.purpose not in _ENDED)
         except Offline:
             entry.end("refused")
             raise
@@ -92,12 +110,12 @@ class GatedTransport(httpx2.BaseTransport):
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
             raise httpx2.UnsupportedProtocol(f"Nothing can be at “{address}”") from error
         except BaseException:
-            entry.end("failed")
+            entry.end("cancelled" if hung_up() else "failed")
             raise
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=Received(response, entry, self._stay_within_reach),
+            stream=Received(response, entry, self._stay_within_reach, hung_up, whole),
             extensions=response.extensions,
         )
 
@@ -141,17 +159,6 @@ class GatedTransport(httpx2.BaseTransport):
                     verify=self._tls, proxy=proxy, limits=limits
                 )
             return self._routes[proxy, keep]
-
-
-def _certificates() -> ssl.SSLContext:
-    try:
-        return httpx2.create_ssl_context()
-    except OSError as error:
-        raise CertificateRefused(
-            "The certificates of this system cannot be read.",
-            f"The system says: {error}.",
-            "Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.",
-        ) from error
 
 
 def _to_localhost(

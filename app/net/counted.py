@@ -32,18 +32,25 @@ class Sent(httpx2.SyncByteStream):
 
 
 class Received(httpx2.SyncByteStream):
-    """A response's body, counted; it ends soon after Hearth goes offline."""
+    """A response's body, counted; it ends soon after Hearth goes offline.
+
+    hung_up: whether whoever asked has ended it. whole: whether they have all that they asked for.
+    """
 
     def __init__(
         self,
         response: httpx2.Response,
         entry: Entry,
         stay_within_reach: Callable[[str], None],
+        hung_up: Callable[[], bool],
+        whole: Callable[[], bool],
     ) -> None:
         self._body = cast(httpx2.SyncByteStream, response.stream)
         self._status = str(response.status_code)
         self._entry = entry
         self._stay_within_reach = stay_within_reach
+        self._hung_up = hung_up
+        self._whole = whole
         self._length = int(response.headers.get("Content-Length", -1))
         self._result = self._status
         self._next_look = time.monotonic() + _LOOK_S
@@ -62,7 +69,7 @@ class Received(httpx2.SyncByteStream):
             self._result = "refused"
             raise
         except httpx2.HTTPError:
-            self._result = "failed"
+            self._result = "cancelled" if self._hung_up() else "failed"
             raise
         self._result = self._status
 
@@ -76,4 +83,5 @@ class Received(httpx2.SyncByteStream):
         try:
             self._body.close()
         finally:
-            self._entry.end(self._result)
+            cut = self._result == "cancelled" and self._whole() and not self._hung_up()
+            self._entry.end(self._status if cut else self._result)

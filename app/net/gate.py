@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.core.network import PURPOSES, Connection, Purpose
+from app.core.network import PURPOSES, Connection, Purpose, Trust
 from app.net.scope import Scope, within
 
 if TYPE_CHECKING:
@@ -50,6 +50,24 @@ class Gate:
     def client(self) -> httpx2.Client:
         """The one client; raises Offline, and httpx2's errors, which `explained` puts in words."""
         return self._opened()
+
+    def lend(self, purpose: Purpose, address: str, trust: Trust | None = None) -> httpx2.Client:
+        """A client for the server at an address, by the same rules; whoever asked closes it.
+
+        All its requests have this purpose; no redirect is followed, and an Authorization header
+        goes nowhere else. Raises CertificateRefused for a file that cannot be used.
+        """
+        from app.net.lent import lent_client
+        from app.net.tls import tls_context
+
+        return lent_client(self._record, self._offline, purpose, address, tls_context(trust))
+
+    def check(self, trust: Trust) -> None:
+        """Raises CertificateRefused for a file that cannot be used; nothing is connected."""
+        if trust != Trust():
+            from app.net.tls import tls_context
+
+            tls_context(trust)
 
     def hang_up(self) -> None:
         """End all requests under way, which fail; later ones are made as before."""

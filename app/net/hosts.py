@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import urllib.request
 
 from app.core.errors import ProxyRefused
 from app.net.endpoint import is_http
@@ -29,6 +28,8 @@ def proxy_for(scheme: str, host: str) -> str | None:
     """
     if is_loopback(host):
         return None
+    import urllib.request
+
     proxies = urllib.request.getproxies()
     proxy = proxies.get(scheme) or proxies.get("all")
     if not proxy or urllib.request.proxy_bypass(host):

@@ -52,6 +52,11 @@ class DataFolder:
         return self.root / "models"
 
     @property
+    def engines(self) -> Path:
+        """vLLM's environments."""
+        return self.root / "engines" / "vllm"
+
+    @property
     def headers(self) -> Path:
         """Headers of models on the Hub that were looked at; nothing of the user's."""
         return self.root / "headers"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
+from typing import TYPE_CHECKING
 
 from app.core.conversation import MessageState, StoredMessage
 from app.core.errors import ChatNotFound
 from app.store.writers import this_writer
-from engines.types import Role
+
+if TYPE_CHECKING:
+    from engines.types import Role
 
 
 def insert_message(

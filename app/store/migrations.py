@@ -338,6 +338,20 @@ def _edits(db: sqlite3.Connection) -> None:
     )
 
 
+def _servers(db: sqlite3.Connection) -> None:
+    """Other servers with models; their keys are in the keyring. facts: as last seen, in JSON."""
+    db.execute(
+        """CREATE TABLE servers (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+            address TEXT NOT NULL,
+            ca TEXT,
+            certificate TEXT,
+            facts TEXT
+        ) STRICT"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -358,4 +372,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _children_of_messages,
     _places_and_changes,
     _edits,
+    _servers,
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.core.conversation import AnswerFacts, Chat, Failure, StoredMessage
-from engines.types import MtpReport
+
+if TYPE_CHECKING:
+    from engines.types import MtpReport
 
 
 def chat_of(row: sqlite3.Row) -> Chat:
@@ -54,4 +56,10 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
 
 def _facts(values: dict[str, Any]) -> AnswerFacts:
     mtp, notes = values.pop("mtp", None), values.pop("notes", ())
-    return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None, notes=tuple(notes))
+    return AnswerFacts(**values, mtp=_report(mtp) if mtp else None, notes=tuple(notes))
+
+
+def _report(values: dict[str, Any]) -> MtpReport:
+    from engines.types import MtpReport
+
+    return MtpReport(**values)

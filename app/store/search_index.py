@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -99,6 +98,8 @@ class SearchIndex:
 
     def _begin(self, db: sqlite3.Connection) -> None:
         """Forget all, and note from where on older texts are to be read."""
+        import secrets
+
         history = secrets.randbits(62)
         with self._database.write() as chats:
             last = _last_change(chats)

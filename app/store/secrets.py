@@ -22,7 +22,7 @@ ENVIRONMENT = {"hf": "HF_TOKEN"}
 
 NO_KEYRING = (
     "This system has no keyring that Hearth can use, so a token stays in memory only and is "
-    "gone when Hearth ends. Install one, such as GNOME Keyring or KWallet, or set {variable}."
+    "gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{or_set}."
 )
 OVERRULED = "{variable} is set in the environment and wins over what the keyring holds."
 
@@ -37,7 +37,9 @@ class SecretStatus:
 
 
 class Secrets:
-    """Secrets by name. A keyring is asked once in a run, since asking may open a dialog.
+    """Secrets by name, such as "hf" or "server/ID".
+
+    A keyring is asked once in a run, since asking may open a dialog.
 
     Raises KeyringBroken where there is a keyring that does not answer or stays locked.
     """
@@ -62,10 +64,9 @@ class Secrets:
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
                 raise _broken("keep the secret", error) from None
         self._known[name] = value
-        variable = ENVIRONMENT[name]
         if keyring is None:
-            return SecretStatus(True, "memory", NO_KEYRING.format(variable=variable))
-        overruled = OVERRULED.format(variable=variable) if _given(name) else None
+            return SecretStatus(True, "memory", _no_keyring(name))
+        overruled = OVERRULED.format(variable=ENVIRONMENT[name]) if _given(name) else None
         return SecretStatus(True, "keyring", overruled)
 
     def clear(self, name: str) -> SecretStatus:
@@ -83,13 +84,19 @@ class Secrets:
             return SecretStatus(True, "environment")
         present = self.get(name) is not None
         if _keyring() is None:
-            warning = NO_KEYRING.format(variable=ENVIRONMENT[name])
-            return SecretStatus(present, "memory" if present else "none", warning)
+            return SecretStatus(present, "memory" if present else "none", _no_keyring(name))
         return SecretStatus(present, "keyring" if present else "none")
 
 
+def _no_keyring(name: str) -> str:
+    variable = ENVIRONMENT.get(name)
+    return NO_KEYRING.format(or_set=f", or set {variable}" if variable else "")
+
+
 def _given(name: str) -> Secret | None:
-    text = os.environ.get(ENVIRONMENT[name], "").strip()
+    """From the environment; only what is named there can be."""
+    variable = ENVIRONMENT.get(name)
+    text = os.environ.get(variable, "").strip() if variable else ""
     return Secret(text) if text else None
 
 

@@ -9,5 +9,16 @@ from engines.dialect.dialect import CHATML, Dialect, Prompt
 from engines.dialect.formats import FORMATS, Format
 from engines.dialect.splitter import Splitter
 from engines.dialect.switch import Switch, may_reason
+from engines.dialect.tools import CallReader
 
-__all__ = ["CHATML", "FORMATS", "Dialect", "Format", "Prompt", "Splitter", "Switch", "may_reason"]
+__all__ = [
+    "CHATML",
+    "FORMATS",
+    "CallReader",
+    "Dialect",
+    "Format",
+    "Prompt",
+    "Splitter",
+    "Switch",
+    "may_reason",
+]

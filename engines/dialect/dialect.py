@@ -12,8 +12,9 @@ from engines.dialect.guard import Guard
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
 from engines.dialect.template import Template
+from engines.dialect.tools import known_by, offered
 from engines.errors import TemplateFailed
-from engines.types import Message
+from engines.types import Message, Tool
 
 CHATML: Final = (
     "{% for message in messages %}"
@@ -50,6 +51,7 @@ class Dialect:
     as a whole.
     format: how it writes reasoning, None if it does not. switch: how that can be chosen.
     markers: texts of the tokens that tell reasoning from answer.
+    takes_tools: it can offer tools, and its model asks for them as `CallReader` reads it.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Dialect:
         markers = {text for text in added if text in source or (text[0] == "<" and "|" in text)}
         self._guard = Guard({*control, *markers})
         self._template = Template(source)
+        self.takes_tools = known_by(source)
         self._special = {"bos_token": bos, "eos_token": eos}
         self._parts_of_thought = False
         self._typed_content, self.system_role = self._probe()
@@ -83,8 +86,16 @@ class Dialect:
         messages: Sequence[Message],
         thinking: bool | None = None,
         effort: str | None = None,
+        tools: Sequence[Tool] = (),
     ) -> Prompt:
         """The prompt for an answer to `messages`, or for the rest of a last assistant message."""
+        if tools and not self.takes_tools:
+            raise TemplateFailed(
+                "This model cannot be offered tools.",
+                "Its chat template has no place for them, or asks for calls in a form that is not"
+                " known.",
+                "Ask without tools, or choose another model.",
+            )
         turns = _joined([self._protected(message) for message in messages])
         begun = turns.pop() if turns and turns[-1].role == "assistant" else None
         if word := self.switch.word(thinking):
@@ -93,7 +104,7 @@ class Dialect:
             turns = _without_system_role(turns)
         turns = self._begun_by_user(turns)
         values = self.switch.values(thinking, effort)
-        opening = self._run(turns, values)
+        opening = self._run(turns, values, tools)
         expected = self.switch.reasons(thinking)
         if begun is not None:
             return self._go_on(opening, begun, expected=expected)
@@ -136,9 +147,9 @@ class Dialect:
             return Prompt(f"{opening}{end}{begun.text}", "answer")
         return Prompt(opening + begun.text, "answer" if begun.text else "start", expected)
 
-    def _run(self, turns: Sequence[Message], values: Values) -> str:
+    def _run(self, turns: Sequence[Message], values: Values, tools: Sequence[Tool] = ()) -> str:
         messages = [self._message(turn) for turn in turns]
-        return self._template.run(messages, {**self._special, **values})
+        return self._template.run(messages, {**self._special, **values}, offered(tools))
 
     def _message(self, turn: Message) -> dict[str, object]:
         """A message as templates take it; its reasoning under all names that they have for it."""

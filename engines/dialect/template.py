@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from engines.errors import TemplateFailed
 
@@ -19,14 +20,19 @@ class Template:
 
         self._template = compile_template(source)
 
-    def run(self, messages: list[dict[str, object]], values: Mapping[str, object]) -> str:
+    def run(
+        self,
+        messages: list[dict[str, object]],
+        values: Mapping[str, object],
+        tools: list[dict[str, Any]] | None = None,
+    ) -> str:
         """What it writes for these messages, up to where the answer begins."""
         try:
             return _limited(
                 self._template.generate(
                     messages=messages,
                     add_generation_prompt=True,
-                    tools=None,
+                    tools=tools,
                     documents=None,
                     **values,
                 )

@@ -37,10 +37,36 @@ def thinking_tokens(template: str = "gemma4") -> Tokens:
 def write_thinker(path: Path) -> Path:
     """Behind the beginning of its turn it opens its thoughts, behind the closing marker it
     answers, and then it ends its turn."""
-    tokens = thinking_tokens()
+    walk = ["\n", "<|channel>", "th", "oug", "ht", *THOUGHTS, "<channel|>", *ANSWER, "<turn|>"]
+    return write_walker(path, thinking_tokens(), walk)
+
+
+CALL: Final = ("<tool_call>", '{"name":', '▁"clock",', '▁"arguments":▁{}}', "</tool_call>")
+OFFERS_TOOLS: Final = (
+    "{{ bos_token }}{% for tool in tools or [] %}{{ tool | tojson }} <tool_call>{% endfor %}"
+    "{% for m in messages %}<|turn>{{ m.role }}\n{{ m.content }}<turn|>\n{% endfor %}"
+    "{{ '<|turn>model\n' }}"
+)
+
+
+def write_caller(path: Path) -> Path:
+    """It asks for the tool “clock”, whatever it is asked."""
+    tokens = starter_tokens()
     texts = tokens.values["tokenizer.ggml.tokens"]
     assert isinstance(texts, list)
-    walk = ["\n", "<|channel>", "th", "oug", "ht", *THOUGHTS, "<channel|>", *ANSWER, "<turn|>"]
+    spelt = dict(zip(THOUGHTS, CALL, strict=False))
+    values = {
+        **tokens.values,
+        "tokenizer.ggml.tokens": [spelt.get(text, text) for text in texts],
+        "tokenizer.chat_template": OFFERS_TOOLS,
+    }
+    return write_walker(path, replace(tokens, values=values), ["\n", *CALL, "<turn|>"])
+
+
+def write_walker(path: Path, tokens: Tokens, walk: list[str]) -> Path:
+    """A model that writes each of these tokens behind the one before it."""
+    texts = tokens.values["tokenizer.ggml.tokens"]
+    assert isinstance(texts, list)
     places = [texts.index(text) for text in walk]
     assert len(set(places)) == len(places), "a token can have one that follows it"
     random = np.random.default_rng(3)

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from engines import conversation
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
-from engines.llamacpp import conversation
 from engines.types import (
     ChatRequest,
     Done,

@@ -1,0 +1,50 @@
+"""What certificates are trusted and shown: the system's, with those of a server's profile."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import httpx2
+
+from app.core.errors import CertificateRefused
+from app.core.network import Trust
+
+
+def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
+    """The system's store (by truststore on Windows and macOS) or that of SSL_CERT_FILE, and what
+    a profile adds to it. Raises CertificateRefused for a file that cannot be used."""
+    try:
+        context = httpx2.create_ssl_context()
+    except OSError as error:
+        raise CertificateRefused(
+            "The certificates of this system cannot be read.",
+            f"The system says: {error}.",
+            "Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.",
+        ) from error
+    if trust is None:
+        return context
+    if trust.ca is not None:
+        try:
+            context.load_verify_locations(cafile=str(trust.ca))
+        except (OSError, ValueError) as error:
+            raise _unusable(trust.ca, "the certificate of an authority", error) from error
+    if trust.certificate is not None:
+        try:
+            # Without a password of its own, OpenSSL would ask for one in the terminal.
+            context.load_cert_chain(str(trust.certificate), password=lambda: "")
+        except (OSError, ValueError) as error:
+            raise _unusable(
+                trust.certificate, "a certificate with its unlocked key", error
+            ) from error
+    return context
+
+
+def _unusable(path: Path, what: str, error: Exception) -> CertificateRefused:
+    missing = isinstance(error, FileNotFoundError)
+    why = "There is no such file." if missing else f"It does not hold {what} in PEM form."
+    return CertificateRefused(
+        f"The certificate file {path.name} cannot be used.",
+        why,
+        f"Choose another file in the server’s profile; this one is {path}.",
+    )

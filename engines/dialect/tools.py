@@ -1,0 +1,113 @@
+"""Tools as chat templates take them, and calls as models write them into their answers.
+
+The form is that of Hermes and Qwen: <tool_call>{"name": …, "arguments": {…}}</tool_call>. Source:
+the chat templates that their makers publish.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from engines.text import SEAM, held_back
+from engines.types import TextDelta, Tool, ToolCall
+
+OPEN: Final = "<tool_call>"
+CLOSE: Final = "</tool_call>"
+
+
+def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
+    """As the protocol of OpenAI and templates have them; None for no tools at all."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": dict(tool.parameters),
+            },
+        }
+        for tool in tools
+    ] or None
+
+
+def known_by(source: str) -> bool:
+    """Whether a template offers tools and asks for calls in this form."""
+    return "tools" in source and OPEN in source
+
+
+class CallReader:
+    """The text of an answer in, text and calls out; holds back what may be a call.
+
+    called: how many calls there were. What stands between the markers and is none stays text.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._after = False
+        self.called = 0
+
+    def feed(self, text: str) -> list[TextDelta | ToolCall]:
+        self._held += text
+        found: list[TextDelta | ToolCall] = []
+        while self._step(found):
+            pass
+        return found
+
+    def finish(self) -> list[TextDelta | ToolCall]:
+        """What was held back, now that nothing follows; a call may lack its last marker."""
+        found: list[TextDelta | ToolCall] = []
+        held, self._held = self._held, ""
+        inside = held.partition(OPEN)[2]
+        call = self._call(inside) if held.startswith(OPEN) else None
+        if call is None:
+            self._add(found, held)
+        else:
+            found.append(call)
+        return found
+
+    def _step(self, found: list[TextDelta | ToolCall]) -> bool:
+        before, opened, rest = self._held.partition(OPEN)
+        if not opened:
+            keep = held_back(self._held, (OPEN,))
+            shown = len(self._held) - keep
+            self._add(found, self._held[:shown])
+            self._held = self._held[shown:]
+            return False
+        self._add(found, before)
+        inside, closed, after = rest.partition(CLOSE)
+        if not closed:
+            self._held = OPEN + rest
+            return False
+        call = self._call(inside)
+        if call is None:
+            self._add(found, OPEN + inside + CLOSE)
+        else:
+            found.append(call)
+        self._held = after
+        return True
+
+    def _call(self, text: str) -> ToolCall | None:
+        try:
+            value = json.loads(text.replace(SEAM, ""))
+        except ValueError:
+            return None
+        name = value.get("name") if isinstance(value, dict) else None
+        if not isinstance(name, str) or not name:
+            return None
+        arguments = value.get("arguments", value.get("parameters", {}))
+        told = (
+            arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        )
+        self.called += 1
+        self._after = True
+        return ToolCall(name, told, f"call_{self.called}")
+
+    def _add(self, found: list[TextDelta | ToolCall], text: str) -> None:
+        """The lines between calls are empty, and no part of an answer."""
+        if self._after:
+            text = text.lstrip()
+            self._after = not text
+        if text:
+            found.append(TextDelta(text))

@@ -1,0 +1,275 @@
+"""One answer of a model on a server: the request, the stream, the figures."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final
+
+from engines.cancel import CancelToken
+from engines.errors import EngineError, ServerFailed
+from engines.openai.body import EXTRAS, Body, chat_body
+from engines.openai.faults import TooLong, Unwanted
+from engines.openai.fitting import Fitted, Fitter, measure
+from engines.openai.line import Line
+from engines.openai.reading import Delta, Reading
+from engines.openai.via import Via
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    FinishReason,
+    PromptReady,
+    Timing,
+    ToolCall,
+    Usage,
+)
+
+__all__ = ["Via", "answer", "measure"]
+
+_log = logging.getLogger(__name__)
+
+_TRIES: Final = 8
+_SEEDS: Final = 1 << 31
+
+Pieces = Generator[dict[str, Any], None, None]
+
+
+def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Event]:
+    """The events of `Engine.chat`.
+
+    A cancel hangs up, which ends the answer on the server too; Done("cancelled") follows.
+    Raises EngineError; what was already yielded is valid.
+    """
+    line = Line()
+    forget = cancel.on_cancel(line.hang_up)
+    try:
+        yield from _Answering(request, via, cancel, line).events()
+    finally:
+        forget()
+
+
+@dataclass
+class _Clock:
+    """Moments of an answer, in seconds of perf_counter. before: tokens at the first of them."""
+
+    began: float
+    first: float | None = None
+    last: float = 0.0
+    before: int = 0
+
+    def saw(self, completion: int | None) -> None:
+        now = perf_counter()
+        if self.first is None:
+            self.first = now
+            self.before = completion or 1
+        self.last = now
+
+
+class _Answering:
+    """One answer, from the request to its figures."""
+
+    def __init__(self, request: ChatRequest, via: Via, cancel: CancelToken, line: Line) -> None:
+        self._request = request
+        self._via = via
+        self._cancel = cancel
+        self._line = line
+        self._seed = _seed(request)
+        self._clock = _Clock(perf_counter())
+        begun = request.messages[-1] if request.messages else None
+        goes_on = begun is not None and begun.role == "assistant" and bool(begun.text)
+        self._reading = Reading(
+            "answer" if goes_on else "start",
+            request.stop,
+            expected=not goes_on and via.expects(request.thinking),
+            tools=bool(request.tools),
+        )
+        self._ready: PromptReady | None = None
+
+    def events(self) -> Iterator[Event]:
+        fitted: Fitted | None = None
+        finish: FinishReason = "cancelled"
+        try:
+            if not self._cancel.cancelled:
+                fitted, stream = self._open()
+                with closing(stream) as pieces:
+                    yield from self._told(fitted, pieces)
+                finish = self._finish()
+        except EngineError:
+            if not self._cancel.cancelled:
+                raise
+            finish = "cancelled"
+        if self._ready is None:
+            yield self._prompt(fitted)
+        yield self._done(finish)
+
+    def _open(self) -> tuple[Fitted, Pieces]:
+        """The stream, its first piece read; what the server refuses is asked for differently."""
+        fitter = Fitter(self._request, self._via, self._line)
+        without = set(self._via.without)
+        for _ in range(_TRIES):
+            fitted = fitter.fit()
+            stream = self._via.client.chat(self._body(fitted, without), self._line)
+            try:
+                return fitted, _begun(stream)
+            except TooLong as error:
+                fitter.refused(error, fitted)
+                last: EngineError = error
+            except Unwanted as error:
+                extra = _named_in(error.said, without)
+                if extra is None:
+                    raise
+                _log.info("%s refuses %s, so it goes without", self._via.client.called, extra)
+                without.add(extra)
+                last = error
+        raise last
+
+    def _body(self, fitted: Fitted, without: set[str]) -> Body:
+        body = chat_body(
+            self._request,
+            self._via.model,
+            self._via.kind,
+            fitted.messages,
+            self._seed,
+            fitted.max_tokens,
+            drafts=self._via.drafts,
+        )
+        if "max_tokens" in without and fitted.max_tokens is not None:
+            body["max_completion_tokens"] = fitted.max_tokens
+        return {name: value for name, value in body.items() if name not in without}
+
+    def _told(self, fitted: Fitted, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
+        """The events of the stream, up to a stop string or a cancel."""
+        reading = self._reading
+        for piece in pieces:
+            deltas = list(reading.feed(piece))
+            if self._ready is None:
+                yield self._prompt(fitted)
+            if deltas or reading.calls:
+                self._clock.saw(reading.figures.completion)
+            for delta in deltas:
+                if self._cancel.cancelled:
+                    return
+                yield delta
+            if self._cancel.cancelled or reading.stopped:
+                return
+        yield from self._rest()
+        if reading.figures.prompt is not None:
+            self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
+
+    def _rest(self) -> Iterator[Delta]:
+        for delta in self._reading.end():
+            if isinstance(delta, ToolCall) and not delta.name:
+                raise ServerFailed(
+                    "The model asked for a tool without saying for which.",
+                    "What the server sent of it is not whole.",
+                    "Ask again.",
+                )
+            yield delta
+
+    def _prompt(self, fitted: Fitted | None) -> PromptReady:
+        told = self._reading.figures.prompt
+        guess = fitted.tokens if fitted else self._via.gauge.guess(self._request.messages)
+        left = fitted.left if fitted else ()
+        cached = self._reading.figures.cached
+        self._ready = PromptReady(guess if told is None else told, cached, len(left), left)
+        return self._ready
+
+    def _finish(self) -> FinishReason:
+        """Raises ServerFailed where the server ended an answer that was not whole."""
+        reading, reason = self._reading, self._reading.finish
+        if self._cancel.cancelled:
+            return "cancelled"
+        if reading.calls:
+            return "tool"
+        if reading.stopped:
+            return "stop"
+        if reason in ("abort", "error", "content_filter"):
+            filtered = reason == "content_filter"
+            raise ServerFailed(
+                f"{self._via.client.called} ended the answer before it was whole.",
+                "A filter of the server’s did that." if filtered else "It is being shut down.",
+                "Ask differently, or another server." if filtered else "Ask again in a while.",
+            )
+        return "length" if reason == "length" else "stop"
+
+    def _done(self, finish: FinishReason) -> Done:
+        reading, figures, via = self._reading, self._reading.figures, self._via
+        ready = self._ready or self._prompt(None)
+        completion = figures.completion
+        if completion is None:
+            completion = via.gauge.of_bytes(reading.thought + reading.said)
+        return Done(
+            finish,
+            Usage(
+                prompt_tokens=figures.prompt or ready.prompt_tokens,
+                cached_tokens=figures.cached,
+                completion_tokens=completion,
+                context=via.context,
+                left_out=ready.left_out,
+                reasoning_tokens=self._reasoned(completion),
+            ),
+            self._timing(completion),
+            via.report(self._request, figures.drafted),
+            self._seed,
+        )
+
+    def _reasoned(self, completion: int) -> int:
+        """As the server says; else as they were counted along; else by the share of the text."""
+        reading = self._reading
+        if not reading.thought:
+            return 0
+        told = reading.figures.reasoning or reading.thought_tokens
+        if told:
+            return min(told, completion)
+        return completion * reading.thought // (reading.thought + reading.said)
+
+    def _timing(self, completion: int) -> Timing:
+        clock, figures = self._clock, self._reading.figures
+        if clock.first is None:
+            return Timing(self._via.load_s, 0.0, 0.0, 0.0)
+        ttft = clock.first - clock.began
+        prompt = (figures.prompt or 0) - figures.cached
+        seconds, tokens = clock.last - clock.first, completion - clock.before
+        if tokens <= 0 or seconds <= 0:
+            seconds, tokens = clock.last - clock.began, completion
+        return Timing(
+            load_s=self._via.load_s,
+            ttft_s=ttft,
+            prefill_tok_s=figures.prefill or _rate(prompt, ttft),
+            decode_tok_s=figures.decode or _rate(tokens, seconds),
+        )
+
+
+def _begun(stream: Pieces) -> Pieces:
+    """The stream with its first piece read, so that what is refused shows now."""
+    first = next(stream, None)
+
+    def whole() -> Pieces:
+        with closing(stream):
+            if first is not None:
+                yield first
+                yield from stream
+
+    return whole()
+
+
+def _named_in(said: str, without: set[str]) -> str | None:
+    """The field that a refusal names, of those that it can go without."""
+    if "max_completion_tokens" in said and "max_tokens" not in without:
+        return "max_tokens"  # OpenAI has another name for it, for its newer models.
+    return next((name for name in EXTRAS if name in said and name not in without), None)
+
+
+def _seed(request: ChatRequest) -> int:
+    import secrets
+
+    seed = request.sampling.seed
+    return secrets.randbelow(_SEEDS) if seed is None else seed
+
+
+def _rate(count: int, seconds: float) -> float:
+    return count / seconds if seconds > 0 and count > 0 else 0.0

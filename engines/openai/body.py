@@ -1,0 +1,115 @@
+"""The body of a request from a `ChatRequest`, as one kind of server takes it: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engines.dialect.tools import offered
+from engines.errors import EngineFailed, GrammarInvalid
+from engines.openai.kinds import HABITS, Habits
+from engines.openai.values import ServerKind
+from engines.types import ChatRequest, Message, Sampling
+
+Body = dict[str, Any]
+
+EXTRAS = ("top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n")
+"""Fields that are no part of the protocol; an answer goes without them where they are refused."""
+
+
+def chat_body(
+    request: ChatRequest,
+    model: str,
+    kind: ServerKind,
+    messages: Sequence[Message],
+    seed: int,
+    max_tokens: int | None,
+    *,
+    drafts: bool = False,
+) -> Body:
+    """The body of POST /v1/chat/completions.
+
+    messages: those of the request that fit. drafts: the server drafts tokens ahead, and vLLM then
+    refuses min_p. Raises GrammarInvalid and EngineFailed for what such a server cannot do.
+    """
+    habits = HABITS[kind]
+    body = prompt_body(request, model, kind, messages)
+    body |= {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
+    body |= _sampling(request.sampling, habits, min_p=not (drafts and kind == "vllm"))
+    if max_tokens is not None:
+        body["max_tokens"] = max_tokens
+    if stops := [stop for stop in request.stop if stop]:
+        body["stop"] = stops[: habits.most_stops]
+    if request.thinking_budget is not None and habits.budget is not None:
+        body[habits.budget] = request.thinking_budget
+    if kind in ("vllm", "sglang"):
+        body["stream_options"]["continuous_usage_stats"] = True
+    if kind == "llama-server":
+        body |= {"timings_per_token": True, "return_progress": True}
+    if request.sampling.grammar is not None:
+        body |= _grammar(request.sampling.grammar, kind, habits)
+    return body
+
+
+def _sampling(sampling: Sampling, habits: Habits, *, min_p: bool) -> Body:
+    told: Body = {
+        "temperature": min(sampling.temperature, habits.hottest),
+        "top_p": sampling.top_p,
+    }
+    if habits.top_k:
+        told["top_k"] = sampling.top_k or habits.top_k_off
+    if habits.min_p and min_p:
+        told["min_p"] = sampling.min_p
+    if habits.repeat is not None:
+        told[habits.repeat] = sampling.repeat_penalty
+    if habits.repeat_last_n is not None:
+        told[habits.repeat_last_n] = sampling.repeat_last_n
+    return told
+
+
+def prompt_body(
+    request: ChatRequest, model: str, kind: ServerKind, messages: Sequence[Message]
+) -> Body:
+    """What of the body makes the prompt: the part that is counted, too."""
+    habits = HABITS[kind]
+    body: Body = {"model": model, "messages": [_message(it, habits) for it in messages]}
+    begun = bool(messages) and messages[-1].role == "assistant"
+    if begun:
+        if not habits.continues:
+            raise EngineFailed(
+                "This server cannot go on with a begun answer.",
+                "The protocol has no way to ask for it, and a server of this kind knows none of "
+                "its own.",
+                "Ask for the answer anew, or write “go on” as the next message.",
+            )
+        body |= {"continue_final_message": True, "add_generation_prompt": False}
+    if request.tools:
+        body["tools"] = offered(request.tools)
+    thinking = request.thinking
+    if begun and messages[-1].text and kind == "llama-server":
+        thinking = False  # It goes on with an answer only where nothing is thought before it.
+    if habits.template and thinking is not None:
+        body["chat_template_kwargs"] = {"enable_thinking": thinking, "thinking": thinking}
+    if request.effort is not None and request.thinking is not False:
+        body["reasoning_effort"] = request.effort
+    return body
+
+
+def _message(message: Message, habits: Habits) -> dict[str, str]:
+    """As in the conversation; a template decides whether it shows earlier reasoning again."""
+    told = {"role": message.role, "content": message.text}
+    if habits.thoughts and message.role == "assistant" and message.reasoning:
+        told["reasoning_content"] = message.reasoning
+    return told
+
+
+def _grammar(grammar: str, kind: ServerKind, habits: Habits) -> Body:
+    if not habits.grammar:
+        raise GrammarInvalid(
+            "This server takes no grammar.",
+            "The protocol has no place for one, and a server of this kind knows none of its own.",
+            "Ask without the grammar, or use a model on this computer.",
+        )
+    if kind == "vllm":
+        return {"structured_outputs": {"grammar": grammar}}
+    return {"grammar": grammar}

@@ -1,0 +1,262 @@
+"""The wire: requests to one server, over a client that is lent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from engines.errors import EngineError
+from engines.openai import faults
+from engines.openai.line import Line
+from engines.openai.sse import Events
+from engines.openai.values import ServedModel
+
+if TYPE_CHECKING:
+    import httpx2
+
+_CONNECT_S = 10.0
+_LOOK_S = 20.0
+_ANSWER_S = 900.0
+"""How long a server may be silent: it says nothing while it evaluates a long prompt."""
+_MOST_BODY = 1 << 25
+
+Json = dict[str, Any]
+
+
+class OpenAiClient:
+    """One server. base: its address without "/v1", such as "http://127.0.0.1:8000".
+
+    headers: sent with each request, such as Authorization. called: what errors call the server.
+    line: may be hung up to end what is under way, where a request has no line of its own.
+    Each method raises EngineError, and what the lent client raises by itself, such as Offline.
+    """
+
+    def __init__(
+        self,
+        client: httpx2.Client,
+        base: str,
+        headers: Mapping[str, str] | None = None,
+        called: str = "The server",
+        line: Line | None = None,
+    ) -> None:
+        self.called = called
+        self._client = client
+        self._base = base.rstrip("/")
+        # Compressed, the pieces of an answer would be held back until there are enough of them.
+        self._headers = {"Accept-Encoding": "identity", **(headers or {})}
+        self._line = line
+
+    def models(self) -> tuple[ServedModel, ...]:
+        """The models that it offers."""
+        return served_in(self.listed())
+
+    def listed(self) -> list[Json]:
+        """The same, as it lists them. Raises ServerFailed if what answers is no such server."""
+        listed = self.get("/v1/models")
+        rows = listed.get("data") if isinstance(listed, dict) else None
+        if not isinstance(rows, list):
+            raise faults.another(self.called)
+        return [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
+
+    def version(self) -> str | None:
+        """What GET /version says; None where there is no such thing."""
+        found = self.get("/version", wanted=False)
+        version = found.get("version") if isinstance(found, dict) else None
+        return version if isinstance(version, str) else None
+
+    def get(self, path: str, *, wanted: bool = True) -> Any:
+        """The JSON at a path. Where it is not wanted, None for anything but JSON and success."""
+        return self._whole("GET", path, None, wanted, None)
+
+    def post(
+        self, path: str, body: Mapping[str, Any], *, wanted: bool = True, line: Line | None = None
+    ) -> Any:
+        """The same for a request with a body."""
+        return self._whole("POST", path, body, wanted, line)
+
+    def text(self, path: str) -> str | None:
+        """The text at a path, such as /metrics; None where there is none."""
+        with self._asked("GET", path, None, None, _LOOK_S) as response:
+            if response.status_code != 200:
+                return None
+            return self._read(response).decode("utf-8", "replace")
+
+    def tokenize(self, body: Mapping[str, Any], line: Line | None = None) -> list[int] | None:
+        """Tokens of a prompt, by POST /tokenize; None where there is no such thing."""
+        found = self.post("/tokenize", body, wanted=False, line=line)
+        tokens = found.get("tokens") if isinstance(found, dict) else None
+        return tokens if isinstance(tokens, list) else None
+
+    def chat(
+        self, body: Mapping[str, Any], line: Line | None = None
+    ) -> Generator[Json, None, None]:
+        """The objects of a streamed POST /v1/chat/completions.
+
+        A server that does not stream gives one. Closing the iterator, or hanging up the line from
+        another thread, closes the connection, which ends the answer on the server.
+        """
+        path = "/v1/chat/completions"
+        with self._asked("POST", path, body, line, _ANSWER_S) as response:
+            if response.status_code != 200:
+                model = str(body.get("model", ""))
+                raise self._refused(response, model)
+            kind = response.headers.get("content-type", "")
+            if "html" in kind:
+                raise faults.another(self.called)
+            if "json" in kind:
+                yield self._object(self._read(response).decode("utf-8", "replace"))
+                return
+            yield from self._streamed(response, line or Line())
+
+    def _streamed(self, response: httpx2.Response, line: Line) -> Iterator[Json]:
+        """Until [DONE], or the end behind a finish_reason."""
+        import httpx2
+
+        finished = False
+        try:
+            for data in _events(response.iter_bytes()):
+                if data.strip() == "[DONE]":
+                    line.whole = True
+                    return
+                piece = self._object(data)
+                finished = finished or _finishes(piece)
+                yield piece
+        except httpx2.HTTPError:
+            if not finished:
+                raise
+        except ValueError as error:
+            raise faults.broken_off(self.called) from error
+        if not finished:
+            raise faults.broken_off(self.called)
+
+    def _object(self, text: str) -> Json:
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            if text.lstrip().startswith("<"):
+                raise faults.another(self.called) from error
+            raise faults.broken_off(self.called) from error
+        if not isinstance(value, dict):
+            raise faults.broken_off(self.called)
+        if fault := value.get("error") or (value if value.get("object") == "error" else None):
+            raise faults.in_stream(self.called, fault)
+        return value
+
+    def _whole(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        wanted: bool,
+        line: Line | None,
+    ) -> Any:
+        with self._asked(method, path, body, line, _LOOK_S) as response:
+            if response.status_code != 200:
+                if wanted:
+                    raise self._refused(response)
+                return None
+            read = self._read(response)
+        try:
+            return json.loads(read)
+        except ValueError as error:
+            if wanted:
+                raise faults.another(self.called) from error
+            return None
+
+    @contextmanager
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        line: Line | None,
+        silence: float,
+    ) -> Iterator[httpx2.Response]:
+        """The response whose body still comes; httpx2's errors become ours, here and in it."""
+        import httpx2
+
+        line = line or self._line or Line()
+        url = httpx2.URL(self._base + path)
+        timeout = httpx2.Timeout(silence, connect=_CONNECT_S)
+        try:
+            request = self._client.build_request(
+                method,
+                url,
+                json=body,
+                headers=self._headers,
+                timeout=timeout,
+                extensions={
+                    "trace": line.watch,
+                    "hung_up": lambda: line.hung_up,
+                    "whole": lambda: line.whole,
+                },
+            )
+            response = self._client.send(request, stream=True, follow_redirects=False)
+            try:
+                if (stream := response.extensions.get("network_stream")) is not None:
+                    line.hold(stream)
+                yield response
+            finally:
+                response.close()
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise faults.lost(self.called, error, url.host or "the server") from error
+
+    def _read(self, response: httpx2.Response) -> bytes:
+        read = bytearray()
+        for piece in response.iter_bytes():
+            read += piece
+            if len(read) > _MOST_BODY:
+                raise faults.another(self.called)
+        return bytes(read)
+
+    def _refused(self, response: httpx2.Response, model: str = "") -> EngineError:
+        body = self._read(response)
+        if response.status_code == 200 or b"<html" in body[:1000].lower():
+            status_says_more = response.status_code in (401, 403, 407)
+            if not status_says_more and response.status_code < 500:
+                return faults.another(self.called)
+        return faults.refused(self.called, response.status_code, response.headers, body, model)
+
+
+def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
+    """The models in such a list."""
+    return tuple(
+        ServedModel(row["id"], _context(row), _meta(row, "n_params"), _meta(row, "size"))
+        for row in rows
+    )
+
+
+def _events(pieces: Iterator[bytes]) -> Iterator[str]:
+    events = Events()
+    begun = False
+    for piece in pieces:
+        if not begun and piece.lstrip():
+            begun = True
+            if piece.lstrip()[:1] in (b"<", b"{"):
+                # No stream, whatever it calls itself: one page, or one object.
+                yield (piece + b"".join(pieces)).decode("utf-8", "replace")
+                return
+        yield from events.feed(piece)
+    yield from events.finish()
+
+
+def _finishes(piece: Json) -> bool:
+    choices = piece.get("choices")
+    if not isinstance(choices, list):
+        return False
+    return any(isinstance(it, dict) and it.get("finish_reason") for it in choices)
+
+
+def _context(row: Json) -> int | None:
+    """Under the names that vLLM and SGLang, gateways, and llama-server have for it."""
+    told = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
+    found = next((value for value in told if isinstance(value, int) and value > 0), 0)
+    return found or _meta(row, "n_ctx") or None
+
+
+def _meta(row: Json, name: str) -> int:
+    meta = row.get("meta")
+    value = meta.get(name) if isinstance(meta, dict) else None
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,143 @@
+"""Which messages go to a server whose context has an end, by the rules of all engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engines import conversation
+from engines.openai.counting import count
+from engines.openai.faults import TooLong
+from engines.openai.line import Line
+from engines.openai.via import Via
+from engines.overflow import full, too_long
+from engines.types import ChatRequest, Measured, Message
+
+_SHRINK = 0.8
+_LEAST = 16
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """tokens: of the prompt, as far as it is known before. left: messages that stay away."""
+
+    messages: tuple[Message, ...]
+    left: tuple[int, ...]
+    tokens: int
+    max_tokens: int | None
+
+
+class Fitter:
+    """Chooses for one request; learns when the server says that a choice was too long."""
+
+    def __init__(self, request: ChatRequest, via: Via, line: Line) -> None:
+        if not request.messages:
+            raise ValueError("there is no message to answer")
+        self._request = request
+        self._via = via
+        self._line = line
+        self._context = via.context
+        self._told: dict[int, int] = {}
+
+    def fit(self) -> Fitted:
+        """Raises ContextFull, MessageTooLong and what the server's answers raise."""
+        request, messages = self._request, self._request.messages
+        if not self._context:
+            return Fitted(messages, (), self._count(messages), request.max_tokens)
+        kept = conversation.answer_room(self._context, request.max_tokens)
+        room = self._context - kept
+        most = self._most(messages)
+        if not self._told and most <= self._context - (request.max_tokens or kept):
+            # It fits whatever the tokens are, so they need not be counted.
+            return Fitted(messages, (), self._via.gauge.guess(messages), request.max_tokens)
+        total = self._count(messages)
+        if total <= room:
+            return self._with(messages, (), total)
+        if request.overflow == "stop":
+            raise full(total, kept, self._context)
+        return self._shorter(total, room)
+
+    def refused(self, error: TooLong, sent: Fitted) -> None:
+        """Learn from the server's word; raises it again where nothing more can leave."""
+        if error.context is not None and error.context != self._context:
+            self._context = error.context
+            if error.prompt is None:
+                return
+        if not self._context:
+            self._context = max(_LEAST, int(sent.tokens * _SHRINK))
+        if error.prompt is not None and error.prompt != self._told.get(len(sent.messages)):
+            self._told[len(sent.messages)] = error.prompt
+            self._via.gauge.learn(sent.messages, error.prompt)
+            return
+        nothing_more = not list(conversation.turns(sent.messages))
+        if nothing_more or self._request.overflow == "stop":
+            raise error
+        self._told.setdefault(-1, 0)
+        self._via.gauge.more()
+
+    def _shorter(self, total: int, room: int) -> Fitted:
+        messages = self._request.messages
+        lengths = apportioned(messages, total)
+        kept: tuple[Message, ...] = messages
+        left: tuple[int, ...] = ()
+        tokens = total
+        for left in conversation.cuts(messages, lengths, room, self._context):
+            kept = conversation.without(messages, left)
+            tokens = self._count(kept)
+            if tokens <= room:
+                break
+        if tokens >= self._context:
+            fast = sum(lengths[at] for at in conversation.pinned(messages))
+            raise too_long(tokens, fast, self._context)
+        return self._with(kept, left, tokens)
+
+    def _with(self, messages: tuple[Message, ...], left: tuple[int, ...], tokens: int) -> Fitted:
+        """No more tokens are asked for than there is room: some servers refuse that."""
+        wanted = self._request.max_tokens
+        if wanted is not None:
+            wanted = max(1, min(wanted, self._context - tokens))
+        return Fitted(messages, left, tokens, wanted)
+
+    def _count(self, messages: Sequence[Message]) -> int:
+        if (told := self._told.get(len(messages))) is not None:
+            return told
+        exact = count(self._request, self._via, messages, self._line)
+        return self._via.gauge.guess(messages) if exact is None else exact
+
+    def _most(self, messages: Sequence[Message]) -> int:
+        tools = sum(len(str(tool).encode()) + 64 for tool in self._request.tools)
+        return self._via.gauge.most(messages) + tools
+
+
+def apportioned(messages: Sequence[Message], total: int) -> list[int]:
+    """Tokens of each message: their sum, shared out by their lengths."""
+    sizes = [len(it.text.encode()) + 24 for it in messages]
+    whole, lengths, before = sum(sizes), [], 0
+    for at in range(len(sizes)):
+        upto = total * sum(sizes[: at + 1]) // whole
+        lengths.append(upto - before)
+        before = upto
+    return lengths
+
+
+def measure(request: ChatRequest, via: Via) -> Measured:
+    """What the request takes of the context. See `Engine.measure`; context 0 is not known.
+
+    Where the server may not be asked, it is a guess, which each answer makes better.
+    """
+    messages, gauge = request.messages, via.gauge
+
+    def tokens(some: Sequence[Message]) -> int:
+        exact = count(request, via, some) if via.measures else None
+        return gauge.guess(some) if exact is None else exact
+
+    total = prompt = tokens(messages)
+    lengths = apportioned(messages, total)
+    left: tuple[int, ...] = ()
+    kept = conversation.answer_room(via.context, request.max_tokens)
+    if via.context and total > via.context - kept:
+        for left in conversation.cuts(messages, lengths, via.context - kept, via.context):
+            prompt = tokens(conversation.without(messages, left))
+            if prompt <= via.context - kept:
+                break
+    return Measured(tuple(lengths), total, kept, via.context, left, prompt)

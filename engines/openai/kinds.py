@@ -1,0 +1,76 @@
+"""What each kind of server takes beyond the protocol: one entry each.
+
+Sources: vLLM 0.32's protocol.py, llama.cpp's tools/server and what their makers document of LM
+Studio, Ollama and SGLang.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from engines.openai.values import ServerKind
+
+
+@dataclass(frozen=True)
+class Habits:
+    """Names of the fields that a kind of server knows; None for what it does not.
+
+    hottest: the highest temperature that it takes.
+    top_k_off: what switches top_k off. template: takes chat_template_kwargs.
+    continues: goes on with a begun message by `continue_final_message`.
+    most_stops: stop strings that it takes; None for any number.
+    budget: takes a limit for the reasoning. thoughts: knows earlier reasoning in messages.
+    """
+
+    hottest: float = 2.0
+    top_k: bool = False
+    top_k_off: int = 0
+    min_p: bool = False
+    repeat: str | None = None
+    repeat_last_n: str | None = None
+    grammar: bool = False
+    template: bool = False
+    continues: bool = False
+    most_stops: int | None = None
+    budget: str | None = None
+    thoughts: bool = False
+
+
+HABITS: Final[dict[ServerKind, Habits]] = {
+    "vllm": Habits(
+        top_k=True,
+        top_k_off=-1,
+        min_p=True,
+        repeat="repetition_penalty",
+        grammar=True,
+        template=True,
+        continues=True,
+        thoughts=True,
+    ),
+    "llama-server": Habits(
+        hottest=math.inf,
+        top_k=True,
+        min_p=True,
+        repeat="repeat_penalty",
+        repeat_last_n="repeat_last_n",
+        grammar=True,
+        template=True,
+        continues=True,
+        budget="reasoning_budget_tokens",
+        thoughts=True,
+    ),
+    "sglang": Habits(
+        top_k=True,
+        top_k_off=-1,
+        min_p=True,
+        repeat="repetition_penalty",
+        template=True,
+        continues=True,
+        thoughts=True,
+    ),
+    "lmstudio": Habits(top_k=True, repeat="repeat_penalty"),
+    "ollama": Habits(),
+    "openai": Habits(most_stops=4),
+}

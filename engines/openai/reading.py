@@ -1,0 +1,188 @@
+"""What the pieces of a streamed answer say: text, reasoning, tool calls, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from engines.dialect.formats import Format
+from engines.dialect.splitter import Begins, open_splitter
+from engines.dialect.tools import CallReader
+from engines.openai.values import Drafted
+from engines.text import StopStrings
+from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
+
+Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCall
+
+MARKERS: Final = Format(
+    ("<think>", "[THINK]", "<|channel>thought"), ("</think>", "[/THINK]", "<channel|>")
+)
+"""For a server that leaves the reasoning in the text: whose model it has is not known."""
+
+
+@dataclass
+class Figures:
+    """What a server has told of an answer so far: tokens, and rates in tokens a second."""
+
+    prompt: int | None = None
+    cached: int = 0
+    completion: int | None = None
+    reasoning: int | None = None
+    prefill: float | None = None
+    decode: float | None = None
+    drafted: Drafted | None = None
+
+    def take(self, piece: Mapping[str, Any]) -> None:
+        """From the protocol's usage, llama-server's progress and timings, and vLLM's metrics."""
+        usage = _object(piece, "usage")
+        self.prompt = _number(usage, "prompt_tokens", self.prompt)
+        self.completion = _number(usage, "completion_tokens", self.completion)
+        cached = _number(_object(usage, "prompt_tokens_details"), "cached_tokens", self.cached)
+        details = _object(usage, "completion_tokens_details")
+        self.reasoning = _number(details, "reasoning_tokens", self.reasoning)
+        progress = _object(piece, "prompt_progress")
+        self.prompt = _number(progress, "total", self.prompt)
+        cached = _number(progress, "cache", cached)
+        timings = _object(piece, "timings")
+        cached = _number(timings, "cache_n", cached)
+        self.completion = _number(timings, "predicted_n", self.completion)
+        self.prefill = _rate(timings, "prompt_per_second", self.prefill)
+        self.decode = _rate(timings, "predicted_per_second", self.decode)
+        self.cached = cached or 0
+        self._drafts(timings, "draft_n", "draft_n_accepted")
+        metrics = _object(piece, "metrics")
+        if (between := _rate(metrics, "mean_itl_ms", None)) is not None:
+            self.decode = 1000 / between
+        drafts = _object(metrics, "speculative_decoding")
+        self._drafts(drafts, "num_draft_tokens", "num_accepted_draft_tokens")
+
+    def _drafts(self, told: Mapping[str, Any], drafted: str, accepted: str) -> None:
+        if (count := _number(told, drafted, None)) is not None:
+            self.drafted = Drafted(count, _number(told, accepted, 0) or 0)
+
+
+@dataclass
+class _Call:
+    """A tool call whose pieces still come."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+class Reading:
+    """Objects of the stream in, deltas out.
+
+    finish: the server's reason, None until it gives one. stopped: a stop string was met.
+    thought, said: bytes of the reasoning and of the answer.
+    thought_tokens: tokens of the completion when the reasoning was last added to.
+    """
+
+    def __init__(
+        self, begins: Begins, stops: Sequence[str], *, expected: bool, tools: bool = False
+    ) -> None:
+        self._splitter = open_splitter(MARKERS, begins, expected=expected)
+        self._apart = False
+        self._stops = StopStrings(stops)
+        # A server that knows no form of calls leaves them in the text.
+        self._reader = CallReader() if tools else None
+        self._calls: dict[int, _Call] = {}
+        self.figures = Figures()
+        self.finish: str | None = None
+        self.thought = self.said = 0
+        self.thought_tokens: int | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self._stops.hit
+
+    @property
+    def calls(self) -> bool:
+        """Whether the model has asked for a tool."""
+        return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
+
+    def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
+        self.figures.take(piece)
+        choices = piece.get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+            return
+        choice = choices[0]
+        self.finish = choice.get("finish_reason") or self.finish
+        # An answer that did not come as a stream is a message as a whole.
+        delta = _object(choice, "delta") or _object(choice, "message")
+        for call in delta.get("tool_calls") or ():
+            self._call(call)
+        thought = delta.get("reasoning") or delta.get("reasoning_content")
+        if isinstance(thought, str) and thought:
+            if not self._apart:
+                self._apart, self._splitter = True, open_splitter(None)
+            yield from self._shown([ReasoningDelta(thought)])
+        text = delta.get("content")
+        if isinstance(text, str) and text:
+            yield from self._shown(self._splitter.feed(text))
+
+    def end(self) -> Iterator[Delta]:
+        """What was held back, and the tools that were asked for, now that nothing follows."""
+        if not self.stopped:
+            yield from self._shown(self._splitter.finish())
+            if self._reader is not None:
+                yield from self._ended(self._reader.finish())
+            if rest := self._stops.finish():
+                yield TextDelta(rest)
+        for _, call in sorted(self._calls.items()):
+            yield ToolCall(call.name, "".join(call.arguments), call.id)
+
+    def _shown(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+        for delta in deltas:
+            if isinstance(delta, WasReasoning):
+                if rest := self._stops.finish():
+                    yield TextDelta(rest)
+                self.thought, self.said = self.thought + self.said, 0
+            if isinstance(delta, ReasoningDelta | WasReasoning):
+                self.thought_tokens = self.figures.completion
+            if isinstance(delta, ReasoningDelta):
+                self.thought += len(delta.text.encode())
+            if self._reader is not None and isinstance(delta, TextDelta):
+                yield from self._ended(self._reader.feed(delta.text))
+            else:
+                yield from self._ended((delta,))
+
+    def _ended(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+        """Before a stop string; what a tool is asked holds none."""
+        for delta in deltas:
+            if not isinstance(delta, TextDelta):
+                yield delta
+            elif text := self._stops.feed(delta.text):
+                self.said += len(text.encode())
+                yield TextDelta(text)
+
+    def _call(self, told: Any) -> None:
+        """A piece of a tool call: its number says of which, the text is a part of it."""
+        if not isinstance(told, dict):
+            return
+        number = told.get("index")
+        call = self._calls.setdefault(
+            number if isinstance(number, int) else len(self._calls), _Call()
+        )
+        function = _object(told, "function")
+        call.id = told.get("id") or call.id
+        call.name = function.get("name") or call.name
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            call.arguments.append(arguments)
+
+
+def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: Mapping[str, Any], name: str, otherwise: int | None) -> int | None:
+    found = value.get(name)
+    return found if isinstance(found, int) and found >= 0 else otherwise
+
+
+def _rate(value: Mapping[str, Any], name: str, otherwise: float | None) -> float | None:
+    found = value.get(name)
+    return float(found) if isinstance(found, int | float) and found > 0 else otherwise

@@ -1,0 +1,45 @@
+"""What is known of a server that speaks OpenAI's protocol, and of one answer's drafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ServerKind = Literal["vllm", "llama-server", "lmstudio", "ollama", "sglang", "openai"]
+"""Whose server it is, as far as its endpoints tell; "openai" is any other."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model that a server offers.
+
+    context: in tokens, None where it does not tell. parameters, size_bytes: 0 where it does not.
+    """
+
+    id: str
+    context: int | None = None
+    parameters: int = 0
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """What a server told when it was looked at.
+
+    version: "" where it does not tell. mtp: whether it drafts tokens ahead, None if that cannot
+    be seen. tokenizes: it counts the tokens of a prompt.
+    """
+
+    kind: ServerKind
+    version: str
+    models: tuple[ServedModel, ...]
+    mtp: bool | None
+    tokenizes: bool
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What a server says of one answer's drafts. drafted, accepted: tokens."""
+
+    drafted: int
+    accepted: int

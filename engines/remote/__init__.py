@@ -1,0 +1,1 @@
+"""A model on a server that somebody else looks after."""

@@ -1,0 +1,230 @@
+"""The engine for models on other servers: loading is looking, answering is asking."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import (
+    EngineError,
+    EngineFailed,
+    LoadCancelled,
+    ModelNotFound,
+    MtpUnavailable,
+)
+from engines.openai.answering import Via, answer, measure
+from engines.openai.client import OpenAiClient
+from engines.openai.line import Line
+from engines.openai.reasoning import reasoning_of
+from engines.openai.values import Drafted, ServedModel, ServerFacts
+from engines.remote.identify import identify
+from engines.types import (
+    ChatRequest,
+    Event,
+    LoadedModel,
+    LoadPlan,
+    Measured,
+    MtpCheck,
+    MtpReport,
+)
+
+if TYPE_CHECKING:
+    import httpx2
+
+_DRAFTS = "The server drafts tokens ahead; whether it does is set where it is started."
+_NO_DRAFTS = "The server drafts no tokens ahead; that is set where it is started."
+_NO_CONTEXT = (
+    "The server does not tell how much context it has; the oldest messages are left out when it "
+    "says that a chat is too long."
+)
+_CUTS_OFF = (
+    "Ollama does not tell how much context it has, and cuts off the beginning of a chat that is "
+    "too long without a word; set the context as it is there."
+)
+_UNKNOWN = "The server does not tell whether it drafts tokens ahead."
+
+
+@dataclass(frozen=True)
+class Served:
+    """The way to one server, as it is lent; the engine closes the client.
+
+    base: the address without "/v1". called: what errors call it. local: it runs on this computer,
+    so a draft that is not sent yet may be counted there. learnt: told what it is found to be.
+    """
+
+    client: httpx2.Client
+    base: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    called: str = "The server"
+    local: bool = False
+    learnt: Callable[[ServerFacts], None] = field(default=lambda _: None)
+
+
+class RemoteEngine:
+    """An `engines.base.Engine` for `LoadPlan.server` and `LoadPlan.served`.
+
+    lend: the way to the server of a profile, by the profile's id; raises UserError.
+    """
+
+    name = "remote"
+
+    def __init__(self, lend: Callable[[str], Served]) -> None:
+        self._lend = lend
+        self._served: Served | None = None
+        self._via: Via | None = None
+        self._busy = threading.Lock()
+
+    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """Look whether the server has the model. See `Engine.load`."""
+        with self._alone():
+            self._unload()
+            if cancel.cancelled:
+                raise LoadCancelled
+            began = perf_counter()
+            served = self._lend(plan.server)
+            try:
+                report = self._look(served, plan, began, cancel)
+            except BaseException:
+                served.client.close()
+                raise
+            self._served = served
+            progress(1.0)
+            return report
+
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
+        """Ask the server. See `Engine.chat`."""
+        with self._alone():
+            yield from answer(request, self._loaded(), cancel)
+
+    def measure(self, request: ChatRequest) -> Measured:
+        """Exact on a server of this computer's, otherwise a guess. See `Engine.measure`."""
+        return measure(request, self._loaded())
+
+    def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
+        """Never possible: the server does not let anybody choose."""
+        raise MtpUnavailable(
+            "The answers cannot be compared.",
+            "Whether a server drafts tokens ahead is set where it is started.",
+            "Compare with a model on this computer.",
+        )
+
+    def close(self) -> None:
+        """Let go of the server. See `Engine.close`."""
+        with self._alone():
+            self._unload()
+
+    def _look(
+        self, served: Served, plan: LoadPlan, began: float, cancel: CancelToken
+    ) -> LoadedModel:
+        name = plan.served or str(plan.model)
+        line = Line()
+        forget = cancel.on_cancel(line.hang_up)
+        looking = OpenAiClient(served.client, served.base, served.headers, served.called, line)
+        try:
+            facts = identify(looking)
+            model = _found(facts, name, served.called)
+            thinking, thinks = (
+                reasoning_of(looking, name, facts.kind) if facts.tokenizes else ("none", False)
+            )
+        except EngineError as error:
+            if cancel.cancelled:
+                raise LoadCancelled from error
+            raise
+        finally:
+            forget()
+        served.learnt(facts)
+        # What its user says counts where the server says nothing.
+        context = model.context or plan.context
+        load_s = perf_counter() - began
+        self._via = Via(
+            OpenAiClient(served.client, served.base, served.headers, served.called),
+            name,
+            kind=facts.kind,
+            context=context,
+            load_s=load_s,
+            report=lambda request, drafted: _report(facts, request, drafted),
+            tokenizes=facts.tokenizes,
+            measures=facts.tokenizes and served.local,
+            drafts=bool(facts.mtp),
+            thinking=thinking,
+            thinks=thinks,
+        )
+        return LoadedModel(
+            name=name,
+            architecture="",
+            parameters=model.parameters,
+            size_bytes=model.size_bytes,
+            context=context,
+            context_trained=context,
+            device=served.called,
+            load_s=load_s,
+            mtp="drafter" if facts.mtp else "none",
+            mtp_line=_mtp_line(facts.mtp),
+            thinking=thinking,
+            thinks=thinks,
+            mtp_switch="server",
+            notes=_notes(facts, context),
+        )
+
+    def _loaded(self) -> Via:
+        if self._via is None:
+            raise EngineFailed(
+                "There is nothing to answer with.", "No model is loaded.", "Choose a model."
+            )
+        return self._via
+
+    def _unload(self) -> None:
+        served, self._served, self._via = self._served, None, None
+        if served is not None:
+            served.client.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("the engine is busy: finish or close the present answer first")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+
+def _found(facts: ServerFacts, name: str, called: str) -> ServedModel:
+    for model in facts.models:
+        if model.id == name:
+            return model
+    offered = ", ".join(it.id for it in facts.models[:5]) or "none"
+    raise ModelNotFound(
+        f"{called} does not offer the model “{name}”.",
+        f"It offers: {offered}.",
+        "Choose one of those, or start the server with this one.",
+    )
+
+
+def _report(facts: ServerFacts, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
+    active = drafted.drafted > 0 if drafted else bool(facts.mtp)
+    return MtpReport(
+        request.mtp,
+        active=active,
+        reason=_mtp_line(True if active else facts.mtp),
+        kind="drafter" if active else "none",
+        drafted=drafted.drafted if drafted else 0,
+        accepted=drafted.accepted if drafted else 0,
+    )
+
+
+def _mtp_line(mtp: bool | None) -> str:
+    if mtp is None:
+        return _UNKNOWN
+    return _DRAFTS if mtp else _NO_DRAFTS
+
+
+def _notes(facts: ServerFacts, context: int) -> tuple[str, ...]:
+    if context:
+        return ()
+    return (_CUTS_OFF if facts.kind == "ollama" else _NO_CONTEXT,)

@@ -1,0 +1,112 @@
+"""Finds out whose server answers at an address, by what it says of itself.
+
+vLLM and llama-server were looked at; what is known of LM Studio, Ollama and SGLang is what their
+makers document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from engines.openai.client import OpenAiClient, served_in
+from engines.openai.values import ServedModel, ServerFacts, ServerKind
+
+_OWNERS: Final[Mapping[str, ServerKind]] = {
+    "vllm": "vllm",
+    "llamacpp": "llama-server",
+    "sglang": "sglang",
+    "library": "ollama",
+    "organization_owner": "lmstudio",
+    "organization-owner": "lmstudio",
+}
+"""What stands in “owned_by” of GET /v1/models."""
+
+
+def identify(client: OpenAiClient) -> ServerFacts:
+    """Look at a server. Raises EngineError, such as ServerRefused without the right key."""
+    rows = client.listed()
+    owners = {str(row.get("owned_by", "")).lower() for row in rows}
+    kind = next((_OWNERS[it] for it in owners if it in _OWNERS), None) or _by_endpoints(client)
+    models = served_in(rows)
+    look = {"vllm": _vllm, "llama-server": _llama, "lmstudio": _lmstudio, "sglang": _sglang}.get(
+        kind
+    )
+    if look is not None:
+        return look(client, models)
+    version = _text(client.get("/api/version", wanted=False), "version")
+    return ServerFacts(kind, version if kind == "ollama" else "", models, None, tokenizes=False)
+
+
+def _by_endpoints(client: OpenAiClient) -> ServerKind:
+    """For a server that lists no model, or names another owner."""
+    if _rows(client.get("/api/v0/models", wanted=False)):
+        return "lmstudio"
+    if _text(client.get("/api/version", wanted=False), "version"):
+        return "ollama"
+    if isinstance(client.get("/props", wanted=False), dict):
+        return "llama-server"
+    return "openai"
+
+
+def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+    metrics = client.text("/metrics")
+    mtp = None if metrics is None else "vllm:spec_decode_num_draft" in metrics
+    asked = {
+        "model": models[0].id if models else "",
+        "messages": [{"role": "user", "content": "?"}],
+    }
+    tokenizes = client.tokenize(asked) is not None
+    return ServerFacts("vllm", client.version() or "", models, mtp, tokenizes)
+
+
+def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+    props = client.get("/props", wanted=False)
+    settings = _object(_object(props, "default_generation_settings"), "params")
+    context = _object(props, "default_generation_settings").get("n_ctx")
+    drafts = settings.get("speculative.types")
+    mtp = drafts not in ("none", "") if isinstance(drafts, str) else None
+    if isinstance(context, int):
+        # What one answer may use; the list may tell what the model was trained for.
+        models = tuple(replace(it, context=context) for it in models)
+    asked = {"messages": [{"role": "user", "content": "?"}]}
+    written = client.post("/apply-template", asked, wanted=False)
+    return ServerFacts(
+        "llama-server", _text(props, "build_info"), models, mtp, bool(_text(written, "prompt"))
+    )
+
+
+def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+    """It has an API of its own beside the protocol, which tells the context of what is loaded."""
+    rows = {str(it.get("id")): it for it in _rows(client.get("/api/v0/models", wanted=False))}
+
+    def told(model: ServedModel) -> ServedModel:
+        row = rows.get(model.id, {})
+        context = row.get("loaded_context_length")
+        return replace(model, context=context if isinstance(context, int) else model.context)
+
+    chats = (it for it in models if rows.get(it.id, {}).get("type") != "embeddings")
+    return ServerFacts("lmstudio", "", tuple(told(it) for it in chats), None, tokenizes=False)
+
+
+def _sglang(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+    info = client.get("/get_server_info", wanted=False)
+    algorithm = info.get("speculative_algorithm", "") if isinstance(info, dict) else ""
+    mtp = None if algorithm == "" else bool(algorithm)
+    return ServerFacts("sglang", _text(info, "version"), models, mtp, tokenizes=False)
+
+
+def _object(value: Any, name: str) -> Mapping[str, Any]:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: Any, name: str) -> str:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    found = value.get("data") if isinstance(value, dict) else None
+    return [it for it in found if isinstance(it, dict)] if isinstance(found, list) else []

@@ -1,0 +1,163 @@
+"""Clients that are lent for one server, and those over a Unix socket."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import UnixStreamServer
+
+import pytest
+
+from app.core.errors import Offline
+from app.core.network import Connection, Trust
+from app.net import Gate
+from app.net.lent import worker_client
+from app.net.sockets import socket_client
+from engines.cancel import CancelToken
+from engines.openai.answering import Via, answer
+from engines.openai.client import OpenAiClient
+from tests.engines.asking import ask, done_of
+from tests.support.certificates import make_certificates
+from tests.support.openai_server import OpenAiServer, Reply
+
+
+@pytest.fixture
+def ledger() -> list[Connection]:
+    return []
+
+
+@pytest.fixture
+def gate(ledger: list[Connection]) -> Iterator[Gate]:
+    gate = Gate(ledger.append, lambda: False)
+    yield gate
+    gate.close()
+
+
+def test_each_request_has_its_purpose_and_is_in_the_ledger(
+    gate: Gate, ledger: list[Connection]
+) -> None:
+    with OpenAiServer() as server, gate.lend("look at a server", server.address) as client:
+        OpenAiClient(client, server.address).models()
+    (line,) = ledger
+    assert (line.host, line.port, line.purpose) == ("127.0.0.1", server.port, "look at a server")
+    assert line.result == "200"
+
+
+def test_a_key_goes_to_its_own_server_only(gate: Gate) -> None:
+    key = {"Authorization": "Bearer sk-abc"}
+    with (
+        OpenAiServer() as server,
+        OpenAiServer() as other,
+        gate.lend("ask a server", server.address) as client,
+    ):
+        OpenAiClient(client, server.address, key).models()
+        OpenAiClient(client, other.address, key).models()
+        assert server.asked[0].headers["authorization"] == "Bearer sk-abc"
+        assert "authorization" not in other.asked[0].headers
+
+
+def test_a_worker_at_a_port_is_shown_its_key(ledger: list[Connection]) -> None:
+    with (
+        OpenAiServer(api_key="sk-own") as server,
+        worker_client(ledger.append, lambda: True, server.address, "sk-own") as client,
+    ):
+        assert OpenAiClient(client, server.address).models(), "offline means this computer alone"
+
+
+def test_a_redirect_is_not_followed(gate: Gate) -> None:
+    with (
+        OpenAiServer() as server,
+        OpenAiServer() as other,
+        gate.lend("ask a server", server.address) as client,
+    ):
+        server.script("/x", Reply(b"", 302, headers={"Location": f"{other.address}/x"}))
+        assert client.get(f"{server.address}/x").status_code == 302
+        assert not other.asked
+
+
+def test_offline_lets_nothing_out(ledger: list[Connection]) -> None:
+    gate = Gate(ledger.append, lambda: True)
+    with gate.lend("ask a server", "http://192.0.2.9") as client, pytest.raises(Offline):
+        client.get("http://192.0.2.9/v1/models")
+    assert [it.result for it in ledger] == ["refused"]
+    gate.close()
+
+
+def test_the_proxy_of_the_system_is_used(
+    gate: Gate, ledger: list[Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAiServer() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address)
+        with gate.lend("ask a server", "http://ai.example.com") as client:
+            client.get("http://ai.example.com/v1/models")
+    assert proxy.asked[0].path == "http://ai.example.com/v1/models"
+    assert ledger[0].proxy == f"127.0.0.1:{proxy.port}"
+
+
+def test_an_answer_that_came_whole_is_no_cancel(gate: Gate, ledger: list[Connection]) -> None:
+    with OpenAiServer() as server, gate.lend("ask a server", server.address) as client:
+        via = Via(OpenAiClient(client, server.address), server.model)
+        list(answer(ask("Hello"), via, CancelToken()))
+    assert [it.result for it in ledger] == ["200"]
+
+
+def test_what_its_user_ends_is_no_failure(gate: Gate, ledger: list[Connection]) -> None:
+    with OpenAiServer(pace_s=5) as server, gate.lend("ask a server", server.address) as client:
+        cancel = CancelToken()
+        via = Via(OpenAiClient(client, server.address), server.model)
+        timer = threading.Timer(0.3, cancel.cancel)
+        timer.start()
+        list(answer(ask("Hello"), via, cancel))
+        timer.join()
+    assert [it.result for it in ledger] == ["cancelled"]
+
+
+def test_a_cancel_wakes_who_reads_from_an_encrypted_line(gate: Gate, tmp_path: Path) -> None:
+    made = make_certificates(tmp_path)
+    with (
+        OpenAiServer(tls=made.server, pace_s=20) as server,
+        gate.lend("ask a server", server.address, Trust(ca=made.ca)) as client,
+    ):
+        cancel = CancelToken()
+        timer = threading.Timer(0.5, cancel.cancel)
+        timer.start()
+        began = time.monotonic()
+        events = list(answer(ask("Hi"), Via(OpenAiClient(client, server.address), "tiny"), cancel))
+        took = time.monotonic() - began
+        timer.join()
+        assert done_of(events).finish_reason == "cancelled"
+        assert took < 10
+        assert server.asked[-1].gone.wait(3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such sockets in Python")
+def test_a_unix_socket_is_spoken_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://192.0.2.1:1")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(self.path.encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+        def address_string(self) -> str:
+            return "here"
+
+    path = tmp_path / "w.sock"
+    with UnixStreamServer(str(path), Handler) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.02,))
+        serving.start()
+        for client in (
+            socket_client(path),
+            worker_client(lambda _: None, lambda: True, path, "sk-own"),
+        ):
+            with client:
+                assert client.get("http://localhost/health").text == "/health"
+        server.shutdown()
+        serving.join()

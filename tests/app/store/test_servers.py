@@ -1,0 +1,83 @@
+"""Profiles of servers in the database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import AddressInvalid, ServerInvalid
+from app.core.servers import (
+    ServedModel,
+    ServerFacts,
+    ServerProfile,
+    key_variable,
+    plain_address,
+    plain_name,
+)
+from app.store.db import Database
+from app.store.servers import ServerStore
+
+TEAM = ServerProfile("1", "Team", "https://ai.example.com", Path("/ca.pem"), None)
+FACTS = ServerFacts("vllm", "0.32.0", (ServedModel("tiny", 4096), ServedModel("x")), True, True)
+
+
+def test_profiles_are_kept_changed_and_removed(database: Database) -> None:
+    store = ServerStore(database)
+    other = ServerProfile("2", "box", "http://192.168.1.20:8000")
+    store.save(TEAM)
+    store.save(other)
+    assert store.profiles() == [other, TEAM]
+    changed = replace(TEAM, name="Zoo", certificate=Path("/me.pem"))
+    store.save(changed)
+    store.remove("2")
+    assert store.profiles() == [changed]
+
+
+def test_a_name_is_given_once(database: Database) -> None:
+    store = ServerStore(database)
+    store.save(TEAM)
+    with pytest.raises(ServerInvalid, match="already"):
+        store.save(replace(TEAM, id="2", name="team"))
+
+
+def test_what_was_found_is_kept_until_the_address_is_another(database: Database) -> None:
+    store = ServerStore(database)
+    store.save(TEAM)
+    assert store.facts("1") is None
+    store.keep_facts("1", FACTS)
+    store.save(replace(TEAM, name="Other"))
+    assert store.facts("1") == FACTS
+    store.save(replace(TEAM, address="http://elsewhere.example.com"))
+    assert store.facts("1") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("http://box:8000/", "http://box:8000"),
+        (" https://gate.example.com/llm/v1 ", "https://gate.example.com/llm"),
+        ("box:8000", "http://box:8000"),
+        ("http://box/v1/chat/completions", "http://box"),
+        ("http://[::1]:8000/v1/", "http://[::1]:8000"),
+    ],
+)
+def test_an_address_is_kept_without_its_ending(text: str, address: str) -> None:
+    assert plain_address(text) == address
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ftp://box", "http://", "http://bo x", "http://a:b@box", "http://box:99999"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(AddressInvalid):
+        plain_address(text)
+
+
+def test_names_and_variables() -> None:
+    assert plain_name("  my   box ") == "my box"
+    assert key_variable("my box-1") == "HEARTH_KEY_MY_BOX_1"
+    for text in ("", " ", "a:b"):
+        with pytest.raises(ServerInvalid):
+            plain_name(text)

@@ -1,0 +1,49 @@
+"""Servers of a test's own, and clients of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import httpx2
+import pytest
+
+from engines.openai.client import OpenAiClient
+from engines.openai.values import ServerKind
+from engines.openai.via import Via
+from tests.support.openai_server import OpenAiServer
+
+Serve = Callable[..., OpenAiServer]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    with ExitStack() as stack:
+
+        def start(kind: ServerKind = "vllm", **options: object) -> OpenAiServer:
+            return stack.enter_context(OpenAiServer(kind, **options))  # type: ignore[arg-type]
+
+        yield start
+
+
+@pytest.fixture
+def client() -> Iterator[httpx2.Client]:
+    with httpx2.Client(trust_env=False) as made:
+        yield made
+
+
+@pytest.fixture
+def reach(client: httpx2.Client) -> Callable[..., Via]:
+    """The way to a scripted server's model."""
+
+    def way(server: OpenAiServer, **options: object) -> Via:
+        known: dict[str, object] = {
+            "kind": server.kind,
+            "context": server.context,
+            "tokenizes": server.kind in ("vllm", "llama-server"),
+            "measures": True,
+        }
+        to = OpenAiClient(client, server.address)
+        return Via(to, server.model, **{**known, **options})  # type: ignore[arg-type]
+
+    return way

@@ -1,0 +1,269 @@
+"""Answers from a scripted server: what comes, what is counted, what goes wrong."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import (
+    EngineError,
+    ModelNotFound,
+    ServerBusy,
+    ServerFailed,
+    ServerRefused,
+    ServerUnreachable,
+)
+from engines.openai.answering import Via, answer
+from engines.types import (
+    ChatRequest,
+    Event,
+    PromptReady,
+    ReasoningDelta,
+    TextDelta,
+    Tool,
+    ToolCall,
+    WasReasoning,
+)
+from tests.engines.asking import ask, done_of, text_of
+from tests.engines.openai.conftest import Serve
+from tests.support.openai_server import (
+    DONE,
+    OpenAiServer,
+    Reply,
+    chunk,
+    event,
+    refusal,
+    stream,
+)
+
+CHAT = "/v1/chat/completions"
+Reach = Callable[..., Via]
+
+
+def run(request: ChatRequest, via: Via, cancel: CancelToken | None = None) -> list[Event]:
+    return list(answer(request, via, cancel or CancelToken()))
+
+
+def thoughts_of(events: list[Event]) -> str:
+    return "".join(it.text for it in events if isinstance(it, ReasoningDelta))
+
+
+def test_an_answer_is_counted_by_usage_and_not_by_pieces(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    server.script(
+        CHAT,
+        stream(
+            chunk({"role": "assistant"}, usage={"prompt_tokens": 7, "completion_tokens": 0}),
+            chunk({"content": "One two "}, usage={"prompt_tokens": 7, "completion_tokens": 3}),
+            chunk({"content": "three"}, usage={"prompt_tokens": 7, "completion_tokens": 9}),
+            chunk({}, "stop"),
+            event(
+                {
+                    "choices": [],
+                    "usage": {
+                        "prompt_tokens": 7,
+                        "completion_tokens": 9,
+                        "prompt_tokens_details": {"cached_tokens": 4},
+                    },
+                    "metrics": {
+                        "speculative_decoding": {
+                            "num_draft_tokens": 12,
+                            "num_accepted_draft_tokens": 6,
+                        }
+                    },
+                }
+            ),
+            DONE,
+        ),
+    )
+    events = run(ask("Hello", max_tokens=None), reach(server))
+    done = done_of(events)
+    assert events[0] == PromptReady(7, 0)
+    assert text_of(events) == "One two three"
+    assert (done.usage.completion_tokens, done.usage.cached_tokens) == (9, 4)
+    assert (done.mtp.drafted, done.mtp.accepted, done.mtp.active) == (12, 6, True)
+    assert done.timing.decode_tok_s > 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_characters_may_be_cut_anywhere(serve: Serve, reach: Reach, size: int) -> None:
+    server = serve()
+    whole = chunk({"content": "é😀日本"}) + chunk({}, "stop") + DONE
+    server.script(CHAT, stream(*(whole[at : at + size] for at in range(0, len(whole), size))))
+    assert text_of(run(ask("Hello"), reach(server))) == "é😀日本"
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_reasoning_comes_in_a_field(serve: Serve, reach: Reach, name: str) -> None:
+    server = serve()
+    server.script(
+        CHAT,
+        stream(chunk({name: "Let me see. "}), chunk({"content": "Yes."}), chunk({}, "stop"), DONE),
+    )
+    events = run(ask("Well?"), reach(server))
+    assert (thoughts_of(events), text_of(events)) == ("Let me see. ", "Yes.")
+    assert done_of(events).usage.reasoning_tokens > 0
+
+
+def test_reasoning_comes_between_markers(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    pieces = ("<thi", "nk>\nHm", "m.</th", "ink>\n\nYes.")
+    server.script(CHAT, stream(*(chunk({"content": it}) for it in pieces), chunk({}, "stop"), DONE))
+    events = run(ask("Well?"), reach(server))
+    assert (thoughts_of(events), text_of(events)) == ("Hmm.", "Yes.")
+
+
+def test_reasoning_whose_beginning_the_template_wrote(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    pieces = ("Hmm.\n", "</think>\n\nYes.")
+    server.script(CHAT, stream(*(chunk({"content": it}) for it in pieces), chunk({}, "stop"), DONE))
+    events = run(ask("Well?", thinking=True), reach(server))
+    assert WasReasoning() in events
+    assert text_of(events).endswith("Yes.")
+    assert server.chats()[0]["chat_template_kwargs"]["enable_thinking"] is True
+
+
+def test_a_tool_call_comes_in_pieces(serve: Serve, reach: Reach) -> None:
+    server = serve()
+
+    def call(index: int, **function: str) -> dict[str, object]:
+        return {"index": index, "function": function}
+
+    first = {**call(0, name="weather", arguments=""), "id": "a1", "type": "function"}
+    second = {**call(1, name="clock", arguments="{}"), "id": "b2"}
+    server.script(
+        CHAT,
+        stream(
+            chunk({"tool_calls": [first]}),
+            chunk({"tool_calls": [call(0, arguments='{"to')]}),
+            chunk({"tool_calls": [call(0, arguments='wn": "Köln"}'), second]}),
+            chunk({}, "tool_calls"),
+            DONE,
+        ),
+    )
+    tool = Tool("weather", "The weather of a town", {"type": "object"})
+    events = run(ask("Rain?", tools=(tool,)), reach(server))
+    calls = [it for it in events if isinstance(it, ToolCall)]
+    assert calls == [ToolCall("weather", '{"town": "Köln"}', "a1"), ToolCall("clock", "{}", "b2")]
+    assert done_of(events).finish_reason == "tool"
+    assert server.chats()[0]["tools"][0]["function"]["name"] == "weather"
+
+
+def test_stop_strings_are_checked_here_too(serve: Serve, reach: Reach) -> None:
+    server = serve("ollama")
+    server.script(
+        CHAT, stream(*(chunk({"content": it}) for it in ("a EN", "D b", " c")), pace_s=0.05)
+    )
+    events = run(ask("Hello", stop=("END",)), reach(server))
+    assert (text_of(events), done_of(events).finish_reason) == ("a ", "stop")
+
+
+def test_a_whole_answer_instead_of_a_stream(serve: Serve, reach: Reach) -> None:
+    server = serve("openai")
+    body = (
+        b'{"choices": [{"message": {"role": "assistant", "content": "Yes."}, "finish_reason": '
+        b'"stop"}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}'
+    )
+    server.script(CHAT, Reply(body))
+    events = run(ask("Well?"), reach(server))
+    assert text_of(events) == "Yes."
+    assert done_of(events).usage.completion_tokens == 2
+
+
+FAULTS: list[tuple[Reply, type[EngineError], str]] = [
+    (Reply(b'{"error":"Unauthorized"}', 401), ServerRefused, "key"),
+    (refusal(403, "not for you"), ServerRefused, "not for you"),
+    (refusal(404, "The model `tiny` does not exist."), ModelNotFound, "tiny"),
+    (Reply(b"<html>nothing</html>", 404, "text/html"), ServerFailed, "web page"),
+    (refusal(429, "slow down"), ServerBusy, "slow down"),
+    (refusal(503, "Loading model"), ServerBusy, "Loading model"),
+    (refusal(500, "boom"), ServerFailed, "boom"),
+    (refusal(400, "temperature must be kind"), EngineError, "temperature must be kind"),
+    (Reply(b"<!doctype html><html>Sign in</html>", 200, "text/html"), ServerFailed, "web page"),
+    (Reply(b"<html>Sign in</html>", 200, "text/plain"), ServerFailed, "web page"),
+    (Reply(b"", 302, headers={"Location": "http://elsewhere.invalid"}), ServerFailed, "elsewhere"),
+    (stream(b"data: nonsense\n\n"), ServerFailed, "broke off"),
+    (stream(chunk({}, "abort"), DONE), ServerFailed, "shut down"),
+]
+
+
+@pytest.mark.parametrize(("reply", "kind", "word"), FAULTS, ids=lambda it: str(it)[:30])
+def test_a_refusal_is_an_error_in_three_parts(
+    serve: Serve, reach: Reach, reply: Reply, kind: type[EngineError], word: str
+) -> None:
+    server = serve()
+    server.script(CHAT, reply)
+    with pytest.raises(kind) as caught:
+        run(ask("Hello"), reach(server))
+    assert word in str(caught.value)
+    assert caught.value.what
+    assert caught.value.why
+    assert caught.value.do
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        stream(
+            chunk({"content": "Half "}), event({"error": {"message": "dead", "code": 500}}), DONE
+        ),
+        stream(chunk({"content": "Half "}), event({"object": "error", "message": "dead"})),
+        stream(chunk({"content": "Half "})),
+        stream(chunk({"content": "Half "}), cut=True),
+    ],
+    ids=["error", "old-error", "end", "cut"],
+)
+def test_what_came_before_a_fault_is_kept(serve: Serve, reach: Reach, end: Reply) -> None:
+    server = serve()
+    server.script(CHAT, end)
+    seen: list[Event] = []
+    with pytest.raises(ServerFailed):
+        seen.extend(answer(ask("Hello"), reach(server), CancelToken()))
+    assert text_of(seen) == "Half "
+
+
+def test_a_server_that_is_down_is_said(reach: Reach) -> None:
+    with OpenAiServer() as server:
+        via = reach(server)
+    with pytest.raises(ServerUnreachable, match="Nothing listens"):
+        run(ask("Hello"), via)
+
+
+@pytest.mark.parametrize("when", ["before", "silent", "first", "later"])
+def test_a_cancel_hangs_up(serve: Serve, reach: Reach, when: str) -> None:
+    server = serve()
+    gone_by = threading.Event()
+
+    def say_nothing(_: object) -> Reply:
+        gone_by.wait(10)
+        return Reply(b"{}")
+
+    pieces = {"first": (chunk({}),), "later": (chunk({"content": "Well "}), chunk({}))}
+    server.script(CHAT, stream(*pieces[when], pace_s=15) if when in pieces else say_nothing)
+    cancel = CancelToken()
+    if when == "before":
+        cancel.cancel()
+    timer = threading.Timer(0.4, cancel.cancel)
+    timer.start()
+    began = time.monotonic()
+    events = run(ask("Hello"), reach(server), cancel)
+    took = time.monotonic() - began
+    gone_by.set()
+    timer.join()
+    assert took < 5, "it does not wait for the server"
+    assert done_of(events).finish_reason == "cancelled"
+    assert bool(server.chats()) == (when != "before")
+    if when in pieces:
+        assert server.asked[-1].gone.wait(3), "the server knows"
+
+
+def test_leaving_hangs_up(serve: Serve, reach: Reach) -> None:
+    server = serve(pace_s=0.3)
+    events = answer(ask("Hello", max_tokens=None), reach(server), CancelToken())
+    next(it for it in events if isinstance(it, TextDelta))
+    events.close()  # type: ignore[attr-defined]
+    assert server.asked[-1].gone.wait(3)

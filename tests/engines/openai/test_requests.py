@@ -1,0 +1,195 @@
+"""What is asked of a scripted server: which messages, which fields, and what is asked anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import (
+    ContextFull,
+    EngineError,
+    GrammarInvalid,
+    MessageTooLong,
+)
+from engines.openai.answering import Via, answer, measure
+from engines.types import (
+    ChatRequest,
+    Event,
+    Message,
+    PromptReady,
+    Sampling,
+)
+from tests.engines.asking import ask, done_of, text_of
+from tests.engines.openai.conftest import Serve
+from tests.support.openai_server import (
+    DONE,
+    event,
+    refusal,
+    stream,
+)
+
+CHAT = "/v1/chat/completions"
+Reach = Callable[..., Via]
+
+
+def run(request: ChatRequest, via: Via, cancel: CancelToken | None = None) -> list[Event]:
+    return list(answer(request, via, cancel or CancelToken()))
+
+
+LONG = ["What is this? " * 8, "It is Hearth. " * 8] * 20
+
+
+@pytest.mark.parametrize("kind", ["vllm", "llama-server", "lmstudio", "openai"])
+def test_the_oldest_turns_leave(serve: Serve, reach: Reach, kind: str) -> None:
+    server = serve(kind, context=300)
+    known = 0 if kind == "openai" else 300
+    events = run(ask(*LONG, "And now?", system="Be brief."), reach(server, context=known))
+    ready = events[0]
+    assert isinstance(ready, PromptReady)
+    assert ready.left == tuple(range(1, 1 + ready.left_out))
+    assert ready.left_out % 2 == 0
+    assert ready.left_out > 0
+    sent = server.chats()[-1]["messages"]
+    assert len(sent) == len(LONG) + 2 - ready.left_out
+    assert done_of(events).usage.left_out == ready.left_out
+
+
+OPENAI_IS_FULL = (
+    "This model's maximum context length is 300 tokens. However, you requested 4000 tokens (3900 "
+    "in the messages, 100 in the completion)."
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "more"),
+    [
+        (OPENAI_IS_FULL, {"code": "context_length_exceeded"}),
+        (
+            "the request exceeds the available context size, try increasing it",
+            {"type": "exceed_context_size_error", "n_prompt_tokens": 900, "n_ctx": 300},
+        ),
+        ("The input (900 tokens) is longer than the model's context length (300 tokens).", {}),
+    ],
+)
+def test_a_server_says_that_it_is_too_long(
+    serve: Serve, reach: Reach, error: str, more: dict[str, object]
+) -> None:
+    server = serve("openai", context=100_000)
+    server.script(CHAT, refusal(400, error, **more))
+    events = run(ask(*LONG, "And now?"), reach(server, context=0))
+    assert done_of(events).usage.left_out > 0
+    assert len(server.chats()) == 2
+
+
+def test_nothing_may_leave(serve: Serve, reach: Reach) -> None:
+    server = serve(context=300)
+    with pytest.raises(ContextFull, match="300"):
+        run(ask(*LONG, "And now?", overflow="stop"), reach(server))
+    with pytest.raises(MessageTooLong):
+        run(ask("many words " * 300), reach(server))
+    assert not server.chats()
+
+
+def test_no_more_is_asked_for_than_there_is_room(serve: Serve, reach: Reach) -> None:
+    server = serve(context=300)
+    run(ask("Hello", max_tokens=4000), reach(server))
+    assert server.chats()[0]["max_tokens"] < 300
+
+
+def test_a_begun_answer_goes_on_where_the_server_can(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    whole = text_of(run(ask("What is Hearth?", max_tokens=12), reach(server)))
+    begun = text_of(run(ask("What is Hearth?", max_tokens=4), reach(server)))
+    rest = text_of(run(ask("What is Hearth?", begun, max_tokens=8), reach(server)))
+    assert begun + rest == whole
+    body = server.chats()[-1]
+    assert (body["continue_final_message"], body["add_generation_prompt"]) == (True, False)
+    with pytest.raises(EngineError, match="cannot go on"):
+        run(ask("What is Hearth?", begun), reach(serve("openai")))
+
+
+def test_each_kind_gets_the_fields_that_it_knows(serve: Serve, reach: Reach) -> None:
+    sampling = Sampling(top_k=0, min_p=0.1, repeat_penalty=1.1)
+    bodies = {}
+    for kind in ("vllm", "llama-server", "lmstudio", "ollama", "sglang", "openai"):
+        server = serve(kind)
+        run(ask("Hello", sampling=sampling), reach(server))
+        bodies[kind] = server.chats()[0]
+    assert bodies["vllm"]["top_k"] == -1
+    assert bodies["vllm"]["repetition_penalty"] == 1.1
+    assert bodies["vllm"]["stream_options"]["continuous_usage_stats"] is True
+    assert bodies["llama-server"]["repeat_penalty"] == 1.1
+    assert bodies["llama-server"]["top_k"] == 0
+    assert not {"top_k", "min_p", "repeat_penalty"} & set(bodies["openai"])
+    assert all("seed" in body and body["stream"] for body in bodies.values())
+
+
+def test_vllm_with_drafts_is_asked_without_min_p(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    run(ask("Hello"), reach(server, drafts=True))
+    assert "min_p" not in server.chats()[0]
+    server.script(
+        CHAT, refusal(400, "The min_p and logit_bias sampling parameters are not yet supported.")
+    )
+    run(ask("Hello"), reach(server))
+    assert ["min_p" in body for body in server.chats()] == [False, True, False]
+
+
+def test_vllm_may_refuse_when_its_stream_has_begun(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    error = {"message": "The min_p parameter is not yet supported.", "code": 400}
+    server.script(CHAT, stream(event({"error": error}), DONE))
+    assert text_of(run(ask("Hello"), reach(server)))
+    assert ["min_p" in body for body in server.chats()] == [True, False]
+
+
+def test_a_server_says_that_too_many_tokens_were_asked_for(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    server.script(CHAT, refusal(400, "max_tokens=4000 cannot be greater than max_model_len=512."))
+    assert text_of(run(ask("Hello", max_tokens=4000), reach(server, context=0)))
+    assert server.chats()[1]["max_tokens"] < 512
+
+
+def test_openai_has_a_new_name_for_the_most_tokens(serve: Serve, reach: Reach) -> None:
+    server = serve("openai")
+    said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    server.script(CHAT, refusal(400, said))
+    assert text_of(run(ask("Hello", max_tokens=9), reach(server)))
+    assert [body.get("max_completion_tokens") for body in server.chats()] == [None, 9]
+    assert "max_tokens" not in server.chats()[1]
+
+
+def test_a_temperature_is_one_that_the_server_takes(serve: Serve, reach: Reach) -> None:
+    for kind, highest in (("vllm", 2.0), ("llama-server", 3.0)):
+        server = serve(kind)
+        run(ask("Hello", sampling=Sampling(temperature=3.0)), reach(server))
+        assert server.chats()[0]["temperature"] == highest
+
+
+def test_a_grammar_goes_to_who_knows_it(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    sampling = Sampling(grammar='root ::= "yes"')
+    run(ask("Hello", sampling=sampling), reach(server))
+    assert server.chats()[0]["structured_outputs"] == {"grammar": 'root ::= "yes"'}
+    with pytest.raises(GrammarInvalid):
+        run(ask("Hello", sampling=sampling), reach(serve("openai")))
+
+
+def test_a_draft_stays_here_where_it_may_not_be_sent(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    request = ChatRequest((Message("user", "A secret that is not sent yet"),))
+    guessed = measure(request, reach(server, measures=False))
+    assert not server.asked
+    assert guessed.total > 0
+    exact = measure(request, reach(server))
+    assert server.asked[0].path == "/tokenize"
+    assert sum(exact.lengths) == exact.total
+
+
+def test_a_guess_becomes_better_with_each_answer(serve: Serve, reach: Reach) -> None:
+    via = reach(serve("openai"), measures=False)
+    request = ask("What is Hearth? " * 10)
+    told = done_of(run(request, via)).usage.prompt_tokens
+    assert measure(request, via).total == told

@@ -1,0 +1,74 @@
+"""The care of an engine over a made index; as a program, one that a test can kill.
+
+`python -m tests.support.engine_making ROOT LOCK ADDRESS` installs and prints the phases.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.core.engine_care import Profile, Step
+from app.hub.limiter import Limiter
+from app.hub.retry import Patience
+from app.hub.transfer import Terms
+from app.net import Gate
+from app.packages.config import Indexes
+from app.packages.fetch import PackageFetcher
+from app.packages.lookup import Lookup
+from app.services.engine_care import EngineCare
+from app.services.engine_installing import Ways
+from engines.cancel import CancelToken
+from engines.vllm.provision.home import EngineHome
+from engines.vllm.provision.lock import Lock, Pythons
+from engines.vllm.provision.preflight import Facts
+from engines.vllm.provision.users import in_use
+
+PYTHON = sys.version_info[:2]
+HERE = Facts("linux", "x86_64", (2, 36), disk_bytes=10**12, pythons=(PYTHON,))
+TERMS = Terms(Limiter(), Patience(attempts=3, first_s=0.01, most_s=0.02), stall_s=0.5)
+
+
+def care_of(
+    root: Path,
+    lock: Callable[[], Lock],
+    gate: Gate,
+    indexes: Sequence[str],
+    facts: Callable[[], Facts] = lambda: HERE,
+    offline: Callable[[], bool] = lambda: False,
+) -> EngineCare:
+    """As the app has it, but for the lock, the computer and the indexes."""
+
+    def lock_of(_: Profile) -> Lock:
+        return lock()
+
+    def look(_: Pythons) -> Facts:
+        return facts()
+
+    ways = Ways(
+        lock=lock_of,
+        look=look,
+        indexes=lambda: Indexes(tuple(indexes)),
+        lookup=lambda found: Lookup(gate, found),
+        fetcher=PackageFetcher(gate, TERMS),
+        offline=offline,
+        in_use=in_use,
+    )
+    return EngineCare(EngineHome(root), ways)
+
+
+def main(root: str, lock: str, address: str) -> None:
+    wanted: Lock = pickle.loads(Path(lock).read_bytes())
+    gate = Gate(lambda _: None, lambda: True)
+
+    def tell(step: Step) -> None:
+        print(step.phase, round(step.share, 3), flush=True)
+
+    care_of(Path(root), lambda: wanted, gate, [address]).install("cpu", tell, CancelToken())
+    print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

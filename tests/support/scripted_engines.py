@@ -1,0 +1,149 @@
+"""Engines and servers that say what a test tells them to, at the seams of the window's services."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.core.counterparts import Counterpart
+from app.core.engine_advice import Advice, Situation, System, advise
+from app.core.engine_care import Check, EngineState, Price, Profile, Step
+from app.core.models import ModelEntry
+from app.core.servers import ServerFacts, ServerProfile
+from app.services.engine_list import Device, WorkerState
+from app.store.secrets import SecretStatus
+from engines.cancel import CancelToken
+from engines.errors import EngineError, LoadCancelled
+from engines.vllm.provision.preflight import Finding
+
+OFFERED = "0.33.0"
+NOTHING = EngineState(None, None, None, OFFERED)
+RESTS = WorkerState("stopped")
+PRICE = Price(5_100_000_000, 24_000_000_000, 9_800_000_000, 25)
+WELL = Finding(True, "NVIDIA RTX 4090 with 24 GB, driver 580.95.", "", "", "card")
+IN_THE_WAY = Finding(
+    False,
+    "The disk has 12 GB free.",
+    "vLLM takes 24 GB while it is made.",
+    "Free 12 GB, or move Hearth’s data folder to another disk.",
+    "disk",
+)
+STEPS = (
+    Step("look", 0.0, "Looking at this computer."),
+    Step("download", 0.4, "torch 2.9.1: 350 of 870 MB."),
+)
+
+
+@dataclass
+class ScriptedCare:
+    """hold: an installation waits for it after the steps, or for a cancel."""
+
+    now: EngineState = NOTHING
+    findings: tuple[Finding, ...] = (WELL,)
+    price: Price | None = PRICE
+    steps: Sequence[Step] = STEPS
+    error: EngineError | None = None
+    hold: threading.Event = field(default_factory=threading.Event)
+    did: list[str] = field(default_factory=list)
+
+    def usual_profile(self) -> Profile:
+        return "cuda"
+
+    def state(self) -> EngineState:
+        return self.now
+
+    def check(self, profile: Profile) -> Check:
+        self.did.append(f"check {profile}")
+        return Check(self.findings, self.price)
+
+    def install(self, profile: Profile, tell: Callable[[Step], None], cancel: CancelToken) -> None:
+        self.did.append(f"install {profile}")
+        for step in self.steps:
+            tell(step)
+        while not self.hold.wait(0.01):
+            if cancel.cancelled:
+                raise LoadCancelled
+        if self.error is not None:
+            raise self.error
+        self.now = replace(self.now, version=OFFERED, profile=profile, previous=self.now.version)
+
+    def rollback(self) -> None:
+        self.did.append("rollback")
+        self.now = replace(self.now, version=self.now.previous, previous=self.now.version)
+
+    def remove(self) -> None:
+        self.did.append("remove")
+        self.now = NOTHING
+
+
+@dataclass
+class ScriptedSeams:
+    """did: what was asked for."""
+
+    system: System = "linux"
+    found: tuple[Device, ...] = ()
+    advice: Advice = field(default_factory=lambda: advise(Situation("linux")))
+    others: tuple[Counterpart, ...] = ()
+    runs: WorkerState = RESTS
+    did: list[str] = field(default_factory=list)
+
+    def devices(self, *, again: bool) -> tuple[Device, ...]:
+        if again:
+            self.did.append("try again")
+            self.found = tuple(replace(it, state="works", why="") for it in self.found)
+        return self.found
+
+    def advise(self) -> Advice:
+        return self.advice
+
+    def counterparts(self, _entry: ModelEntry) -> tuple[Counterpart, ...]:
+        return self.others
+
+    def fetch(self, other: Counterpart) -> None:
+        self.did.append(f"fetch {other.repo}")
+
+    def worker(self) -> WorkerState:
+        return self.runs
+
+    def stop_worker(self) -> None:
+        self.did.append("stop worker")
+        self.runs = RESTS
+
+    def free_memory(self) -> None:
+        self.did.append("free memory")
+
+
+@dataclass
+class ScriptedServers:
+    """facts: what each server says of itself, by its address; an error is raised."""
+
+    kept: list[ServerProfile] = field(default_factory=list)
+    facts: dict[str, ServerFacts | Exception] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    warning: str | None = None
+
+    def list(self) -> Sequence[ServerProfile]:
+        return tuple(self.kept)
+
+    def save(self, profile: ServerProfile, key: str | None) -> ServerProfile:
+        saved = profile if profile.id else replace(profile, id=f"id-{profile.name}")
+        self.kept = [it for it in self.kept if it.id != saved.id] + [saved]
+        if key:
+            self.keys[saved.id] = key
+        elif key is not None:
+            self.keys.pop(saved.id, None)
+        return saved
+
+    def remove(self, profile_id: str) -> None:
+        self.kept = [it for it in self.kept if it.id != profile_id]
+        self.keys.pop(profile_id, None)
+
+    def key_status(self, profile: ServerProfile) -> SecretStatus:
+        return SecretStatus(profile.id in self.keys, "memory", self.warning)
+
+    def test(self, profile: ServerProfile, key: str | None) -> ServerFacts:
+        found = self.facts[profile.address]
+        if isinstance(found, Exception):
+            raise found
+        return found
