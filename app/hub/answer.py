@@ -153,6 +153,8 @@ def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home
 def _refused(source: Source, response: httpx2.Response) -> AppError:
     """The Hub's own answer to who may have the file, or that there is none."""
     status, code = response.status_code, response.headers.get("x-error-code", "EntryNotFound")
+    if not source.repo:
+        return words.not_given(source, response.url.host, status)
     if status in (404, 410) and code == "EntryNotFound":
         return words.missing(source)
     with_token = source.token is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Protocol
 
@@ -27,6 +26,8 @@ def hasher(checksum: str, size: int) -> Hasher:
     The Hub names large files by their SHA-256 (Git LFS) and small ones as Git does: the SHA-1 of
     "blob", the size in bytes and the content.
     """
+    import hashlib
+
     if is_sha256(checksum):
         return hashlib.sha256()
     git = hashlib.sha1(usedforsecurity=False)

@@ -19,10 +19,10 @@ Origin = tuple[str, str | None, int | None]
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a repository at one commit.
+    """A file of a repository at one commit, or one of a package index.
 
-    url: on the Hub. name: for people. size in bytes. checksum: see `checksum.hasher`.
-    token: goes to the Hub's own origin and nowhere else.
+    url: on the Hub. repo: empty for an index. name: for people. size in bytes. checksum: see
+    `checksum.hasher`. token: goes to the Hub's own origin and nowhere else.
     """
 
     url: str
@@ -60,7 +60,22 @@ def missing(source: Source) -> AppError:
     )
 
 
+def not_given(source: Source, host: str, status: int) -> AppError:
+    """Of a package index."""
+    return ServerFailed(
+        f"{host} does not give out {source.name}.",
+        f"It answers with the error {status}, although the package index names the file.",
+        "Check the name and password in the index's address, or try again later.",
+    )
+
+
 def changed(source: Source) -> AppError:
+    if not source.repo:
+        return FileChanged(
+            f"{source.name} is not the file that Hearth was made for.",
+            "The package index has other content, or another size, under this name.",
+            "Try again later, or use another package index; what has come was not mixed.",
+        )
     return FileChanged(
         f"{source.name} is not the file that was chosen any more.",
         "The Hub now has other content, or another size, under the same name.",
@@ -80,14 +95,18 @@ def busy(source: Source, host: str) -> AppError:
     return ServerFailed(
         f"{host} asks for a pause before it sends more of {source.name}.",
         "It has had too many requests from this address.",
-        "Wait a while, then resume the download; a token of your own allows more.",
+        "Wait a while, then resume the download; a token of your own allows more."
+        if source.repo
+        else "Wait a while, then try again; what has come is kept.",
     )
 
 
 def address_refused(source: Source, host: str, status: int) -> AppError:
     return ServerFailed(
         f"{host} does not give out {source.name}.",
-        f"The Hub leads there, but that server answers {status}, also to a fresh address.",
+        f"The Hub leads there, but that server answers {status}, also to a fresh address."
+        if source.repo
+        else f"The package index leads there, but that server answers {status}.",
         "Check whether a firewall or proxy changes addresses, then resume the download.",
     )
 
@@ -118,8 +137,13 @@ def nonsense(source: Source, host: str, why: str) -> AppError:
 
 
 def wrong_bytes(source: Source) -> AppError:
+    announced = (
+        "Its bytes are not those that the Hub announced, by their checksum."
+        if source.repo
+        else "Its bytes are not those that Hearth was made for, by their checksum."
+    )
     return WrongBytes(
         f"{source.name} arrived damaged twice and was not kept.",
-        "Its bytes are not those that the Hub announced, by their checksum.",
+        announced,
         "Try again later or on another network; a proxy, a mirror or the memory may be faulty.",
     )

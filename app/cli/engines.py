@@ -1,0 +1,151 @@
+"""`hearth engines`: what there is, and vLLM installed, used, brought back and removed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from app.cli.interrupt import interruptible
+from app.cli.output import Output, size, table
+from app.core.engine_care import Check, Step
+from app.core.errors import AppError, EngineHindered
+from app.services.engine_care import EngineCare
+from app.wiring import Core
+
+INSTALLED = "vllm"
+_NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
+_BAR = 24
+
+
+class NotAsked(AppError):
+    """Nobody could be asked whether the price is all right."""
+
+    code = "not_asked"
+
+
+def manage_engines(core: Core, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status."""
+    if args.verb == "list":
+        return _list(core, out)
+    if args.verb == "use":
+        settings = core.choice.use(args.what)
+        out.value({"engine": settings.engine}, lambda: f"Engine: {settings.engine}")
+        return 0
+    _require_ours(args.what)
+    care = core.engine_care()
+    if args.verb == "install":
+        return _install(care, args, out)
+    if args.verb == "rollback":
+        now = care.rollback()
+        out.value({"version": now.version}, lambda: f"vLLM {now.version} is in use again.")
+    else:
+        care.remove()
+        out.value({"removed": INSTALLED}, lambda: "vLLM and all that came with it are gone.")
+    return 0
+
+
+def _require_ours(name: str) -> None:
+    if name != INSTALLED:
+        raise AppError(
+            f"There is nothing to install, switch or remove for “{name}”.",
+            "llama.cpp comes with Hearth, and other servers are not Hearth's own.",
+            "The engine that can be installed is vllm.",
+        )
+
+
+def _list(core: Core, out: Output) -> int:
+    chosen = core.settings.read().engine
+    rows = [_row(core, asdict(state), chosen) for state in core.statuses()]
+    out.value(rows, lambda: table([_cells(row) for row in rows]))
+    return 0
+
+
+def _row(core: Core, status: dict[str, Any], chosen: str) -> dict[str, Any]:
+    row = {**status, "chosen": status["name"] == chosen, "version": None, "previous": None}
+    if status["name"] != INSTALLED:
+        return row
+    care = core.engine_care()
+    state = care.state()
+    row |= asdict(state)
+    row["available"] = state.version is not None
+    row["why_not"] = None
+    if state.version is None:
+        finding = care.check("cuda").hindrance
+        row["why_not"] = f"{finding.what} {finding.do}" if finding else _NOT_INSTALLED
+    return row
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    parts = [
+        row["why_not"],
+        f"Kept to go back to: {row['previous']}." if row["previous"] else "",
+        "Chosen in the settings." if row["chosen"] else "",
+    ]
+    if row.get("unfinished_bytes"):
+        parts.append(f"{size(row['unfinished_bytes'])} are here of an unfinished installation.")
+    words = " ".join(part for part in parts if part)
+    return row["name"], "ready" if row["available"] else "not here", row["version"] or "", words
+
+
+def _install(care: EngineCare, args: argparse.Namespace, out: Output) -> int:
+    check = care.check(args.profile)
+    _show(check, out)
+    finding = check.hindrance
+    if finding is not None:
+        raise EngineHindered(finding.what, finding.why, finding.do)
+    if not args.yes and not _agreed(out):
+        out.note("Nothing was changed.")
+        return 1
+    said = ""
+
+    def show(step: Step) -> None:
+        nonlocal said
+        bar = "#" * round(step.share * _BAR)
+        out.rewrite(f"{step.phase:8} [{bar:.<{_BAR}}] {step.share:4.0%}  {step.words[:60]}")
+        if step.phase != said:
+            said = step.phase
+            if not sys.stderr.isatty():
+                out.note(f"{step.phase}: {step.words}")
+
+    try:
+        made = list(interruptible(lambda cancel: iter([care.install(args.profile, show, cancel)])))
+    except KeyboardInterrupt:
+        out.rewrite("")
+        out.note("What has come is kept; the same command goes on with it.")
+        raise
+    out.rewrite("")
+    out.value(
+        {"version": made[0].version, "profile": made[0].profile, "folder": str(made[0].folder)},
+        lambda: f"vLLM {made[0].version} is installed and in use.",
+    )
+    return 0
+
+
+def _show(check: Check, out: Output) -> None:
+    """What was looked at, a line each, and the price."""
+    for finding in check.findings:
+        mark = "ok" if finding.ok else "note" if finding.warning else "NO"
+        out.note(f"{mark:4}  {finding.what}")
+        if not finding.ok:
+            out.note(f"      {finding.why} {finding.do}")
+    price = check.price
+    if price is not None and price.disk_bytes:
+        out.note(
+            f"This downloads {size(price.download_bytes)}, takes up to {size(price.disk_bytes)} of "
+            f"the disk while it goes on and {size(price.kept_bytes)} after, and lasts about "
+            f"{price.minutes} minutes on a usual connection. Files come from the package indexes "
+            "that pip and uv are set to here."
+        )
+
+
+def _agreed(out: Output) -> bool:
+    if out.as_json or not sys.stdin.isatty():
+        raise NotAsked(
+            "Nobody could be asked whether this may be installed.",
+            "The command does not run at a terminal.",
+            "Add --yes to agree beforehand.",
+        )
+    print("Install it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}

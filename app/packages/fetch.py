@@ -1,0 +1,148 @@
+"""Locked files into a folder: found, transferred and checked; what has come is not asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.core.errors import WrongBytes
+from app.hub.checksum import hasher
+from app.hub.faults import Cancelled
+from app.hub.part import SUFFIX, Part, remove_part
+from app.hub.source import Source
+from app.hub.transfer import Checking, Receiving, Retrying, Terms, transfer
+from app.hub.transfer import Step as TransferStep
+from app.net import Gate
+from app.packages.links import Link
+from app.packages.lookup import Lookup, local
+from engines.cancel import CancelToken
+from engines.vllm.provision.lock import LockedFile
+
+_READ_BYTES = 1 << 20
+
+Found = tuple[LockedFile, Link]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """done, total: bytes of all files. name: of the one that comes. trouble: why it waits."""
+
+    done: int
+    total: int
+    name: str
+    trouble: str = ""
+
+
+class PackageFetcher:
+    """Brings files; blocking."""
+
+    def __init__(self, gate: Gate, terms: Terms) -> None:
+        self._gate = gate
+        self._terms = terms
+
+    def bring(
+        self,
+        files: Sequence[LockedFile],
+        lookup: Lookup,
+        folder: Path,
+        tell: Callable[[Progress], None],
+        cancel: CancelToken,
+    ) -> None:
+        """All files into the folder, under their names; their bytes are right then.
+
+        Raises Cancelled, AppError and OSError; what has come is gone on with by the next call.
+        """
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        counted = _Counted(files, tell)
+        for file in files:
+            if cancel.cancelled:
+                raise Cancelled
+            place = folder / file.name
+            if not _is_here(place, file):
+                self._bring(file, lookup, place, counted, cancel)
+            counted.finish(file, place.stat().st_size)
+
+    def _bring(
+        self,
+        file: LockedFile,
+        lookup: Lookup,
+        place: Path,
+        counted: _Counted,
+        cancel: CancelToken,
+    ) -> None:
+        link = lookup.find(file)
+        size = file.size or link.size or lookup.size(link)
+        part = place.with_name(place.name + SUFFIX)
+        path = local(link.address)
+        if path is not None:
+            _copy(path, part, file, counted, cancel)
+        else:
+            source = Source(link.address, "", file.name, size, file.sha256)
+            with self._gate.for_purpose("get an engine"):
+                transfer(
+                    self._gate.client,
+                    source,
+                    part,
+                    self._terms,
+                    lambda step: counted.hear(file, step),
+                    cancel,
+                )
+        part.replace(place)
+        remove_part(part)
+
+
+class _Counted:
+    """How much of all files is here."""
+
+    def __init__(self, files: Sequence[LockedFile], tell: Callable[[Progress], None]) -> None:
+        self._total = sum(it.size for it in files)
+        self._done = 0
+        self._tell = tell
+
+    def hear(self, file: LockedFile, step: TransferStep) -> None:
+        match step:
+            case Receiving(done) | Checking(done):
+                self.at(file, done)
+            case Retrying(error, seconds):
+                trouble = f"{error.what} Trying again in {seconds:.0f} s."
+                self._tell(Progress(self._done, self._total, file.name, trouble))
+
+    def at(self, file: LockedFile, done: int) -> None:
+        now = self._done + done
+        self._tell(Progress(now, max(self._total, now), file.name))
+
+    def finish(self, file: LockedFile, size: int) -> None:
+        self._done += size
+        if not file.size:
+            self._total += size  # nobody had said how large it is
+        self._tell(Progress(self._done, max(self._total, self._done), file.name))
+
+
+def _is_here(place: Path, file: LockedFile) -> bool:
+    """Whether the file has come whole. One that has been changed since does not count."""
+    if not place.exists():
+        return False
+    read = hasher(file.sha256, 0)
+    with place.open("rb") as opened:
+        while piece := opened.read(_READ_BYTES):
+            read.update(piece)
+    return read.hexdigest() == file.sha256
+
+
+def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
+    """From a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
+    remove_part(part)
+    with Part(part, path.stat().st_size, file.sha256) as copied, path.open("rb") as source:
+        while piece := source.read(_READ_BYTES):
+            if cancel.cancelled:
+                raise Cancelled
+            copied.write(piece)
+            counted.at(file, copied.size)
+        if not copied.right:
+            raise WrongBytes(
+                f"{path.name} in {path.parent} is not the file that Hearth was made for.",
+                "Its bytes are others, by their checksum.",
+                "Remove it, or replace it by the file that its makers have published.",
+            )
+        copied.sync()

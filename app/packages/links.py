@@ -1,0 +1,79 @@
+"""The files that a page of an index names: PEP 691 (JSON) and PEP 503 (HTML); pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from urllib.parse import unquote, urljoin, urlsplit
+
+JSON = "application/vnd.pypi.simple.v1+json"
+ACCEPT = f"{JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A file at an address. sha256, size: None where the page does not say."""
+
+    name: str
+    address: str
+    sha256: str | None = None
+    size: int | None = None
+
+
+def links_of(text: str, kind: str, address: str) -> list[Link]:
+    """The files of a page. kind: its content type. address: of the page, after redirects.
+
+    Raises ValueError where it is no such page.
+    """
+    if "json" in kind:
+        return _from_json(text, address)
+    parser = _Anchors(address)
+    parser.feed(text)
+    return parser.links
+
+
+def _from_json(text: str, address: str) -> list[Link]:
+    found = []
+    try:
+        for file in json.loads(text)["files"]:
+            size = file.get("size")
+            found.append(
+                Link(
+                    str(file["filename"]),
+                    urljoin(address, file["url"]),
+                    _lower(file.get("hashes", {}).get("sha256")),
+                    size if isinstance(size, int) else None,
+                )
+            )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a list of files: {error}") from error
+    return found
+
+
+class _Anchors(HTMLParser):
+    """Collects what a page links to; `<base>` counts."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._base = address
+        self.links: list[Link] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        to = dict(attrs).get("href")
+        if not to:
+            return
+        if tag == "base":
+            self._base = urljoin(self._base, to)
+        elif tag == "a":
+            whole = urljoin(self._base, to)
+            address, _, fragment = whole.partition("#")
+            name = unquote(urlsplit(address).path).rsplit("/", 1)[-1]
+            hashed = _SHA256.search(fragment)
+            self.links.append(Link(name, address, hashed and hashed[1].lower()))
+
+
+def _lower(value: object) -> str | None:
+    return value.lower() if isinstance(value, str) else None

@@ -1,0 +1,168 @@
+"""Where a locked file lies: looked up in the user's indexes, by its hash."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from app.core.errors import AppError, EngineFileMissing, NoConnection, ServerFailed
+from app.hub.retry import is_transient
+from app.net import Gate, explained
+from app.packages.config import Indexes
+from app.packages.links import ACCEPT, Link, links_of
+from engines.vllm.provision.lock import LockedFile
+
+if TYPE_CHECKING:
+    import httpx2
+
+_ATTEMPTS = 3
+
+
+class Lookup:
+    """Finds files; asks each place once for each project. Not for several threads."""
+
+    def __init__(self, gate: Gate, indexes: Indexes) -> None:
+        self._gate = gate
+        self._indexes = indexes
+        self._pages: dict[str, list[Link]] = {}
+
+    def find(self, file: LockedFile) -> Link:
+        """Its link: what lies on this computer first. Raises AppError."""
+        troubles: list[AppError] = []
+        for place in self._places(file.project):
+            try:
+                links = self._links(place)
+            except AppError as error:
+                troubles.append(error)
+                continue
+            for link in links:
+                if is_it(link, file):
+                    return link
+        if troubles:
+            raise troubles[0]
+        raise self._missing(file)
+
+    def size(self, link: Link) -> int:
+        """Its size in bytes, where neither lock nor index say. Raises AppError."""
+        path = local(link.address)
+        if path is not None:
+            return path.stat().st_size
+        length = self._asked("HEAD", link.address).headers.get("content-length", "")
+        if not length.isdigit():
+            raise ServerFailed(
+                f"{_host(link.address)} does not say how large {link.name} is.",
+                "Without that Hearth cannot tell when it is whole.",
+                "Try again later, or use another package index.",
+            )
+        return int(length)
+
+    def _places(self, project: str) -> list[str]:
+        """Folders and pages of links, then the pages of a project; local ones first."""
+        pages = [f"{it.rstrip('/')}/{project}/" for it in self._indexes.indexes]
+        return sorted([*self._indexes.links, *pages], key=lambda it: local(it) is None)
+
+    def _links(self, place: str) -> list[Link]:
+        if place not in self._pages:
+            path = local(place)
+            self._pages[place] = _listed(path) if path is not None else self._page(place)
+        return self._pages[place]
+
+    def _page(self, address: str) -> list[Link]:
+        response = self._asked("GET", address)
+        if response.status_code == 404:
+            return []  # the index does not have this project
+        kind = response.headers.get("content-type", "text/html")
+        try:
+            return links_of(response.text, kind, str(response.url))
+        except ValueError as error:
+            raise ServerFailed(
+                f"{_host(address)} does not answer like a package index.",
+                f"Its page cannot be read: {error}.",
+                "Check the addresses of package indexes in pip's or uv's configuration.",
+            ) from error
+
+    def _asked(self, method: str, address: str) -> httpx2.Response:
+        """The answer, whole: 200, or 404 to a GET. Again after what passes. Raises AppError."""
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(NoConnection, _Passing):
+                return self._asked_once(method, address)
+        return self._asked_once(method, address)
+
+    def _asked_once(self, method: str, address: str) -> httpx2.Response:
+        import httpx2
+
+        headers = {"Accept": ACCEPT} if method == "GET" else {"Accept-Encoding": "identity"}
+        host = _host(address)
+        try:
+            with self._gate.for_purpose("get an engine"):
+                response = self._gate.client.request(method, address, headers=headers)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise explained(error, host) from error
+        if response.status_code == 200 or (response.status_code == 404 and method == "GET"):
+            return response
+        raise _refused(host, response.status_code)
+
+    def _missing(self, file: LockedFile) -> EngineFileMissing:
+        places = [_host(it) for it in self._places(file.project)]
+        where = ", ".join(dict.fromkeys(places)) or "nowhere, since no index is configured"
+        return EngineFileMissing(
+            f"{file.name} was not found.",
+            f"None of your package indexes has exactly this file. Hearth looked here: {where}.",
+            "Add an index that has it to pip's or uv's configuration, as extra-index-url or "
+            "find-links, then try again.",
+        )
+
+
+def is_it(link: Link, file: LockedFile) -> bool:
+    """By the hash where there is one; otherwise by the name, and the bytes will tell."""
+    if link.sha256 is not None:
+        return link.sha256 == file.sha256
+    return link.name == file.name
+
+
+def local(address: str) -> Path | None:
+    """The path that an address means, if it lies on this computer."""
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        path = unquote(parts.path)
+        return Path(path.lstrip("/") if sys.platform == "win32" else path)
+    return None if parts.scheme in {"http", "https"} else Path(address).expanduser()
+
+
+def _listed(place: Path) -> list[Link]:
+    """The files of a folder, or those that a page in it or at it names."""
+    page = place / "index.html" if place.is_dir() else place
+    if page.is_file():
+        text = page.read_text(encoding="utf-8", errors="replace")
+        return links_of(text, "text/html", page.absolute().as_uri())
+    if not place.is_dir():
+        return []
+    return [Link(it.name, it.absolute().as_uri()) for it in sorted(place.iterdir())]
+
+
+def _host(address: str) -> str:
+    """Never the whole address: it can hold a name and a password."""
+    return urlsplit(address).hostname or address
+
+
+class _Passing(ServerFailed):
+    """May be better at once."""
+
+
+def _refused(host: str, status: int) -> ServerFailed:
+    why = f"It answers with the error {status}."
+    if status in (401, 403):
+        return ServerFailed(
+            f"The package index {host} does not let Hearth in.",
+            why,
+            "Check the name and password in its address, in pip's or uv's configuration.",
+        )
+    kind = _Passing if is_transient(status) else ServerFailed
+    return kind(
+        f"The package index {host} does not answer as it should.",
+        why,
+        "Try again later, or check its address in pip's or uv's configuration.",
+    )

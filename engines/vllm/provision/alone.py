@@ -1,0 +1,50 @@
+"""One at a time: whoever changes vLLM's environments holds a lock that ends with its holders."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
+
+_LOOK_S = 0.2
+
+
+@contextmanager
+def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Iterator[int]:
+    """Hold the lock of a folder; gives out its descriptor, which is to be inherited by children.
+
+    So a uv that outlives a killed Hearth keeps others out until it has ended too. waiting: called
+    once where somebody else holds the lock. Raises LoadCancelled while waiting, and OSError.
+    """
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (root / "lock").open("a") as file:
+        if not _lock(file.fileno()):
+            waiting()
+            while not _lock(file.fileno()):
+                if cancel.cancelled:
+                    raise LoadCancelled
+                time.sleep(_LOOK_S)
+        os.set_inheritable(file.fileno(), True)
+        yield file.fileno()
+
+
+def _lock(descriptor: int) -> bool:
+    """Try to lock; False when another holds it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

@@ -1,0 +1,89 @@
+"""A command that is run to its end, or ended with all that it has started by a cancel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
+
+_KEPT_LINES = 200
+
+
+class CommandFailed(Exception):
+    """A command ended otherwise than well. lines: the last that it has printed."""
+
+    def __init__(self, words: Sequence[str], status: int, lines: Sequence[str]) -> None:
+        super().__init__(f"{words[0]} ended with {status}: {' | '.join(lines[-5:])}")
+        self.status = status
+        self.lines = tuple(lines)
+
+    @property
+    def last(self) -> str:
+        """The last line that says something."""
+        return next((line.strip() for line in reversed(self.lines) if line.strip()), "")
+
+
+def run(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    cancel: CancelToken,
+    *,
+    holding: int | None = None,
+    heard: Callable[[str], None] = lambda _: None,
+) -> tuple[str, ...]:
+    """The last lines of what a command prints, on either of its streams.
+
+    holding: a descriptor that it inherits, see `alone`. heard: gets each line.
+    Raises LoadCancelled, CommandFailed, and OSError where it cannot be started.
+    """
+    lines: deque[str] = deque(maxlen=_KEPT_LINES)
+    with subprocess.Popen(
+        list(words),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(environment),
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+        pass_fds=() if holding is None or sys.platform == "win32" else (holding,),
+    ) as process:
+        forget = cancel.on_cancel(lambda: _end(process))
+        try:
+            for line in process.stdout or ():
+                lines.append(line.rstrip())
+                heard(line.rstrip())
+            status = process.wait()
+        finally:
+            forget()
+            _end(process)
+    if cancel.cancelled:
+        raise LoadCancelled
+    if status:
+        raise CommandFailed(words, status, tuple(lines))
+    return tuple(lines)
+
+
+_ending = threading.Lock()
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Kill the process and its group; nothing where it has ended."""
+    with _ending:
+        if process.returncode is not None:
+            return
+        if sys.platform == "win32":
+            process.kill()
+            return
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return  # it was faster

@@ -1,0 +1,182 @@
+"""An environment for vLLM, made by uv from files that are here: no connection is opened for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable
+from engines.vllm.provision.child import CommandFailed, run
+from engines.vllm.provision.home import SERVE, python_of
+from engines.vllm.provision.lock import Lock, Pythons
+
+_INHERITED = (
+    "HOME", "LANG", "LC_ALL", "PATH", "PYENV_ROOT", "TEMP", "TMP", "TMPDIR",
+    "UV_PYTHON_INSTALL_DIR", "USER", "XDG_DATA_HOME",
+)  # fmt: skip
+_OUTSIDE = (
+    "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE",
+)  # fmt: skip
+"""What a command that connects needs besides."""
+_UV_SETTINGS = {
+    "UV_NO_CONFIG": "1",
+    "UV_NO_PROGRESS": "1",
+    "UV_OFFLINE": "1",
+    "UV_PYTHON_DOWNLOADS": "never",
+}
+
+
+@dataclass(frozen=True)
+class Making:
+    """What is made, where, and how it is watched.
+
+    folder: of the environment. files: the folder that the wheels lie in. scratch: for caches;
+    removed by whoever made it. holding: see `alone`.
+    """
+
+    lock: Lock
+    folder: Path
+    files: Path
+    scratch: Path
+    holding: int
+    cancel: CancelToken
+
+    def create(self, python: tuple[int, int]) -> None:
+        """An empty environment, in place of what is there. Raises as `child.run` does."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._uv("venv", "--python", _interpreter(python), "--no-project", str(self.folder))
+
+    def fill(self) -> None:
+        """Install the files of the lock, and nothing else. Raises as `child.run` does."""
+        requirements = self.scratch / "requirements.txt"
+        requirements.write_text(self.lock.requirements, encoding="utf-8")
+        self._uv(
+            "pip", "install", "--no-index", "--no-deps", "--require-hashes", "--no-build",
+            "--python", str(python_of(self.folder)), "--find-links", str(self.files),
+            "--requirements", str(requirements),
+        )  # fmt: skip
+        if self.lock.distribution != "vllm":
+            self._name_it_vllm()
+
+    def fetch_kernels(self, heard: Callable[[str], None]) -> None:
+        """Have vLLM install the compiled kernels of this card, which spares minutes at its start.
+
+        It brings them itself from where its makers keep them, without Hearth's gate. Raises as
+        `child.run` does; the environment works without them too.
+        """
+        words = [str(python_of(self.folder)), *SERVE[:2], "download-kernels"]
+        outside = {it: os.environ[it] for it in _both_cases(_OUTSIDE) if it in os.environ}
+        environment = quiet(self.folder, self.scratch, os.environ) | outside
+        environment["PATH"] = os.pathsep.join([str(Path(uv()).parent), environment["PATH"]])
+        environment["UV_CACHE_DIR"] = str(self.scratch / "uv")
+        run(words, environment, self.cancel, holding=self.holding, heard=heard)
+
+    def try_it(self) -> None:
+        """Let vLLM say its version, which loads most of it.
+
+        Raises CommandFailed where it cannot or says another one, and as `child.run` does.
+        """
+        words = [str(python_of(self.folder)), *SERVE[:2], "--version"]
+        environment = quiet(self.folder, self.scratch, os.environ)
+        lines = run(words, environment, self.cancel, holding=self.holding)
+        said = (lines[-1] if lines else "").partition("+")[0].strip()
+        if said != self.lock.version:
+            raise CommandFailed(words, 0, [*lines, f"It calls itself {said or 'nothing'}."])
+
+    def _name_it_vllm(self) -> None:
+        """vLLM asks the environment for the version of “vllm”, whatever its package is called,
+        and sees by the version's local part that it is a build for processors."""
+        packages = next(self.folder.glob("lib/python*/site-packages"))
+        version = f"{self.lock.version}+{self.lock.profile}"
+        facts = packages / f"vllm-{version}.dist-info"
+        facts.mkdir()
+        text = f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}\n"
+        (facts / "METADATA").write_text(text, encoding="utf-8")
+        (facts / "RECORD").touch()
+
+    def _uv(self, *words: str) -> None:
+        environment = (
+            _kept(os.environ)
+            | _UV_SETTINGS
+            | {
+                "UV_CACHE_DIR": str(self.scratch / "uv"),
+            }
+        )
+        command = [uv(), *words]
+        run(command, environment, self.cancel, holding=self.holding)
+
+
+def uv() -> str:
+    """The program that comes with Hearth. Raises EngineUnavailable where it is missing."""
+    from uv import find_uv_bin
+
+    try:
+        return find_uv_bin()
+    except FileNotFoundError as error:
+        raise EngineUnavailable(
+            "vLLM cannot be installed: uv is missing.",
+            "It makes vLLM's environment, and belongs to Hearth's own installation.",
+            "Install Hearth anew, or put its packages back by starting it with run.py.",
+        ) from error
+
+
+def pythons_here(wanted: Pythons) -> Pythons:
+    """Those of the wanted versions of Python that uv finds on this computer."""
+    return tuple(it for it in wanted if _finds(it))
+
+
+def _finds(python: tuple[int, int]) -> bool:
+    words = [uv(), "python", "find", "--no-project", "--system", _interpreter(python)]
+    environment = _kept(os.environ) | _UV_SETTINGS
+    result = subprocess.run(words, capture_output=True, env=environment, check=False)
+    return result.returncode == 0
+
+
+def _interpreter(python: tuple[int, int]) -> str:
+    """What uv is asked for: the Python that runs Hearth, or any of that version on this computer.
+
+    One that is packed into Hearth serves nobody else.
+    """
+    if python == sys.version_info[:2] and not getattr(sys, "frozen", False):
+        return str(Path(sys.base_prefix) / "bin" / f"python{python[0]}.{python[1]}")
+    return f"{python[0]}.{python[1]}"
+
+
+def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
+    """Variables for a process of an environment: nothing of the user's own Python or of this
+    app's gets in, nothing is sent, and what it caches stays in a folder of ours.
+
+    folder: of the environment. now: the variables of this process.
+    """
+    return _kept(now) | {
+        "PATH": os.pathsep.join([str(folder / "bin"), now.get("PATH", "")]),
+        "VIRTUAL_ENV": str(folder),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "VLLM_CACHE_ROOT": str(caches / "vllm"),
+        "VLLM_CONFIG_ROOT": str(caches / "config"),
+        "XDG_CACHE_HOME": str(caches),
+        "XDG_CONFIG_HOME": str(caches / "config"),
+        "FLASHINFER_WORKSPACE_BASE": str(caches),
+        "TRITON_CACHE_DIR": str(caches / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
+    }
+
+
+def _kept(now: Mapping[str, str]) -> dict[str, str]:
+    """What of this process's variables the world around it needs to be found."""
+    return {name: now[name] for name in _INHERITED if name in now}
+
+
+def _both_cases(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names + tuple(name.lower() for name in names)

@@ -1,0 +1,173 @@
+"""Where vLLM's environments lie, and which of them is in use.
+
+::
+
+    engines/vllm/
+        current                       names the one in use and the one before it, a line each
+        lock                          held by whoever changes anything here
+        versions/0.33.0-cuda-1f2e3d4c/    an environment that was tried and is whole
+        versions/0.33.0-cuda-1f2e3d4c.part/    one that is being made
+        work/                         files that have come, and uv's cache
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.vllm.provision.lock import Lock, Profile
+
+PART = ".part"
+SERVE = ("-m", "vllm.entrypoints.cli.main", "serve")
+FACTS = "hearth.json"
+"""In an environment: what it is. Written last, so one without it is not whole."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment that is whole. runs: the first words of the server's command line.
+
+    size_bytes: what it took of the disk when it was made; 0 if nobody knows.
+    """
+
+    version: str
+    profile: Profile
+    folder: Path
+    size_bytes: int = 0
+
+    @property
+    def python(self) -> Path:
+        return python_of(self.folder)
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        return (str(self.python), *SERVE)
+
+
+def python_of(folder: Path) -> Path:
+    """The interpreter of an environment; vLLM's are always those of Linux."""
+    return folder / "bin" / "python"
+
+
+class EngineHome:
+    """The folder of vLLM's environments. Reading needs no lock; who changes it holds `alone`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.versions = root / "versions"
+        self.work = root / "work"
+
+    def current(self) -> Installed | None:
+        """The environment in use."""
+        return self._named(0)
+
+    def previous(self) -> Installed | None:
+        """The environment that `roll_back` brings back."""
+        return self._named(1)
+
+    def installed(self) -> tuple[Installed, ...]:
+        """All that are whole, by their names."""
+        found = (self._read(folder) for folder in self._folders() if folder.suffix != PART)
+        return tuple(it for it in found if it is not None)
+
+    def place(self, lock: Lock) -> Path:
+        """Where the environment of a lock lies once it is whole."""
+        return self.versions / f"{lock.version}-{lock.profile}-{lock.digest[:8]}"
+
+    def part(self, lock: Lock) -> Path:
+        """Where it is made."""
+        place = self.place(lock)
+        return place.with_name(place.name + PART)
+
+    def files(self, lock: Lock) -> Path:
+        """Where the files of a lock lie until it is made."""
+        return self.work / lock.digest[:16]
+
+    def found(self, lock: Lock) -> Installed | None:
+        """The environment of a lock, if it is whole."""
+        return self._read(self.place(lock))
+
+    def finish(self, lock: Lock) -> Installed:
+        """Make a part that was tried a whole environment."""
+        part, place = self.part(lock), self.place(lock)
+        size = sum(it.lstat().st_size for it in part.rglob("*") if it.is_file())
+        facts = {"version": lock.version, "profile": lock.profile, "size_bytes": size}
+        (part / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        part.replace(place)
+        return Installed(lock.version, lock.profile, place, size)
+
+    def switch(self, installed: Installed) -> None:
+        """Put one in use, in one step; the one before it stays, all others go."""
+        before = self.current()
+        if before is not None and before.folder == installed.folder:
+            return
+        self._write(installed, before)
+        self.tidy()
+
+    def roll_back(self) -> Installed | None:
+        """Put the previous one in use; None, and nothing is done, where there is none."""
+        now, before = self.current(), self.previous()
+        if before is not None:
+            self._write(before, now)
+        return before
+
+    def tidy(self) -> None:
+        """Remove half-made environments, and whole ones that are neither in use nor previous."""
+        kept = {it.folder for it in (self.current(), self.previous()) if it is not None}
+        for folder in self._folders():
+            if folder not in kept:
+                shutil.rmtree(folder)
+
+    def forget_work(self) -> None:
+        """Remove files that have come."""
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove all of it. First it goes out of use, so that half a removal is none in use."""
+        (self.root / "current").unlink(missing_ok=True)
+        self.tidy()
+        self.forget_work()
+
+    @property
+    def work_bytes(self) -> int:
+        """What files that have come take, of an installation that did not end."""
+        return sum(it.stat().st_size for it in self.work.rglob("*") if it.is_file())
+
+    @property
+    def half_made(self) -> bool:
+        return any(folder.suffix == PART for folder in self._folders())
+
+    def _folders(self) -> list[Path]:
+        if not self.versions.is_dir():
+            return []
+        return sorted(it for it in self.versions.iterdir() if it.is_dir())
+
+    def _named(self, line: int) -> Installed | None:
+        try:
+            names = (self.root / "current").read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return None
+        if len(names) <= line or names[line] != Path(names[line]).name or not names[line]:
+            return None
+        return self._read(self.versions / names[line])
+
+    def _write(self, now: Installed, before: Installed | None) -> None:
+        names = [it.folder.name for it in (now, before) if it is not None]
+        new = self.root / "current.new"
+        with new.open("w", encoding="utf-8") as file:
+            file.write("\n".join(names) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.root / "current")
+
+    def _read(self, folder: Path) -> Installed | None:
+        """None where the folder is no whole environment."""
+        try:
+            facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+            size = int(facts.get("size_bytes", 0))
+            return Installed(facts["version"], facts["profile"], folder, size)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None

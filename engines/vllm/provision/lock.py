@@ -1,0 +1,173 @@
+"""Which files an environment is made of: the lock that ships with Hearth, and the choice from it.
+
+A lock is two files: requirements with hashes, as uv wrote and reads them, and beside it the names,
+sizes and hashes of the files. Neither says where a file lies: that is the user's configuration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from packaging.tags import Tag
+
+Profile = Literal["cuda", "cpu"]
+"""cuda: the official build, for NVIDIA's cards. cpu: a build for processors, for tests."""
+
+Pythons = tuple[tuple[int, int], ...]
+_OLDEST_GLIBC = 5
+_OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+"""What PEP 600 calls aliases, by the second number of their glibc."""
+
+
+@dataclass(frozen=True)
+class LockedFile:
+    """A wheel. project: its name in an index. size in bytes. sha256: 64 hexadecimal digits."""
+
+    name: str
+    project: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """What files have to suit. machine: x86_64 or aarch64. glibc, python: major and minor."""
+
+    machine: str
+    glibc: tuple[int, int]
+    python: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """requirements: the text for uv. disk_bytes: of the environment once it is there.
+
+    pythons: the versions that it is made for, the best first. distribution: the package that holds
+    vLLM. version: what vLLM calls itself, without a local part.
+    """
+
+    profile: Profile
+    version: str
+    distribution: str
+    pythons: Pythons
+    disk_bytes: int
+    requirements: str
+    files: tuple[LockedFile, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Names this very set of files."""
+        return hashlib.sha256(self.requirements.encode()).hexdigest()
+
+    def chosen(self, target: Target) -> tuple[LockedFile, ...]:
+        """For each requirement that applies, the one file that suits the target best.
+
+        Raises LookupError with the name of a requirement that has none.
+        """
+        from packaging.requirements import Requirement
+
+        place = {tag: number for number, tag in enumerate(_tags(target))}
+        found = []
+        for line in _lines(self.requirements):
+            needed = Requirement(line)
+            if needed.marker is not None and not needed.marker.evaluate(_environment(target)):
+                continue
+            found.append(_best(needed.name, str(needed.specifier), self.files, place))
+        return tuple(found)
+
+
+def read_lock(folder: Path, profile: Profile) -> Lock:
+    """The lock of a profile in a folder of locks."""
+    facts: dict[str, Any] = json.loads((folder / f"{profile}.json").read_text(encoding="utf-8"))
+    files = (
+        LockedFile(name, _project(name), size, sha256)
+        for name, (size, sha256) in facts["files"].items()
+    )
+    return Lock(
+        profile,
+        facts["version"],
+        facts["distribution"],
+        tuple((int(major), int(minor)) for major, minor in facts["pythons"]),
+        facts["disk_bytes"],
+        (folder / f"{profile}.txt").read_text(encoding="utf-8"),
+        tuple(files),
+    )
+
+
+def _lines(requirements: str) -> list[str]:
+    """The requirements without their hashes."""
+    joined = requirements.replace("\\\n", " ").splitlines()
+    return [line.partition(" --hash=")[0].strip() for line in joined if line.strip()]
+
+
+def _best(
+    name: str, version: str, files: Sequence[LockedFile], place: dict[Tag, int]
+) -> LockedFile:
+    from packaging.utils import canonicalize_name, parse_wheel_filename
+
+    best: tuple[int, LockedFile] | None = None
+    for file in files:
+        if file.project != canonicalize_name(name):
+            continue
+        _, its_version, _, tags = parse_wheel_filename(file.name)
+        if f"=={its_version}" != version:
+            continue
+        fitting = min((place[tag] for tag in tags if tag in place), default=None)
+        if fitting is not None and (best is None or fitting < best[0]):
+            best = fitting, file
+    if best is None:
+        raise LookupError(name)
+    return best[1]
+
+
+def _tags(target: Target) -> list[Tag]:
+    """The tags that suit, the best first."""
+    from packaging.tags import compatible_tags, cpython_tags
+
+    platforms = _platforms(target)
+    major, minor = target.python
+    return [
+        *cpython_tags(target.python, platforms=platforms),
+        *compatible_tags(target.python, f"cp{major}{minor}", platforms),
+    ]
+
+
+def _platforms(target: Target) -> list[str]:
+    major, newest = target.glibc
+    found = []
+    for minor in range(newest, _OLDEST_GLIBC - 1, -1):
+        found.append(f"manylinux_{major}_{minor}_{target.machine}")
+        if minor in _OLD_NAMES:
+            found.append(f"{_OLD_NAMES[minor]}_{target.machine}")
+    return [*found, f"linux_{target.machine}"]
+
+
+def _environment(target: Target) -> dict[str, str]:
+    """What the markers of requirements are evaluated with (PEP 508)."""
+    version = ".".join(map(str, target.python))
+    return {
+        "implementation_name": "cpython",
+        "implementation_version": f"{version}.0",
+        "os_name": "posix",
+        "platform_machine": target.machine,
+        "platform_python_implementation": "CPython",
+        "platform_release": "",
+        "platform_system": "Linux",
+        "platform_version": "",
+        "python_full_version": f"{version}.0",
+        "python_version": version,
+        "sys_platform": "linux",
+    }
+
+
+def _project(name: str) -> str:
+    from packaging.utils import canonicalize_name
+
+    return canonicalize_name(name.split("-", 1)[0])

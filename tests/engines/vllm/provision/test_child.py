@@ -1,0 +1,148 @@
+"""Commands that are run to their end, cancelled, and kept alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
+from engines.vllm.provision.alone import alone
+from engines.vllm.provision.child import CommandFailed, run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these run inside WSL2 there")
+
+
+def is_held(root: Path) -> bool:
+    """Whether somebody is at work on a folder just now."""
+    at_once = CancelToken()
+    at_once.cancel()
+    try:
+        with alone(root, lambda: None, at_once):
+            return False
+    except LoadCancelled:
+        return True
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_both_streams_are_heard() -> None:
+    heard: list[str] = []
+    code = "import sys; print('one', flush=True); print('two', file=sys.stderr)"
+    assert run(python(code), os.environ, CancelToken(), heard=heard.append) == ("one", "two")
+    assert heard == ["one", "two"]
+
+
+def test_it_sees_only_what_it_is_given() -> None:
+    code = "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))"
+    assert run(python(code), {"ONE": "1"}, CancelToken()) == ("['ONE']",)
+
+
+def test_a_failure_has_its_last_words() -> None:
+    with pytest.raises(CommandFailed) as caught:
+        run(python("print('so it is'); print(); raise SystemExit(3)"), os.environ, CancelToken())
+    assert (caught.value.status, caught.value.last) == (3, "so it is")
+
+
+def test_what_cannot_be_started_says_so() -> None:
+    with pytest.raises(FileNotFoundError):
+        run(["/there/is/no/such"], os.environ, CancelToken())
+
+
+def test_a_cancel_ends_it_and_what_it_has_started(tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    code = (
+        "import subprocess, sys, time, pathlib\n"
+        "it = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"pathlib.Path({str(place)!r}).write_text(str(it.pid))\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)"
+    )
+    cancel = CancelToken()
+
+    def heard(line: str) -> None:
+        threading.Thread(target=cancel.cancel).start()
+
+    with pytest.raises(LoadCancelled):
+        run(python(code), os.environ, cancel, heard=heard)
+    grandchild = int(place.read_text())
+    deadline = time.monotonic() + 10
+    while psutil.pid_exists(grandchild) and time.monotonic() < deadline:
+        if psutil.Process(grandchild).status() == psutil.STATUS_ZOMBIE:
+            break  # nobody is there to wait for it, so this computer's first process will
+        time.sleep(0.02)
+    else:
+        assert not psutil.pid_exists(grandchild)
+
+
+def test_cancelled_beforehand_it_ends_at_once() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(LoadCancelled):
+        run(python("import time; time.sleep(60)"), os.environ, cancel)
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    order: list[str] = []
+    second = threading.Event()
+
+    def other() -> None:
+        with alone(tmp_path, second.set, CancelToken()):
+            order.append("second")
+
+    with alone(tmp_path, lambda: None, CancelToken()):
+        assert is_held(tmp_path)
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert second.wait(10)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
+    assert not is_held(tmp_path)
+
+
+def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
+    cancel = CancelToken()
+    with (
+        alone(tmp_path, lambda: None, CancelToken()),
+        pytest.raises(LoadCancelled),
+        alone(tmp_path, cancel.cancel, cancel),
+    ):
+        pass
+
+
+def test_a_child_that_outlives_its_parent_keeps_others_out(tmp_path: Path) -> None:
+    """As uv does where Hearth is killed: it must not write into what the next one makes."""
+    code = (
+        "import os, signal, subprocess, sys\n"
+        "from pathlib import Path\n"
+        "from engines.cancel import CancelToken\n"
+        "from engines.vllm.provision.alone import alone\n"
+        f"with alone(Path({str(tmp_path)!r}), lambda: None, CancelToken()) as holding:\n"
+        "    it = subprocess.Popen([sys.executable, '-c', 'input()'], pass_fds=[holding])\n"
+        "    print(it.pid, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    with subprocess.Popen(
+        python(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[4]
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.wait()
+        assert is_held(tmp_path)
+        assert parent.stdin is not None
+        parent.stdin.close()
+        deadline = time.monotonic() + 10
+        while is_held(tmp_path) and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert not is_held(tmp_path)
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie"

@@ -1,0 +1,122 @@
+"""What a computer has to have for vLLM, by values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engines.vllm.provision.preflight import Card, Facts, Finding, hindered, preflight
+
+GB = 1_000_000_000
+CARD = Card("RTX 4090", (8, 9), 24 * GB, 22 * GB)
+GOOD = Facts(
+    system="linux",
+    machine="x86_64",
+    glibc=(2, 35),
+    driver="580.65",
+    cuda=(13, 0),
+    cards=(CARD,),
+    disk_bytes=100 * GB,
+    compiler="/usr/bin/gcc",
+    pythons=((3, 12),),
+)
+
+
+def codes(findings: tuple[Finding, ...]) -> list[str]:
+    return [it.code for it in findings]
+
+
+def wrong(facts: Facts) -> Finding:
+    """The one finding that is not well."""
+    (found,) = [it for it in preflight(facts, "cuda", 0, ((3, 12),)) if not it.ok]
+    assert found.what
+    assert found.why
+    assert found.do
+    return found
+
+
+def test_a_good_computer_has_a_line_for_each_thing() -> None:
+    findings = preflight(GOOD, "cuda", 0, ((3, 12),))
+    assert all(it.ok and it.what and not it.do for it in findings)
+    assert codes(findings) == [
+        "system", "glibc", "cuda", "capability", "vram", "disk", "python", "compiler",
+    ]  # fmt: skip
+    assert hindered(findings) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "code", "word"),
+    [
+        (replace(GOOD, machine="riscv64"), "machine", "riscv64"),
+        (replace(GOOD, glibc=(2, 28)), "glibc", "2.28"),
+        (replace(GOOD, glibc=None), "glibc", "Alpine"),
+        (replace(GOOD, cuda=None, cards=()), "driver", "driver"),
+        (replace(GOOD, cuda=(12, 8)), "cuda", "12.8"),
+        (replace(GOOD, cards=(replace(CARD, capability=(6, 1)),)), "capability", "6.1"),
+        (replace(GOOD, disk_bytes=24 * GB), "disk", "24.0 GB"),
+        (replace(GOOD, pythons=((3, 11),)), "python", "3.12"),
+    ],
+)
+def test_what_forbids_it(facts: Facts, code: str, word: str) -> None:
+    found = wrong(facts)
+    assert found.code == code
+    assert word in f"{found.what} {found.why}"
+    assert hindered(preflight(facts, "cuda", 0, ((3, 12),))) == found
+
+
+@pytest.mark.parametrize(
+    ("facts", "code"),
+    [
+        (replace(GOOD, cards=(replace(CARD, free_bytes=2 * GB),)), "vram"),
+        (replace(GOOD, compiler=None), "compiler"),
+    ],
+)
+def test_what_is_only_worth_knowing(facts: Facts, code: str) -> None:
+    assert wrong(facts).code == code
+    assert wrong(facts).warning
+    assert hindered(preflight(facts, "cuda")) is None
+
+
+def test_the_edges_are_good_enough() -> None:
+    card = replace(CARD, capability=(7, 5), free_bytes=6 * GB)
+    edge = replace(GOOD, glibc=(2, 31), cuda=(13, 0), cards=(card,), disk_bytes=25 * GB)
+    assert hindered(preflight(edge, "cuda")) is None
+
+
+def test_the_best_card_counts() -> None:
+    old = Card("GT 1030", (6, 1), 2 * GB, 2 * GB)
+    assert all(it.ok for it in preflight(replace(GOOD, cards=(old, CARD)), "cuda"))
+
+
+def test_a_processor_needs_no_card_and_less_room() -> None:
+    facts = replace(GOOD, cuda=None, cards=(), compiler=None, disk_bytes=3 * GB)
+    findings = preflight(facts, "cpu", 3 * GB, ((3, 12),))
+    assert codes(findings) == ["system", "glibc", "disk", "python"]
+    assert all(it.ok for it in findings)
+    assert hindered(preflight(facts, "cpu", 3 * GB + 1)) is not None
+
+
+def test_a_lock_that_takes_more_than_usual_needs_more() -> None:
+    assert hindered(preflight(GOOD, "cuda", 101 * GB)) is not None
+
+
+def test_windows_without_and_with_wsl2() -> None:
+    bare = preflight(Facts("win32", "x86_64", None), "cuda")
+    assert codes(bare) == ["wsl"]
+    assert "wsl --install" in bare[0].do
+    inside = preflight(replace(GOOD, system="win32", wsl=("Ubuntu",)), "cuda")
+    assert "Ubuntu" in inside[0].what
+    assert hindered(inside) == inside[0]
+    assert codes(inside)[1:4] == ["glibc", "cuda", "capability"]
+    assert all(it.ok for it in inside[1:])
+
+
+def test_inside_wsl2_it_is_linux() -> None:
+    findings = preflight(replace(GOOD, in_wsl=True), "cuda")
+    assert "WSL2" in findings[0].what
+    assert hindered(findings) is None
+
+
+def test_macos_has_no_vllm() -> None:
+    assert codes(preflight(Facts("darwin", "aarch64", None), "cuda")) == ["system"]
