@@ -1,0 +1,204 @@
+"""The command line and the environment of a worker, from a plan: pure.
+
+Source: vLLM 0.32 and 0.33, `vllm serve --help=all`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engines.checkpoint import Checkpoint
+from engines.types import KvType, LoadPlan
+from engines.vllm.memory import cpu_cache_gib
+from engines.vllm.provision.home import Installed
+from engines.vllm.speculation import Speculation
+
+KEY: Final = "VLLM_API_KEY"
+MODEL: Final = "model"
+"""What the worker calls its model."""
+
+_KEPT: Final = (
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_PATH", "CC", "CXX",
+    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+    "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
+)  # fmt: skip
+"""Of Hearth's own environment. Paths to libraries and modules are not for another Python."""
+
+_MENDING: Final = Path(__file__).with_name("mending")
+_SMALL: Final = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a worker listens: at a socket in a private folder, or at a port with a key.
+
+    folder: its caches and its log, in Hearth's own. scratch: a private folder of this worker
+    alone, for what its processes tell each other; its path has to be short.
+    """
+
+    folder: Path
+    scratch: Path
+    socket: Path | None = None
+    port: int = 0
+    key: str = ""
+
+    @property
+    def base(self) -> str:
+        """The address for requests; at a socket the host is a word that stands for it."""
+        return "http://worker" if self.socket is not None else f"http://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """words: nothing in them is secret. environment: all of it. notes: what differs, a sentence
+    each.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def command(
+    plan: LoadPlan,
+    installed: Installed,
+    place: Place,
+    checkpoint: Checkpoint,
+    *,
+    drafts: Speculation | None,
+    share: float | None,
+    cards: Sequence[int],
+    outside: Mapping[str, str],
+) -> Command:
+    """share: of the cards' memory, see `memory_share`. cards: as the driver counts them.
+
+    outside: Hearth's own environment.
+    """
+    cpu = installed.profile == "cpu"
+    kv_words, notes = _kv_precision(plan.kv_type, cpu)
+    words = [
+        *installed.runs, str(plan.model),
+        "--served-model-name", MODEL,
+        *_listening(place),
+        "--max-model-len", str(plan.context),
+        "--max-num-seqs", str(max(1, plan.parallel)),
+        "--disable-uvicorn-access-log",
+        "--enable-per-request-metrics",
+        *kv_words,
+    ]  # fmt: skip
+    words += _on_processor(checkpoint) if cpu else _on_cards(plan, share, notes)
+    words += _adapters(plan)
+    if plan.nodes > 1:
+        words += ["--pipeline-parallel-size", str(plan.nodes)]
+        words += ["--distributed-executor-backend", "ray"]
+    if drafts is not None:
+        words += ["--speculative-config", json.dumps(drafts.config)]
+        words += ["--per-request-spec-decode-metrics", "summary"]
+        notes.append("With MTP, vLLM does not use the sampling settings min-p and logit bias.")
+    return Command(
+        tuple(words), _environment(plan, place, checkpoint, cpu, cards, outside), tuple(notes)
+    )
+
+
+def _listening(place: Place) -> list[str]:
+    if place.socket is not None:
+        return ["--uds", str(place.socket)]
+    return ["--host", "127.0.0.1", "--port", str(place.port)]
+
+
+def _kv_precision(kv_type: KvType, cpu: bool) -> tuple[list[str], list[str]]:
+    if kv_type == "f16":
+        return [], []
+    if cpu:
+        return [], [f"On the processor vLLM keeps keys and values in 16 bits, not as {kv_type}."]
+    return (
+        ["--kv-cache-dtype", "fp8"],
+        [f"vLLM keeps keys and values in 8 bits (fp8) where llama.cpp has {kv_type}."],
+    )
+
+
+def _on_processor(checkpoint: Checkpoint) -> list[str]:
+    # Compiling takes longer than it saves in a chat. A small model is computed in 32 bits, which
+    # processors without 16-bit arithmetic do faster, and which keeps near ties apart.
+    small = checkpoint.weight_bytes < _SMALL and checkpoint.precision in {"bf16", "fp16", "fp32"}
+    return ["--enforce-eager", "--dtype", "float32" if small else "auto"]
+
+
+def _on_cards(plan: LoadPlan, share: float | None, notes: list[str]) -> list[str]:
+    words = []
+    if share is not None:
+        words += ["--gpu-memory-utilization", f"{math.floor(share * 1000) / 1000:g}"]
+    if plan.tensor_parallel > 1:
+        words += ["--tensor-parallel-size", str(plan.tensor_parallel)]
+    if plan.experts_in_ram:
+        notes.append("vLLM keeps all experts on the cards.")
+    return words
+
+
+def _adapters(plan: LoadPlan) -> list[str]:
+    if not plan.adapters:
+        return []
+    words = ["--enable-lora", "--max-loras", str(len(plan.adapters)), "--lora-modules"]
+    words += [f"{it.name}={it.path}" for it in plan.adapters]
+    return [*words, "--max-lora-rank", str(max(_rank(it.path) for it in plan.adapters))]
+
+
+def _rank(adapter: Path) -> int:
+    """The next of the ranks that vLLM has room for; 16, its own default, where none is told."""
+    try:
+        told = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+        rank = int(told["r"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 16
+    return next((it for it in (1, 8, 16, 32, 64, 128, 256, 320, 512) if it >= rank), 512)
+
+
+def _environment(
+    plan: LoadPlan,
+    place: Place,
+    checkpoint: Checkpoint,
+    cpu: bool,
+    cards: Sequence[int],
+    outside: Mapping[str, str],
+) -> dict[str, str]:
+    """Off line, silent, and with all caches in Hearth's folder."""
+    caches = place.folder / "caches"
+    environment = {name: outside[name] for name in _KEPT if name in outside}
+    environment |= {
+        "TMPDIR": str(place.scratch),
+        "VLLM_RPC_BASE_PATH": str(place.scratch),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+        "VLLM_CACHE_ROOT": str(caches / "vllm"),
+        "VLLM_CONFIG_ROOT": str(caches / "vllm-config"),
+        "HF_HOME": str(caches / "hub"),
+        "XDG_CACHE_HOME": str(caches / "other"),
+        "XDG_CONFIG_HOME": str(caches / "config"),
+        "TRITON_CACHE_DIR": str(caches / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
+        "FLASHINFER_WORKSPACE_BASE": str(caches / "flashinfer"),
+        "CUDA_CACHE_PATH": str(caches / "cuda"),
+    }
+    if plan.nodes == 1:
+        environment["VLLM_HOST_IP"] = "127.0.0.1"
+    if place.key:
+        environment[KEY] = place.key
+    if cpu:
+        space = cpu_cache_gib(checkpoint, plan.context, max(1, plan.parallel))
+        environment["VLLM_CPU_KVCACHE_SPACE"] = str(space)
+        environment["PYTHONPATH"] = str(_MENDING)
+        if plan.threads:
+            environment.setdefault("OMP_NUM_THREADS", str(plan.threads))
+    elif cards:
+        environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+        environment.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, cards)))
+    return environment

@@ -1,0 +1,62 @@
+"""Shows whether a greedy answer with drafts is the answer without; vLLM has to start for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Final
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
+from engines.openai.answering import answer
+from engines.types import ChatRequest, Done, LoadPlan, MtpCheck, ReasoningDelta, TextDelta
+from engines.vllm.running import Running
+
+_TOKENS: Final = 128
+
+
+def check_mtp(
+    start: Callable[[LoadPlan], Running],
+    plan: LoadPlan,
+    request: ChatRequest,
+    depth: int,
+    cancel: CancelToken,
+) -> MtpCheck:
+    """Answer twice and compare; last with the drafts that the plan has, so that fewer starts do.
+
+    The tokens are those into which the texts are cut: where a character is written in several
+    ways, equal texts count as equal. The gap cannot be told: vLLM gives no logits.
+    Raises MtpUnavailable, LoadCancelled and what a start raises.
+    """
+    greedy = replace(
+        request,
+        sampling=replace(request.sampling, temperature=0.0),
+        max_tokens=request.max_tokens or _TOKENS,
+    )
+    plans = [replace(plan, draft_max=0), replace(plan, draft_max=depth)]
+    if plan.draft_max == depth:
+        plans.reverse()
+    found = {}
+    for one in plans:
+        running = start(one)
+        found[one.draft_max] = _answer(running, greedy, cancel)
+    (plain, _), (drafted, accepted) = found[0], found[depth]
+    for at, (one_token, other) in enumerate(zip_longest(plain, drafted)):
+        if one_token != other:
+            return MtpCheck(False, at, depth, accepted)
+    return MtpCheck(True, len(plain), depth, accepted)
+
+
+def _answer(running: Running, request: ChatRequest, cancel: CancelToken) -> tuple[list[int], int]:
+    """Its tokens, and how many of them were drafted."""
+    text, accepted = "", 0
+    for event in answer(request, running.via, cancel):
+        if isinstance(event, TextDelta | ReasoningDelta):
+            text += event.text
+        elif isinstance(event, Done):
+            accepted = event.mtp.accepted
+    if cancel.cancelled:
+        raise LoadCancelled
+    body = {"model": running.via.model, "prompt": text, "add_special_tokens": False}
+    return running.via.client.tokenize(body) or [], accepted

@@ -1,0 +1,301 @@
+"""The vLLM engine: starts a worker for a checkpoint, looks after it, and answers through it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Final
+
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import EngineError, EngineFailed, LoadCancelled
+from engines.hardware.nvidia import load_nvml
+from engines.hardware.values import Hardware
+from engines.openai.answering import answer, measure
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    LoadedModel,
+    LoadPlan,
+    Measured,
+    MtpCheck,
+)
+from engines.vllm.card_users import card_users
+from engines.vllm.command import command
+from engines.vllm.compare import check_mtp
+from engines.vllm.failures import Circumstances, gave_up
+from engines.vllm.gain_book import GainBook
+from engines.vllm.leftovers import reap
+from engines.vllm.log import Stage
+from engines.vllm.memory import card_numbers, memory_share, used_cards
+from engines.vllm.metrics import Metrics
+from engines.vllm.places import make_place, runs_folder
+from engines.vllm.preparing import prepare, require_installed
+from engines.vllm.provision.home import Installed
+from engines.vllm.running import Running, Setup
+from engines.vllm.worker import SILENT_S, Connect, Worker
+
+_CRASHES: Final = 3
+_WITHIN_S: Final = 600.0
+_PAUSE_S: Final = 1.0
+"""Doubled with each crash; after the first one there is no pause."""
+
+_FREED_S: Final = 8.0
+_FREED: Final = 300_000_000
+"""Bytes by which a card may be fuller behind a worker than it was before."""
+
+
+class VllmEngine:
+    """An `engines.base.Engine` on a vLLM worker.
+
+    installed: the environment in use. folder: caches, log and records lie there. connect: lends
+    clients. look: at the computer. outside: the environment that Hearth was started with.
+    It gives as many answers at once as the plan says.
+    """
+
+    name = "vllm"
+
+    def __init__(
+        self,
+        installed: Callable[[], Installed | None],
+        folder: Path,
+        connect: Connect,
+        look: Callable[[], Hardware],
+        silent_s: float = SILENT_S,
+    ) -> None:
+        self._installed = installed
+        self._folder = folder
+        self._connect = connect
+        self._look = look
+        self._silent_s = silent_s
+        self._book = GainBook(folder / "speeds.json")
+        self._lock = threading.Lock()
+        self._reviving = threading.Lock()
+        self._answers = 0
+        self._exclusive = False
+        self._setup: Setup | None = None
+        self._running: Running | None = None
+        self._worker: Worker | None = None
+        self._crashes: deque[float] = deque(maxlen=_CRASHES)
+
+    @property
+    def log_tail(self) -> tuple[str, ...]:
+        """The last lines of the worker's log, or of the last worker's."""
+        return self._worker.tail if self._worker else ()
+
+    @property
+    def stage(self) -> Stage | None:
+        """How far a start has come, with words for it; None where there is no worker."""
+        return self._worker.stage if self._worker else None
+
+    @property
+    def worker(self) -> Worker | None:
+        """The present worker, or the last one."""
+        return self._worker
+
+    @property
+    def well(self) -> bool:
+        """Whether a worker is there and says that it is well."""
+        running = self._running
+        return running is not None and running.worker.well()
+
+    def metrics(self) -> Metrics | None:
+        """The worker's figures now; None where there is none. Raises EngineError."""
+        running = self._running
+        return running.worker.metrics() if running else None
+
+    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
+        with self._alone():
+            self._unload()
+            self._crashes.clear()
+            if cancel.cancelled:
+                raise LoadCancelled
+            installed = require_installed(self._installed())
+            setup = prepare(plan, installed, self._look())
+            report = self._start(setup, progress, cancel).report
+            self._setup = setup
+            return report
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """See that the loaded model's worker runs; `chat` does it itself, but tells no progress.
+
+        Raises EngineError, also where it keeps crashing, or LoadCancelled.
+        """
+        with self._alone():
+            return self._alive(progress, cancel).report
+
+    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
+        """Answer the request; a worker that has crashed is started again first. See `Engine.chat`.
+
+        MTP is as the worker was started: where the request wants it otherwise, `Done` says so.
+        """
+        with self._answering():
+            with self._reviving:
+                running = self._alive(lambda _: None, cancel)
+            try:
+                for event in answer(request, running.via, cancel):
+                    if isinstance(event, Done):
+                        running.learn(event.usage.completion_tokens, event.timing.decode_tok_s)
+                    yield event
+            except EngineError as error:
+                if running.worker.well():
+                    raise
+                raise self._crashed(running) from error
+
+    def measure(self, request: ChatRequest) -> Measured:
+        """Count what the request takes. See `Engine.measure`."""
+        running = self._running
+        if running is None:
+            raise _nothing_loaded()
+        return measure(request, running.via)
+
+    def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
+        """Compare answers with and without drafts: two starts. See `Engine.check_mtp`.
+
+        The worker runs as before afterwards. Raises LoadCancelled if it was stopped before that.
+        """
+        with self._alone():
+            setup = self._setup
+            if setup is None:
+                raise _nothing_loaded()
+            installed = require_installed(self._installed())
+
+            def start(plan: LoadPlan) -> Running:
+                if self._running is None or self._running.setup.plan != plan:
+                    self._unload()
+                    prepared = prepare(plan, installed, self._look(), drafting_needed=True)
+                    self._start(prepared, lambda _: None, cancel)
+                assert self._running is not None  # noqa: S101  started
+                return self._running
+
+            try:
+                return check_mtp(start, setup.plan, request, depth, cancel)
+            finally:
+                self._setup = setup
+                if self._running is not None and self._running.setup.plan != setup.plan:
+                    self._unload(keep=setup)
+
+    def close(self) -> None:
+        """Stop the worker. See `Engine.close`."""
+        with self._alone():
+            self._unload()
+
+    def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
+        installed = require_installed(self._installed())
+        plan, began = setup.plan, perf_counter()
+        reap(runs_folder(self._folder))
+        hardware = self._look()
+        cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
+        share = memory_share(cards, plan.memory_share) if installed.profile == "cuda" else None
+        place = make_place(self._folder)
+        told = command(
+            plan,
+            installed,
+            place,
+            setup.checkpoint,
+            drafts=setup.drafts,
+            share=share,
+            cards=() if installed.profile == "cpu" else card_numbers(hardware, cards),
+            outside=os.environ,
+        )
+        around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
+        worker = self._worker = Worker(
+            told, place, self._connect, self._folder / "vllm.log", around, self._silent_s
+        )
+        served = worker.wait(progress, cancel)
+        seconds = perf_counter() - began
+        context = served.context or plan.context
+        running = Running(setup, worker, self._book, context, seconds, told.notes)
+        self._running = running
+        progress(1.0)
+        return running
+
+    def _alive(self, progress: Progress, cancel: CancelToken) -> Running:
+        """What answers; after a crash a new worker, later each time, and not for ever."""
+        running, setup = self._running, self._setup
+        if setup is None:
+            raise _nothing_loaded()
+        if running is not None:
+            if running.worker.well():
+                return running
+            self._crashed(running)
+        recent = sum(1 for at in self._crashes if monotonic() - at < _WITHIN_S)
+        if recent >= _CRASHES:
+            raise gave_up(recent)
+        if recent > 1:
+            stopped = threading.Event()
+            forget = cancel.on_cancel(stopped.set)
+            stopped.wait(_PAUSE_S * 2**recent)
+            forget()
+        return self._start(setup, progress, cancel)
+
+    def _crashed(self, running: Running) -> Exception:
+        """End what is left of a worker, and remember when that was."""
+        with self._lock:
+            mine = self._running is running
+            if mine:
+                self._running = None
+        if mine:
+            self._crashes.append(monotonic())
+            running.worker.stop()
+        return running.worker.crash()
+
+    def _unload(self, keep: Setup | None = None) -> None:
+        running, self._running, self._setup = self._running, None, keep
+        if running is not None:
+            running.worker.stop()
+            self._wait_for_memory(running.setup)
+
+    def _wait_for_memory(self, setup: Setup) -> None:
+        """A driver may give a card's memory back a little after the process is gone."""
+        deadline = monotonic() + _FREED_S
+        pause = threading.Event()
+        while setup.free_bytes and monotonic() < deadline:
+            cards = used_cards(self._look(), setup.plan.tensor_parallel, setup.plan.devices)
+            if sum(card.free_bytes or 0 for card in cards) >= setup.free_bytes - _FREED:
+                return
+            pause.wait(0.25)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """For what must not happen beside an answer."""
+        with self._lock:
+            if self._answers or self._exclusive:
+                raise _busy()
+            self._exclusive = True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._exclusive = False
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """One of as many answers as the plan has room for."""
+        with self._lock:
+            most = self._setup.plan.parallel if self._setup else 1
+            if self._exclusive or self._answers >= max(1, most):
+                raise _busy()
+            self._answers += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answers -= 1
+
+
+def _busy() -> RuntimeError:
+    return RuntimeError("the engine is busy: finish or close the present answer first")
+
+
+def _nothing_loaded() -> EngineFailed:
+    return EngineFailed(
+        "There is nothing to answer with.", "No model is loaded.", "Choose a model."
+    )

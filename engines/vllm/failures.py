@@ -1,0 +1,393 @@
+"""Why vLLM did not start or gave up, read from its log: pure. One entry for each known cause.
+
+The last line is a general one; the cause is the first error of a process further in. The word
+"Error" alone proves nothing: a harmless warning at the start has it, too. Lines for cards are those
+of the sources of vLLM 0.33, PyTorch 2.14 and Triton.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engines.errors import (
+    Action,
+    ContextTooLarge,
+    EngineError,
+    EngineFailed,
+    EngineUnavailable,
+    ModelDamaged,
+    NotEnoughMemory,
+    UnknownArchitecture,
+)
+
+_Found = re.Match[str]
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What an error may need to know. model: its name. context: as it was asked for, in tokens.
+
+    users: other programs with memory on the cards, as in "blender 3.1 GB".
+    """
+
+    model: str
+    context: int
+    users: tuple[str, ...] = ()
+
+
+_Make = Callable[[_Found, Circumstances], EngineError]
+_KNOWN: Final[list[tuple[re.Pattern[str], _Make]]] = []
+"""In the order in which they are looked for: what is more telling comes first."""
+
+_MEMORY_RAN_OUT: Final = r"CUDA out of memory\.[^\n]*|CUDA error: out of memory"
+_STEP: Final = 256
+_SHORTEST: Final = 512
+
+
+def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
+    """The error for a worker that ended before it was ready."""
+    text = "\n".join(lines)
+    for pattern, make in _KNOWN:
+        if found := pattern.search(text):
+            return make(found, around)
+    return EngineFailed(
+        f"vLLM could not start with “{around.model}”.",
+        f"It says: {cause(lines)}",
+        "Look at its log in the settings; try another model, or use llama.cpp.",
+        Action("open_settings", "engine"),
+    )
+
+
+_ERROR: Final = re.compile(
+    r"\((?:EngineCore|Worker|APIServer)[^)]*\)\s+(?:ERROR\s.*?)?\s*"
+    r"([A-Za-z_.]*(?:Error|Exception|Exit)): (.+)"
+)
+_PLAIN_ERROR: Final = re.compile(r"^[a-z_.A-Z]*(?:Error|Exception): (.+)")
+_GENERAL: Final = (
+    "Engine core initialization failed",
+    "See root cause",
+    "EngineDeadError",
+    "CancelledError",
+    "Error: cancelled",
+)
+
+
+def cause(lines: Sequence[str]) -> str:
+    """The first error that says more than that there was one, or else the last line."""
+    if found := _first_error(lines):
+        return found
+    return _sentence(_bare(lines[-1])) if lines else "nothing at all."
+
+
+def _first_error(lines: Sequence[str]) -> str | None:
+    telling = [line for line in lines if not any(words in line for words in _GENERAL)]
+    for line in telling:
+        if "ERROR" in line and (found := _ERROR.search(line)):
+            return _sentence(found[2])
+    for line in telling:
+        if found := _PLAIN_ERROR.search(_bare(line)):
+            return _sentence(found[1])
+    return None
+
+
+def _bare(line: str) -> str:
+    """Without the name of the process."""
+    return re.sub(r"^\([^)]*\)\s*", "", line)
+
+
+def stalled(model: str, seconds: float) -> EngineFailed:
+    """The error for a start that has gone silent."""
+    return EngineFailed(
+        f"vLLM did not get ready with “{model}”.",
+        f"It has said nothing for {round(seconds / 60)} minutes.",
+        "Try again; if it happens again, use llama.cpp, and send us the report with its log.",
+    )
+
+
+def crashed(lines: Sequence[str], around: Circumstances) -> EngineError:
+    """The error for a worker that ended in the middle, and was not asked to."""
+    text = "\n".join(lines)
+    if found := re.search(_MEMORY_RAN_OUT, text):
+        return _out_of_memory(found, around)
+    error = _first_error(lines)
+    return EngineFailed(
+        "vLLM has stopped.",
+        f"It says: {error}"
+        if error
+        else "One of its processes ended unexpectedly, perhaps for want of memory.",
+        "What it wrote is kept. Ask again: Hearth starts it anew.",
+    )
+
+
+def gave_up(times: int) -> EngineError:
+    """The error for a worker that crashes whenever it is started."""
+    return EngineFailed(
+        "vLLM stays off for now.",
+        f"It has stopped {times} times within a few minutes.",
+        "Load the model again to try once more, with a shorter context or less memory; or use"
+        " llama.cpp.",
+        Action("open_settings", "engine"),
+    )
+
+
+def _known(pattern: str) -> Callable[[_Make], _Make]:
+    """Enters the error that a function makes for this pattern of the log."""
+
+    def enter(make: _Make) -> _Make:
+        _KNOWN.append((re.compile(pattern), make))
+        return make
+
+    return enter
+
+
+def _sentence(text: str) -> str:
+    text = re.sub(r"\s+", " ", text).strip().rstrip(".")
+    return f"{text[:300]}." if len(text) <= 300 else f"{text[:300]}…"
+
+
+def _round_down(tokens: float) -> int:
+    return max(_SHORTEST, int(tokens) // _STEP * _STEP)
+
+
+@_known(
+    r"\((?P<needed>[\d.]+) GiB KV cache is needed.*?\((?P<there>-?[\d.]+) GiB\)"
+    r".*?estimated maximum model length is (?P<fits>\d+)"
+)
+def _shorter(found: _Found, around: Circumstances) -> EngineError:
+    fits = int(found["fits"])
+    return NotEnoughMemory(
+        f"There is not enough memory for a context of {around.context:,} tokens.",
+        f"With “{around.model}” its keys and values take {found['needed']} GiB, and"
+        f" {found['there']} GiB are free for them.",
+        f"Take a context of {_round_down(fits):,} tokens, or keep its keys and values in 8 bits.",
+        Action("shorter_context", _round_down(fits)),
+    )
+
+
+@_known(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
+def _no_room(_: _Found, around: Circumstances) -> EngineError:
+    return NotEnoughMemory(
+        f"There is not enough memory for “{around.model}”.",
+        "Its weights take all that vLLM may use, and nothing is left for a context.",
+        "Close other programs, raise the share of the card’s memory, or choose a smaller model or"
+        " quantisation.",
+        Action("free_memory"),
+    )
+
+
+@_known(
+    r"Available memory on node \d+ \((?P<there>[\d.]+)/[\d.]+ GiB\).*?"
+    r"less than requested memory for kv \((?P<needed>[\d.]+) GiB\)"
+)
+def _ram(found: _Found, around: Circumstances) -> EngineError:
+    there, needed = float(found["there"]), float(found["needed"])
+    fits = _round_down(around.context * 0.8 * there / needed)
+    return NotEnoughMemory(
+        f"There is not enough memory for a context of {around.context:,} tokens.",
+        f"Its keys and values would take {needed:g} GiB, and {there:g} GiB of the computer’s"
+        " memory are free.",
+        f"Take a context of {fits:,} tokens, or let vLLM answer fewer chats at once.",
+        Action("shorter_context", fits),
+    )
+
+
+@_known(
+    r"Free memory on device.*?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less"
+    r" than desired GPU memory utilization \([\d.]+, (?P<wanted>[\d.]+) GiB\)"
+)
+def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
+    users = f" In use by: {', '.join(around.users)}." if around.users else ""
+    return NotEnoughMemory(
+        "Not enough of the graphics card’s memory is free.",
+        f"vLLM was to take {found['wanted']} GiB, and {found['free']} of {found['total']} GiB are"
+        f" free.{users}",
+        "Close what uses the card, or give vLLM a smaller share of its memory.",
+        Action("free_memory"),
+    )
+
+
+@_known(_MEMORY_RAN_OUT)
+def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
+    users = f" In use by others: {', '.join(around.users)}." if around.users else ""
+    return NotEnoughMemory(
+        f"The graphics card’s memory ran out with “{around.model}”.",
+        f"{found[0].strip().rstrip('.')}.{users}",
+        "Take a shorter context or fewer chats at once, close what uses the card, or choose a"
+        " smaller model.",
+        Action("shorter_context", _round_down(around.context / 2)),
+    )
+
+
+@_known(
+    r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?"
+    r"|CUDA driver version is insufficient for CUDA runtime version"
+)
+def _driver(found: _Found, _: Circumstances) -> EngineError:
+    version = found.groupdict().get("version")
+    level = (
+        f" It speaks CUDA {int(version) // 1000}.{int(version) % 1000 // 10}." if version else ""
+    )
+    return EngineUnavailable(
+        "The NVIDIA driver is too old for vLLM.",
+        f"The installed vLLM needs a driver that speaks CUDA 13, which is R580 or later.{level}",
+        "Update the driver, and restart the computer; until then use llama.cpp.",
+        Action("install", "driver"),
+    )
+
+
+@_known(
+    r"quantization method (?P<method>[\w-]+) is not supported for the current GPU\."
+    r" Minimum capability: (?P<least>\d+)\. Current capability: (?P<has>\d+)"
+)
+def _quantisation(found: _Found, around: Circumstances) -> EngineError:
+    def level(number: str) -> str:
+        return f"{int(number) // 10}.{int(number) % 10}"
+
+    return EngineUnavailable(
+        f"“{around.model}” has a quantisation that this card cannot compute.",
+        f"The method {found['method']} needs compute capability {level(found['least'])}, and the"
+        f" card has {level(found['has'])}.",
+        "Choose a checkpoint that suits the card: W4A16, AWQ or GPTQ from 8.0, FP8 from 8.9, NVFP4"
+        " from 10.0.",
+    )
+
+
+@_known(
+    r"Bfloat16 is only supported on GPUs with compute capability of at least 8\.0\.?"
+    r".*?GPU has compute capability (?P<has>[\d.]*\d)"
+)
+def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        f"“{around.model}” cannot be computed on this card.",
+        f"Its numbers are bfloat16, and the card has compute capability {found['has']}; they need"
+        " 8.0.",
+        "Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp.",
+    )
+
+
+@_known(r"type fp8e4nv not supported in this architecture|fp8 KV cache .* not supported")
+def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        "This card cannot keep keys and values in 8 bits.",
+        "Its compute capability is below 8.9, which fp8 needs here.",
+        "Set the KV cache type to f16.",
+        Action("open_settings", "kv_type"),
+    )
+
+
+@_known(r"no kernel image is available for execution on the device")
+def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        f"vLLM has no kernel for “{around.model}” on this card.",
+        "The installed build was not compiled for the card’s compute capability.",
+        "Install vLLM again to fetch its kernels, choose another quantisation, or use llama.cpp.",
+        Action("install", "vllm"),
+    )
+
+
+@_known(
+    r"Failed to find C compiler[^\n]*|Could not find nvcc[^\n]*"
+    r"|[^\n]*ninja[^\n]*not found|fatal error: Python\.h[^\n]*"
+)
+def _compiler(found: _Found, _: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        "vLLM could not make a kernel for this card.",
+        f"It needs a tool that is not installed: {found[0].strip().rstrip('.')}.",
+        "Install a C compiler (the package build-essential or gcc), then try again.",
+        Action("install", "compiler"),
+    )
+
+
+@_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
+def _port(_: _Found, __: Circumstances) -> EngineError:
+    return EngineFailed(
+        "vLLM could not listen.",
+        "Another program uses the port or socket that it was given.",
+        "Try again: Hearth takes another one.",
+    )
+
+
+@_known(
+    r"Model architectures \['(?P<name>[^']+)'.*?are not supported"
+    r"|model type `(?P<type>[^`]+)` but Transformers does not recognize"
+)
+def _architecture(found: _Found, around: Circumstances) -> EngineError:
+    name = found["name"] or found["type"]
+    return UnknownArchitecture(
+        f"vLLM cannot run “{around.model}” yet.",
+        f"The installed version does not know its architecture, “{name}”.",
+        "Update vLLM, or choose another model.",
+        Action("install", "vllm"),
+    )
+
+
+@_known(
+    r"max_model_len \(\d+\) is greater than the derived max_model_len"
+    r" \([\w.]*?=(?P<most>\d+)"
+)
+def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
+    return ContextTooLarge(
+        f"A context of {around.context:,} tokens is too large for “{around.model}”.",
+        f"It was trained for {int(found['most']):,} tokens.",
+        f"Take a context of {int(found['most']):,} tokens.",
+        Action("shorter_context", int(found["most"])),
+    )
+
+
+@_known(r"LocalEntryNotFoundError|HFValidationError|does not appear to have a file named")
+def _incomplete(_: _Found, around: Circumstances) -> EngineError:
+    return ModelDamaged(
+        f"“{around.model}” is not complete.",
+        "vLLM looked for a file of it that is not in its folder.",
+        "Download it again.",
+    )
+
+
+@_known(
+    r"Total number of attention heads \((?P<heads>\d+)\) must be divisible by"
+    r" tensor parallel size \((?P<cards>\d+)\)"
+)
+def _heads(found: _Found, _: Circumstances) -> EngineError:
+    return EngineFailed(
+        f"The model cannot be cut over {found['cards']} cards.",
+        f"It has {found['heads']} attention heads, and each card takes the same number of them.",
+        "Choose a number of cards by which the heads can be divided.",
+        Action("open_settings", "vllm_cards"),
+    )
+
+
+@_known(
+    r"[Ww]orld size \((?P<cards>\d+)\) is larger than the number of available GPUs"
+    r" \((?P<there>\d+)\)"
+)
+def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
+    return EngineFailed(
+        f"There are not {found['cards']} graphics cards for vLLM.",
+        f"The system shows it {found['there']}.",
+        "Set the number of cards that share each layer to what is there.",
+        Action("open_settings", "vllm_cards"),
+    )
+
+
+@_known(r"Could not find any running Ray instance|No module named 'ray'|Ray is not installed")
+def _ray(_: _Found, __: Circumstances) -> EngineError:
+    return EngineFailed(
+        "The other computers cannot be reached.",
+        "vLLM shares layers among computers over Ray, and no Ray cluster answers here.",
+        "Start Ray on each of them, install it into vLLM’s environment, or set the number of"
+        " computers to 1.",
+        Action("open_settings", "vllm_nodes"),
+    )
+
+
+@_known(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
+def _adapter(found: _Found, _: Circumstances) -> EngineError:
+    return EngineFailed(
+        "A LoRA adapter could not be loaded.",
+        f"vLLM says: {_sentence(found[0])}",
+        "Check its folder in the settings, and whether it was made for this model.",
+        Action("open_settings", "vllm_adapters"),
+    )

@@ -1,0 +1,216 @@
+"""Stands between Hearth and a worker, and ends the worker with itself: `python -m` this module.
+
+Hearth holds the other end of its standard input. The first line there is the order, as JSON:
+words, environment, folder, scratch, record, grace_s. Another line asks for the worker's end, and
+the end of the input means that Hearth is gone. What the worker writes goes to standard error, what
+the guardian has to say to standard output, a line of JSON each: {"began": pid}, {"failed": text},
+{"ended": code}.
+
+The worker has a session of its own. Whatever ends first, of its processes none stays: the guardian
+asks the first of them to stop, waits, kills the rest of the session and all orphans, which come to
+it, and removes the scratch folder. If the guardian is killed, the system tells the worker's first
+process; what does not obey is ended by Hearth, or at its next start (`leftovers`).
+
+Standard library only: it starts at once, and takes little memory for as long as a worker runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from engines.vllm.leftovers import clear, write_record
+from engines.vllm.processes import Process, family, kill, process
+
+_PDEATHSIG: Final = 1
+_SUBREAPER: Final = 36
+"""Options of prctl(2). Source: linux/prctl.h."""
+
+_LOOK_S: Final = 0.5
+_CALM_LOOK_S: Final = 5.0
+_CALM_AFTER_S: Final = 300.0
+_AFTER_S: Final = 1.0
+"""How long the others may take to end once the first process has."""
+
+_OOM_SCORE: Final = "600"
+"""Where memory runs out the system ends a worker rather than the app; a helper before both."""
+
+
+class Guardian:
+    """Starts the worker of an order, and sees to its end. record: see `leftovers`."""
+
+    def __init__(self, order: dict[str, Any], wake: int) -> None:
+        self._order = order
+        self._wake = wake
+        self._record = Path(order["record"])
+        self._grace = float(order["grace_s"])
+        self._code: int | None = None
+        self._known: set[tuple[int, int]] = set()
+        me = process(os.getpid())
+        assert me is not None  # noqa: S101  this process lives
+        self._me = me
+        self._asked = False
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def _ended(self) -> bool:
+        """Whether the worker's first process has."""
+        return self._code is not None
+
+    def ask(self, *_: object) -> None:
+        """A signal asks for the end."""
+        self._asked = True
+
+    def run(self) -> int:
+        """Until nothing of the worker is left; the exit code of the guardian."""
+        try:
+            # Whoever forks is who the child's death signal depends on: the only thread there is.
+            self._child = subprocess.Popen(
+                self._order["words"],
+                env=self._order["environment"],
+                cwd=self._order["folder"],
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                stderr=2,
+                start_new_session=True,
+                preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: nothing can lock
+            )
+        except OSError as error:
+            _say({"failed": str(error)})
+            return 1
+        self._note()
+        _say({"began": self._child.pid})
+        try:
+            self._watch()
+            self._stop()
+        finally:
+            done = kill(self._all)
+            self._reap()
+            if done:
+                clear(Path(self._order["scratch"]))
+                self._record.unlink(missing_ok=True)
+            self._child.returncode = self._code if self._code is not None else -signal.SIGKILL
+        _say({"ended": self._child.returncode})
+        return 0
+
+    def _watch(self) -> None:
+        """Return when the worker has ended, or shall."""
+        began = time.monotonic()
+        while not self._asked and not self._ended:
+            calm = time.monotonic() - began > _CALM_AFTER_S
+            if self._wait(0, seconds=_CALM_LOOK_S if calm else _LOOK_S):
+                os.read(0, 512)
+                self._asked = True
+            self._reap()
+            self._note()
+
+    def _stop(self) -> None:
+        """Ask the worker's first process, and wait while it clears up."""
+        child = self._child
+        if self._ended or child is None:
+            return
+        os.kill(child.pid, signal.SIGTERM)
+        deadline = time.monotonic() + self._grace
+        while time.monotonic() < deadline and self._all():
+            self._wait(seconds=0.05)
+            if self._reap():
+                # What it leaves gets no more time than it took itself to clear up behind it.
+                deadline = min(deadline, time.monotonic() + _AFTER_S)
+
+    def _wait(self, *inputs: int, seconds: float) -> bool:
+        """Until one of the inputs can be read, or a signal came; whether it was an input."""
+        ready, _, _ = select.select([*inputs, self._wake], [], [], seconds)
+        if self._wake in ready:
+            os.read(self._wake, 512)
+        return ready not in ([], [self._wake])
+
+    def _all(self) -> list[Process]:
+        self._reap()
+        return family(self._me.pid, self._child.pid if self._child else 0)
+
+    def _note(self) -> None:
+        """Keep the record of who belongs to the worker up to date."""
+        members = self._all()
+        if {it.key for it in members} - self._known:
+            self._known = {it.key for it in members}
+            try:
+                write_record(
+                    self._record,
+                    self._me,
+                    self._child.pid if self._child else 0,
+                    members,
+                    self._order["scratch"],
+                )
+            except OSError as error:
+                print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
+
+    def _reap(self) -> bool:
+        """Take leave of the dead, among them orphans that came here; whether the first is."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return self._ended
+            if pid == 0:
+                return self._ended
+            if self._child is not None and pid == self._child.pid:
+                self._code = os.waitstatus_to_exitcode(status)
+
+
+def main() -> int:
+    """Read the order and carry it out."""
+    if sys.platform != "linux":
+        _say({"failed": "a worker can be looked after on Linux only"})
+        return 2
+    with open(0, "rb", buffering=0, closefd=False) as orders:
+        line = orders.readline()
+    if not line.endswith(b"\n"):
+        return 0
+    prctl(_SUBREAPER, 1)
+    wake_end, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    guardian = Guardian(json.loads(line), wake_end)
+    signal.signal(signal.SIGTERM, guardian.ask)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        # Handled, not ignored: the worker would inherit that.
+        signal.signal(number, lambda *_: None)
+    return guardian.run()
+
+
+def prctl(option: int, value: int) -> None:
+    """Raises OSError."""
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def _before(guardian: int) -> Callable[[], None]:
+    """What the worker's first process does before it becomes the worker."""
+
+    def prepare() -> None:
+        prctl(_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != guardian:
+            os._exit(1)
+        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
+
+    return prepare
+
+
+def _say(what: dict[str, Any]) -> None:
+    try:
+        os.write(1, json.dumps(what).encode() + b"\n")
+    except BrokenPipeError:
+        return  # Hearth is gone; what is left to do here does not depend on it
+
+
+if __name__ == "__main__":
+    sys.exit(main())

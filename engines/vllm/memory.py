@@ -1,0 +1,57 @@
+"""How much of the cards' memory and of the RAM a worker is told to take: pure. Bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from engines.checkpoint import Checkpoint
+from engines.checkpoint_plan import vllm_cards
+from engines.hardware.values import Gpu, Hardware
+
+GIB: Final = 1 << 30
+_MOST_SHARE: Final = 0.92
+_LEAST_SHARE: Final = 0.05
+_KEPT_FREE: Final = 700_000_000
+"""Of what is free on a card when the worker starts: others, such as the screen, come back."""
+
+_CPU_SPARE: Final = 1.25
+"""The processor's build keeps whole blocks, and does not make every saving of a sliding window."""
+
+
+def memory_share(cards: Sequence[Gpu], wanted: float | None) -> float | None:
+    """The part of each card's memory for the worker, so that all of them have it free.
+
+    None where no card tells. vLLM does not start where less is free than its share.
+    """
+    shares = [
+        min(_MOST_SHARE, (card.free_bytes - _KEPT_FREE) / card.total_bytes)
+        for card in cards
+        if card.free_bytes is not None and card.total_bytes
+    ]
+    if wanted is not None:
+        return wanted
+    if not shares:
+        return None
+    # Rounded down: a share that is a little too large is refused.
+    return max(_LEAST_SHARE, int(min(shares) * 1000) / 1000)
+
+
+def used_cards(hardware: Hardware, count: int, devices: Sequence[str] = ()) -> tuple[Gpu, ...]:
+    """The NVIDIA cards that a worker runs on: those named by number, or with the most free."""
+    cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
+    numbers = [int(name) for name in devices if name.isdigit()]
+    chosen = [cards[number] for number in numbers if number < len(cards)]
+    return tuple((chosen or vllm_cards(hardware))[:count])
+
+
+def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
+    """As the driver counts them."""
+    every = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
+    return tuple(next(at for at, gpu in enumerate(every) if gpu is card) for card in cards)
+
+
+def cpu_cache_gib(checkpoint: Checkpoint, context: int, parallel: int) -> int:
+    """For VLLM_CPU_KVCACHE_SPACE, which is in whole GiB."""
+    needed = int(parallel * checkpoint.kv_bytes(context) * _CPU_SPARE)
+    return max(1, -(-needed // GIB))

@@ -1,0 +1,83 @@
+"""Figures of a running vLLM, from the Prometheus text of GET /metrics: pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_LINE: Final = re.compile(r"^(vllm:[a-z_]+)(?:\{([^}]*)\})?\s+([0-9.eE+-]+|NaN)$", re.MULTILINE)
+_POSITION: Final = re.compile(r'position="(\d+)"')
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """Counters of speculative decoding. by_position: accepted drafts, the first position first."""
+
+    rounds: int
+    drafted: int
+    accepted: int
+    by_position: tuple[int, ...] = ()
+
+    @property
+    def mean_length(self) -> float:
+        """Tokens that came out of each round: the accepted drafts and one."""
+        return 1 + self.accepted / self.rounds if self.rounds else 1.0
+
+    def since(self, before: Drafts) -> Drafts:
+        """What was counted between two looks."""
+        padded = (*before.by_position, *[0] * len(self.by_position))
+        return Drafts(
+            self.rounds - before.rounds,
+            self.drafted - before.drafted,
+            self.accepted - before.accepted,
+            tuple(now - then for now, then in zip(self.by_position, padded, strict=False)),
+        )
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """running, waiting: requests now. cache_used: share of the KV cache, 0 to 1.
+
+    drafts: None where nothing is drafted.
+    """
+
+    running: int
+    waiting: int
+    cache_used: float
+    prompt_tokens: int
+    generated_tokens: int
+    drafts: Drafts | None = None
+
+
+def read_metrics(text: str) -> Metrics:
+    """Counters of several engines are added up."""
+    sums: dict[str, float] = {}
+    positions: dict[int, float] = {}
+    for name, labels, value in _LINE.findall(text):
+        number = 0.0 if value == "NaN" else float(value)
+        sums[name] = sums.get(name, 0.0) + number
+        if name == "vllm:spec_decode_num_accepted_tokens_per_pos_total" and (
+            at := _POSITION.search(labels)
+        ):
+            positions[int(at[1])] = positions.get(int(at[1]), 0.0) + number
+
+    def count(name: str) -> int:
+        return round(sums.get(f"vllm:{name}", 0.0))
+
+    drafts = None
+    if "vllm:spec_decode_num_drafts_total" in sums:
+        drafts = Drafts(
+            count("spec_decode_num_drafts_total"),
+            count("spec_decode_num_draft_tokens_total"),
+            count("spec_decode_num_accepted_tokens_total"),
+            tuple(round(positions[at]) for at in sorted(positions)),
+        )
+    return Metrics(
+        count("num_requests_running"),
+        count("num_requests_waiting"),
+        sums.get("vllm:kv_cache_usage_perc", 0.0),
+        count("prompt_tokens_total"),
+        count("generation_tokens_total"),
+        drafts,
+    )

@@ -1,0 +1,105 @@
+"""The processes of this computer as /proc has them: which belong together, and how they are ended.
+
+Standard library only, since the guardian uses it. Linux only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_PROC: Final = Path("/proc")
+_TRACKER: Final = b"multiprocessing.resource_tracker"
+_TRACKER_S: Final = 1.0
+
+
+@dataclass(frozen=True)
+class Process:
+    """A number is used again, together with the time of the start it is not.
+
+    started: in ticks since the computer's. parent, session: their numbers.
+    """
+
+    pid: int
+    started: int
+    parent: int
+    session: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.pid, self.started
+
+
+def boot() -> str:
+    """Changes with each start of the computer, from which the processes' times are counted."""
+    return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def process(pid: int) -> Process | None:
+    """None if it is no more, or is dead and only waits for its parent. Source: man 5 proc."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    if fields[0] in {b"Z", b"X"}:
+        return None
+    return Process(pid, int(fields[19]), int(fields[1]), int(fields[3]))
+
+
+def processes() -> list[Process]:
+    """All that live."""
+    found = (process(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
+    return [it for it in found if it is not None]
+
+
+def family(ancestor: int, number: int) -> list[Process]:
+    """Those of a session, and all that descend from the ancestor, which is not among them."""
+    everyone = processes()
+    inside, grown = {ancestor}, True
+    while grown:
+        new = {it.pid for it in everyone if it.parent in inside} - inside
+        inside |= new
+        grown = bool(new)
+    inside.discard(ancestor)
+    return [it for it in everyone if it.pid in inside or it.session == number]
+
+
+def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool:
+    """SIGKILL all that `find` finds until it finds none; False if some are still there.
+
+    What tracks shared memory for the others goes last: it gives back what they could not.
+    """
+    began = time.monotonic()
+    while found := find():
+        waited = time.monotonic() - began
+        if waited > limit_s:
+            return False
+        trackers = [it for it in found if _tracks(it.pid)]
+        others = [it for it in found if it not in trackers]
+        send(others or (trackers if waited > _TRACKER_S else ()), signal.SIGKILL)
+        time.sleep(0.02)
+    return True
+
+
+def send(to: Iterable[Process], number: signal.Signals) -> None:
+    """A signal to those of them that still live."""
+    for it in to:
+        # Between this look and the signal a number can hardly have been used again.
+        if (now := process(it.pid)) is not None and now.key == it.key:
+            try:
+                os.kill(it.pid, number)
+            except ProcessLookupError:
+                continue
+
+
+def _tracks(pid: int) -> bool:
+    try:
+        return _TRACKER in (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,139 @@
+"""A worker that is ready, with all that is known of its model: what the engine answers with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engines.checkpoint import Checkpoint
+from engines.openai.values import Drafted
+from engines.openai.via import Via
+from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
+from engines.vllm import truth
+from engines.vllm.command import MODEL
+from engines.vllm.dialect import read_switch
+from engines.vllm.gain_book import GainBook, Pace
+from engines.vllm.speculation import Speculation
+from engines.vllm.worker import Worker
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is started from.
+
+    drafts: what it drafts with. advice: why nothing can, "" where something could.
+    device: what it runs on, in words. version: vLLM's. free_bytes: on its cards before it starts.
+    """
+
+    plan: LoadPlan
+    checkpoint: Checkpoint
+    drafts: Speculation | None
+    advice: str
+    device: str
+    version: str
+    free_bytes: int = 0
+
+    @property
+    def depth(self) -> int:
+        return self.drafts.depth if self.drafts else 0
+
+    @property
+    def key(self) -> str:
+        """What a measured speed holds for."""
+        plan = self.plan
+        return (
+            f"{plan.model} {self.checkpoint.weight_bytes} {plan.drafter} {plan.kv_type}"
+            f" {plan.tensor_parallel} {self.device} {self.version}"
+        )
+
+
+class Running:
+    """context, load_s: as the worker turned out."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        worker: Worker,
+        book: GainBook,
+        context: int,
+        load_s: float,
+        notes: tuple[str, ...],
+    ) -> None:
+        self.setup = setup
+        self.worker = worker
+        self._book = book
+        checkpoint, drafts = setup.checkpoint, setup.drafts
+        switch = read_switch(checkpoint.path)
+        self.report = LoadedModel(
+            name=checkpoint.name,
+            architecture=checkpoint.model_type,
+            parameters=checkpoint.parameters,
+            size_bytes=checkpoint.weight_bytes,
+            context=context,
+            context_trained=checkpoint.context_max,
+            device=setup.device,
+            load_s=load_s,
+            mtp=drafts.kind if drafts else "none",
+            mtp_line=self._standing(load_s),
+            thinking=switch.kind,
+            thinks=switch.thinks,
+            efforts=switch.efforts,
+            effort=switch.effort,
+            mtp_switch="restart",
+            restart_s=load_s,
+            notes=notes,
+        )
+        self.via = Via(
+            client=worker.api,
+            model=MODEL,
+            kind="vllm",
+            context=context,
+            load_s=load_s,
+            report=self._mtp,
+            tokenizes=True,
+            measures=True,
+            drafts=drafts is not None,
+            thinking=switch.kind,
+            thinks=switch.thinks,
+        )
+
+    def learn(self, tokens: int, tok_s: float) -> None:
+        """An answer was written at this speed."""
+        self._book.learn(self.setup.key, self.setup.depth, tokens, tok_s)
+
+    @property
+    def _pace(self) -> Pace:
+        return self._book.pace(self.setup.key, self.setup.depth)
+
+    def _standing(self, restart_s: float) -> str:
+        drafts = self.setup.drafts
+        if drafts is None:
+            return self.setup.advice or truth.still_off(restart_s)
+        return truth.standing(drafts.kind, drafts.depth, self._pace, self.setup.advice)
+
+    def _mtp(self, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
+        """What ran in an answer. drafted: of this one alone, as the worker counted."""
+        drafts, restart_s = self.setup.drafts, self.report.restart_s
+        if drafts is None:
+            reason = self.setup.advice or (
+                truth.still_off(restart_s) if request.mtp == "on" else truth.OFF
+            )
+            return MtpReport(request.mtp, active=False, reason=reason)
+        made = drafted.drafted if drafted else 0
+        held = drafted.accepted if drafted else 0
+        gain = self._pace.gain
+        if request.mtp == "off":
+            reason = truth.still_on(drafts.depth, restart_s)
+        elif made:
+            reason = truth.running(drafts.depth, made, held, gain)
+        else:
+            reason = self._standing(restart_s)
+        return MtpReport(
+            request.mtp,
+            active=True,
+            reason=reason,
+            kind=drafts.kind,
+            depth=drafts.depth,
+            drafted=made,
+            accepted=held,
+            gain=gain,
+        )

@@ -1,0 +1,60 @@
+"""The one line that says what MTP does in vLLM, in the words of the line for llama.cpp: pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engines.types import MtpKind
+from engines.vllm.gain_book import Pace
+
+OFF: Final = "MTP is off, as chosen."
+_PAYS: Final = 1.05
+"""Gains below this are within what answers differ by."""
+
+
+def running(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
+    """While drafts are made: how far ahead, how many hold, and what that brings."""
+    words = [f"{_tokens(depth)} ahead"]
+    if drafted:
+        words.append(f"{round(100 * accepted / drafted)} % accepted")
+    if gain is not None:
+        words.append(f"{gain:.2g}x measured on this computer")
+    return f"MTP on: {', '.join(words)}"
+
+
+def still_on(depth: int, restart_s: float) -> str:
+    """MTP is not wanted, but the worker runs with it."""
+    return (
+        f"MTP is still on, {_tokens(depth)} ahead: vLLM changes it with a new start"
+        f"{_about(restart_s)}."
+    )
+
+
+def still_off(restart_s: float) -> str:
+    """MTP is wanted and possible, but the worker runs without."""
+    return f"MTP is off: vLLM changes it with a new start{_about(restart_s)}."
+
+
+def standing(kind: MtpKind, depth: int, pace: Pace, advice: str) -> str:
+    """Before the first answer: what guesses ahead, and what it brought. advice: where nothing
+    does.
+    """
+    if kind == "embedded":
+        able = "This model predicts several tokens ahead by itself"
+    elif kind == "drafter":
+        able = "A drafter predicts several tokens ahead for this model"
+    else:
+        return advice
+    if pace.gain is None:
+        return f"{able}: {_tokens(depth)}."
+    if pace.gain < _PAYS:
+        return f"{able}, but it does not pay here: {pace.gain:.2g}x measured on this computer."
+    return f"{able}: {_tokens(depth)}, {pace.gain:.2g}x measured on this computer."
+
+
+def _about(seconds: float) -> str:
+    return f", about {round(seconds)} s" if seconds >= 1 else ""
+
+
+def _tokens(count: int) -> str:
+    return "1 token" if count == 1 else f"{count} tokens"

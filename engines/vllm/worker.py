@@ -1,0 +1,170 @@
+"""One run of vLLM: its start, how far it has come, whether it is well, and its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
+from engines.openai.client import OpenAiClient
+from engines.openai.values import ServedModel
+from engines.vllm.command import MODEL, Command, Place
+from engines.vllm.failures import Circumstances, crashed, stalled, start_failure
+from engines.vllm.log import Stage, stage
+from engines.vllm.metrics import Metrics, read_metrics
+from engines.vllm.places import record_of
+from engines.vllm.supervised import Supervised
+
+if TYPE_CHECKING:
+    import httpx2
+
+Connect = Callable[[Path | str, str], "httpx2.Client"]
+"""Lends a client for a socket or an address, and the key that is wanted there."""
+
+SILENT_S: Final = 600.0
+"""How long a start may say nothing. The first one on a card may compile for minutes."""
+
+_LOOK_S: Final = 0.2
+_HEALTH_S: Final = 10.0
+_READY: Final = "Starting vLLM server on"
+
+
+class Worker:
+    """Started by its constructor; end it with `stop`, whatever happens.
+
+    around: what its errors say. log: a file for its words.
+    Raises what `Supervised.start` raises.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        place: Place,
+        connect: Connect,
+        log: Path,
+        around: Circumstances,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        self.place = place
+        self.around = around
+        self._silent_s = silent_s
+        self._stage = Stage(0.0, "Starting")
+        self._opening = self._ready = False
+        self._client = connect(place.socket or place.base, place.key)
+        self._api = OpenAiClient(self._client, place.base, self._headers, "vLLM")
+        self._held = Supervised(
+            command.words,
+            command.environment,
+            record=record_of(place),
+            scratch=place.scratch,
+            log=log,
+            listen=self._heard,
+        )
+        try:
+            self._held.start()
+        except BaseException:
+            self._client.close()
+            raise
+
+    @property
+    def api(self) -> OpenAiClient:
+        """For requests, as soon as it is ready."""
+        return self._api
+
+    @property
+    def stage(self) -> Stage:
+        """How far the start has come."""
+        return self._stage
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """Its last lines."""
+        return self._held.tail
+
+    @property
+    def session(self) -> int:
+        """The number of its first process and of its session; 0 before there is one."""
+        return self._held.pid
+
+    @property
+    def guardian(self) -> int:
+        """The number of the process that looks after it."""
+        return self._held.guardian
+
+    def wait(self, progress: Progress, cancel: CancelToken) -> ServedModel:
+        """Return when it answers for its model.
+
+        Raises LoadCancelled, or the EngineError for what its log says; then it is stopped.
+        There is no limit of time, only one of silence.
+        """
+        told = -1.0
+        try:
+            while True:
+                if cancel.cancelled:
+                    raise LoadCancelled
+                if self._held.over:
+                    raise start_failure(self._words(), self.around)
+                if time.monotonic() - self._held.heard > self._silent_s:
+                    raise stalled(self.around.model, self._silent_s)
+                if self._stage.share > told:
+                    told = self._stage.share
+                    progress(told)
+                if self._opening and (served := self._serves()):
+                    self._ready = True
+                    return served
+                self._held.wait(_LOOK_S)
+        except BaseException:
+            self.stop()
+            raise
+
+    def well(self) -> bool:
+        """Whether it lives and says that its engine does."""
+        return self._ready and not self._held.over and self._healthy()
+
+    def metrics(self) -> Metrics:
+        """Its figures now. Raises EngineError."""
+        return read_metrics(self._api.text("/metrics") or "")
+
+    def crash(self) -> Exception:
+        """The error for an end that nobody asked for, whatever its exit code was."""
+        return crashed(self.tail, self.around)
+
+    def stop(self) -> None:
+        """Return when none of its processes is left."""
+        self._held.stop()
+        self._client.close()
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.place.key}"} if self.place.key else {}
+
+    def _words(self) -> tuple[str, ...]:
+        return (*self.tail, *((self._held.failed,) if self._held.failed else ()))
+
+    def _serves(self) -> ServedModel | None:
+        """The model, once it is healthy and lists it: before that a connection is refused."""
+        if not self._healthy():
+            return None
+        return next((it for it in self._api.models() if it.id == MODEL), None)
+
+    def _healthy(self) -> bool:
+        import httpx2
+
+        try:
+            found = self._client.get(
+                f"{self.place.base}/health", headers=self._headers, timeout=_HEALTH_S
+            )
+        except httpx2.HTTPError:
+            return False
+        return found.status_code == 200
+
+    def _heard(self, line: str) -> None:
+        """From another thread. A second model's bars do not go back behind the first's."""
+        self._opening = self._opening or _READY in line
+        found = stage(line)
+        if found is not None and found.share >= self._stage.share:
+            self._stage = found

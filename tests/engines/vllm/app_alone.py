@@ -1,0 +1,42 @@
+"""Hearth as a process of its own, to be killed: loads, and says what it reached on its output.
+
+Its words: the environment's folder, the engine's folder, and the JSON of a plan's differences.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from engines.cancel import CancelToken
+from engines.types import TextDelta
+from engines.vllm.provision.home import EngineHome, Installed
+from tests.engines.vllm.faked import ASSISTANT, PLAN, make_engine, question
+
+
+def main() -> None:
+    environment, folder, drafting = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
+    fake = (environment / "behaviour.json").exists()
+    installed = (
+        Installed("0.32.0", "cpu", environment) if fake else EngineHome(environment).current()
+    )
+    engine = make_engine(installed, folder)
+    plan = replace(PLAN, drafter=ASSISTANT, draft_max=2) if drafting else PLAN
+
+    def progress(_: float) -> None:
+        if engine.worker is not None:
+            worker = engine.worker
+            print(json.dumps([worker.session, worker.guardian, worker.stage.words]), flush=True)
+
+    engine.load(plan, progress, CancelToken())
+    print(json.dumps("ready"), flush=True)
+    sys.stdin.readline()
+    for event in engine.chat(question(max_tokens=300), CancelToken()):
+        if isinstance(event, TextDelta):
+            print(json.dumps("streaming"), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""A small server with vLLM's habits, for tests of what looks after one: standard library only.
+
+It is started as vLLM is, and its folder's behaviour.json says what it does:
+
+- it prints the lines of a start, binds late, and has an engine as its child, and that a worker;
+- "seconds": how long each phase takes; "hold": the phase ("starting", "loading") at which it waits;
+- "obstinate": it ignores SIGTERM; "orphan": its worker leaves a process in a session of its own;
+- "fails": lines that it prints instead of loading, before it exits with 1;
+- when its engine dies it ends with the exit code 0, and a stream with an error in it.
+"""
+
+from __future__ import annotations
+
+import http.server  # noqa: TID251  it is a server, and alone
+import json
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(os.environ["FAKE_VLLM"])
+BEHAVIOUR: dict[str, Any] = json.loads((HERE / "behaviour.json").read_text())
+ANSWER = [f" word{number}" for number in range(400)]
+dead = threading.Event()
+running: list[int] = []
+
+
+def say(line: str, who: str = "APIServer") -> None:
+    print(f"({who} pid={os.getpid()}) INFO 11-21 15:31:16 [fake.py:1] {line}", flush=True)
+
+
+def phase(name: str) -> None:
+    (HERE / f"{name}.{os.getppid()}").touch()
+    while BEHAVIOUR.get("hold") == name:
+        time.sleep(0.05)
+    time.sleep(BEHAVIOUR.get("seconds", 0.0))
+
+
+def child(role: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-S", __file__, role])
+
+
+def be_engine() -> None:
+    worker = child("worker")
+    worker.wait()
+    say("Worker proc died unexpectedly", "EngineCore")
+    sys.exit(1)
+
+
+def be_worker() -> None:
+    if BEHAVIOUR.get("orphan"):
+        subprocess.Popen(
+            [sys.executable, "-S", "-c", "import time; time.sleep(600)"], start_new_session=True
+        )
+    time.sleep(600)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Its log is vLLM's."""
+
+    def address_string(self) -> str:
+        return "socket"
+
+    def do_GET(self) -> None:
+        if self.path == "/health":
+            self.send(503 if dead.is_set() else 200, "")
+        elif self.path == "/v1/models":
+            self.send(200, json.dumps({"data": [{"id": "model", "max_model_len": 512}]}))
+        elif self.path == "/metrics":
+            self.send(200, f'vllm:num_requests_running{{engine="0"}} {len(running)}.0\n')
+        else:
+            self.send(404, "{}")
+
+    def do_POST(self) -> None:
+        key = os.environ.get("VLLM_API_KEY")
+        if key and self.headers["authorization"] != f"Bearer {key}":
+            self.send(401, '{"error":"Unauthorized"}')
+            return
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path == "/tokenize":
+            text = json.dumps(body.get("messages") or body.get("prompt"))
+            self.send(200, json.dumps({"tokens": list(range(len(text) // 4))}))
+            return
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        running.append(1)
+        try:
+            self.stream(int(body.get("max_tokens") or 20))
+        except OSError:
+            pass  # the client hung up
+        finally:
+            running.pop()
+
+    def stream(self, most: int) -> None:
+        self.event({"choices": [{"index": 0, "delta": {"role": "assistant"}}]}, 0)
+        for number, word in enumerate(ANSWER[:most], 1):
+            if dead.is_set():
+                self.write('data: {"error": {"message": "EngineCore died", "code": 500}}\n\n')
+                self.write("data: [DONE]\n\n")
+                return
+            end = "length" if number == most else None
+            delta = {"index": 0, "delta": {"content": word}, "finish_reason": end}
+            self.event({"choices": [delta]}, number)
+            time.sleep(BEHAVIOUR.get("token_s", 0.0))
+        self.event({"choices": []}, most)
+        self.write("data: [DONE]\n\n")
+
+    def event(self, value: dict[str, Any], tokens: int) -> None:
+        value["usage"] = {"prompt_tokens": 7, "completion_tokens": tokens}
+        self.write(f"data: {json.dumps(value)}\n\n")
+
+    def write(self, text: str) -> None:
+        self.wfile.write(text.encode())
+        self.wfile.flush()
+
+    def send(self, status: int, text: str) -> None:
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+class OnSocket(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+
+
+class OnPort(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+
+def watch(engine: subprocess.Popen[bytes]) -> None:
+    engine.wait()
+    print(
+        f"(APIServer pid={os.getpid()}) ERROR 11-21 15:31:16 [fake.py:1]"
+        " EngineDeadError: EngineCore encountered an issue. See stack trace",
+        flush=True,
+    )
+    dead.set()
+    time.sleep(BEHAVIOUR.get("dying_s", 0.3))
+    os._exit(0)
+
+
+def main() -> None:
+    if BEHAVIOUR.get("obstinate"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    else:
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    words = sys.argv[1:]
+    say("non-default args: {}")
+    phase("starting")
+    say("Resolved architecture: Gemma4ForCausalLM")
+    say("WARNING OSError: [Errno 24] is harmless here")
+    engine = child("engine")
+    say("Initializing a V1 LLM engine (v0.32.0) with config: model='x'")
+    say("Starting to load model x...")
+    print("Loading safetensors checkpoint shards:  50% Completed | 1/2\r", end="", flush=True)
+    for line in BEHAVIOUR.get("fails", []):
+        print(line, flush=True)
+    if BEHAVIOUR.get("fails"):
+        engine.kill()
+        sys.exit(1)
+    threading.Thread(target=watch, args=(engine,), daemon=True).start()
+    phase("loading")
+    say("Loading weights took 0.03 seconds")
+    say("CPU KV cache size: 645,277 tokens, Maximum concurrency for 512 tokens")
+    server: socketserver.BaseServer
+    if "--uds" in words:
+        server = OnSocket(words[words.index("--uds") + 1], Handler)
+    else:
+        server = OnPort(("127.0.0.1", int(words[words.index("--port") + 1])), Handler)
+    say("Starting vLLM server on unix:/somewhere")
+    (HERE / "words.json").write_text(json.dumps([words, dict(os.environ)]))
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    {"engine": be_engine, "worker": be_worker}.get(sys.argv[1], main)()

@@ -1,0 +1,113 @@
+"""An engine on the small server that stands for vLLM, and the processes that belong to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.net.sockets import socket_client
+from engines.cancel import CancelToken
+from engines.hardware.values import Cpu, Hardware, Memory
+from engines.types import ChatRequest, Event, LoadPlan, Message, Sampling, TextDelta
+from engines.vllm.engine import VllmEngine
+from engines.vllm.processes import Process, processes
+from engines.vllm.provision.home import Installed
+
+SERVER = Path(__file__).with_name("fake_vllm.py")
+ROOT = Path(__file__).parents[3]
+TARGET = ROOT / "resources/starter/safetensors/target"
+ASSISTANT = ROOT / "resources/starter/safetensors/drafter"
+PLAN = LoadPlan(TARGET, 512, 2, 2, draft_max=0)
+MACHINE = Hardware("Linux", Cpu("made up", 2, 2, 2, 2, 2), Memory(16 << 30, 16 << 30))
+LIMIT_S = 15.0
+
+
+def make_fake(folder: Path, **behaviour: Any) -> Installed:
+    """An environment whose python is the small server, whatever it is asked to run."""
+    python = folder / "bin" / "python"
+    python.parent.mkdir(parents=True, exist_ok=True)
+    python.write_text(
+        f'#!/bin/sh\nexport FAKE_VLLM="{folder}"\nexec "{sys.executable}" -S "{SERVER}" "$@"\n'
+    )
+    python.chmod(0o755)
+    behave(folder, **behaviour)
+    return Installed("0.32.0", "cpu", folder)
+
+
+def behave(folder: Path, **behaviour: Any) -> None:
+    (folder / "behaviour.json").write_text(json.dumps(behaviour))
+
+
+def make_engine(installed: Installed | None, folder: Path, silent_s: float = 60.0) -> VllmEngine:
+    return VllmEngine(
+        lambda: installed,
+        folder,
+        lambda where, key: socket_client(Path(where)),
+        lambda: MACHINE,
+        silent_s,
+    )
+
+
+def load(engine: VllmEngine, plan: LoadPlan = PLAN) -> None:
+    engine.load(plan, lambda _: None, CancelToken())
+
+
+def question(**options: Any) -> ChatRequest:
+    request = ChatRequest((Message("user", "What is Hearth?"),), Sampling(temperature=0.0))
+    return replace(request, **options)
+
+
+def answer(engine: VllmEngine, **options: Any) -> str:
+    return text_of(list(engine.chat(question(**options), CancelToken())))
+
+
+def text_of(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def until(true: Callable[[], Any], limit_s: float = LIMIT_S) -> None:
+    """Wait for something to become true, and fail if it does not."""
+    deadline = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def tree(worker_session: int, guardian: int) -> dict[str, Process]:
+    """The worker's processes by what they are: "guardian", "api", "core", "worker"."""
+    everyone = processes()
+    found = {it.pid: it for it in everyone}
+    named = {"guardian": found[guardian], "api": found[worker_session]}
+    for name, parent in (("core", "api"), ("worker", "core")):
+        children = [
+            it
+            for it in everyone
+            if parent in named and it.parent == named[parent].pid and not _tracker(it.pid)
+        ]
+        if children:
+            named[name] = children[0]
+    return named
+
+
+def members(guardian: int) -> set[tuple[int, int]]:
+    """All that descend from the guardian, itself among them, by number and time of start."""
+    everyone = processes()
+    inside, grown = {guardian}, True
+    while grown:
+        new = {it.pid for it in everyone if it.parent in inside} - inside
+        inside |= new
+        grown = bool(new)
+    return {it.key for it in everyone if it.pid in inside}
+
+
+def gone(keys: set[tuple[int, int]]) -> bool:
+    return not keys & {it.key for it in processes()}
+
+
+def _tracker(pid: int) -> bool:
+    return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -1,0 +1,271 @@
+"""What vLLM's log says of a failure, as errors. Lines marked seen were seen on a processor."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.vllm.failures import Circumstances, cause, crashed, gave_up, stalled, start_failure
+
+AROUND = Circumstances("gemma", 32768, ("blender 3.1 GB",))
+GENERAL = "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above."
+HARMLESS = "(APIServer pid=1) WARNING 11-21 [x.py:1] OSError: [Errno 24] is harmless here"
+
+ROWS = [
+    # what the log says, the error's code, the action's kind and value, a word of the error
+    (
+        (
+            "(EngineCore pid=2) ERROR [core.py:9] ValueError: To serve at least one request with"
+            " the model's max seq len (32768), (4.0 GiB KV cache is needed, which is larger"
+            " than the"
+            " available KV cache memory (1.5 GiB). Based on the available memory, the estimated"
+            " maximum model length is 12345."
+        ),
+        "memory",
+        "shorter_context",
+        12288,
+        "12,288",
+    ),
+    # seen
+    (
+        (
+            "(EngineCore pid=2) ERROR [core.py:9] ValueError: No available memory for the cache"
+            " blocks. Try increasing `gpu_memory_utilization` when initializing the engine."
+        ),
+        "memory",
+        "free_memory",
+        "",
+        "Its weights take all",
+    ),
+    # seen
+    (
+        (
+            "(EngineCore pid=2) ERROR [core.py:9] ValueError: Cannot auto-fit max_model_len: not"
+            " enough GPU memory available"
+        ),
+        "memory",
+        "free_memory",
+        "",
+        "weights",
+    ),
+    # seen
+    (
+        (
+            "(Worker pid=2) ERROR [x.py:9] ValueError: Available memory on node 0 (15.02/17.34"
+            " GiB) on startup is less than requested memory for kv (100.0 GiB)."
+        ),
+        "memory",
+        "shorter_context",
+        3840,
+        "3,840",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [core.py:9] ValueError: Free memory on device cuda:0"
+            " (10.1/23.6 GiB) on startup is less than desired GPU memory utilization (0.92,"
+            " 21.7 GiB)."
+        ),
+        "memory",
+        "free_memory",
+        "",
+        "blender 3.1 GB",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [core.py:9] torch.OutOfMemoryError: CUDA out of memory."
+            " Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.6 GiB"
+        ),
+        "memory",
+        "shorter_context",
+        16384,
+        "Tried to allocate",
+    ),
+    (
+        (
+            "(APIServer pid=1) RuntimeError: The NVIDIA driver on your system is too old"
+            " (found version"
+            " 12080). Please update your GPU driver"
+        ),
+        "engine_unavailable",
+        "install",
+        "driver",
+        "12.8",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] ValueError: The quantization method fp8 is not"
+            " supported for the current GPU. Minimum capability: 89. Current capability: 75."
+        ),
+        "engine_unavailable",
+        None,
+        None,
+        "7.5",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] ValueError: Bfloat16 is only supported on GPUs"
+            " with compute capability of at least 8.0. Your Tesla T4 GPU has compute"
+            " capability 7.5."
+        ),
+        "engine_unavailable",
+        None,
+        None,
+        "7.5",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] ValueError: type fp8e4nv not supported in this"
+            " architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')"
+        ),
+        "engine_unavailable",
+        "open_settings",
+        "kv_type",
+        "8 bits",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] torch.AcceleratorError: CUDA error: no kernel"
+            " image is available for execution on the device"
+        ),
+        "engine_unavailable",
+        "install",
+        "vllm",
+        "kernel",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] RuntimeError: Failed to find C compiler. Please"
+            " specify via CC environment variable."
+        ),
+        "engine_unavailable",
+        "install",
+        "compiler",
+        "compiler",
+    ),
+    # seen
+    (
+        "(APIServer pid=1) OSError: [Errno 98] Address already in use",
+        "engine_failed",
+        None,
+        None,
+        "port",
+    ),
+    (
+        (
+            "(APIServer pid=1) ValidationError: Model architectures ['NewForCausalLM'] are not"
+            " supported for now."
+        ),
+        "model_architecture",
+        "install",
+        "vllm",
+        "NewForCausalLM",
+    ),
+    (
+        (
+            "(APIServer pid=1) ValueError: The checkpoint you are trying to load has model type"
+            " `brandnew` but Transformers does not recognize this architecture."
+        ),
+        "model_architecture",
+        "install",
+        "vllm",
+        "brandnew",
+    ),
+    (
+        (
+            "(APIServer pid=1)  Value error, User-specified max_model_len (40000) is greater"
+            " than the"
+            " derived max_model_len (max_position_embeddings=32768.0 or model_max_length=None)"
+        ),
+        "context",
+        "shorter_context",
+        32768,
+        "32,768",
+    ),
+    # seen
+    (
+        "(APIServer pid=1) LocalEntryNotFoundError: Cannot find an appropriate cached snapshot",
+        "model_damaged",
+        None,
+        None,
+        "not complete",
+    ),
+    (
+        (
+            "(APIServer pid=1)  Value error, Total number of attention heads (10) must be divisible"
+            " by tensor parallel size (4)."
+        ),
+        "engine_failed",
+        "open_settings",
+        "vllm_cards",
+        "10 attention",
+    ),
+    (
+        (
+            "(APIServer pid=1)  Value error, World size (2) is larger than the number of"
+            " available GPUs"
+            " (1) in this node."
+        ),
+        "engine_failed",
+        "open_settings",
+        "vllm_cards",
+        "not 2 graphics",
+    ),
+    (
+        "(APIServer pid=1) ModuleNotFoundError: No module named 'ray'",
+        "engine_failed",
+        "open_settings",
+        "vllm_nodes",
+        "Ray",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:1] ValueError: LoRA rank 64 is greater than"
+            " max_lora_rank 16."
+        ),
+        "engine_failed",
+        "open_settings",
+        "vllm_adapters",
+        "LoRA rank 64",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "kind", "value", "word"), ROWS)
+def test_what_is_known(line: str, code: str, kind: str | None, value: object, word: str) -> None:
+    error = start_failure([HARMLESS, line, GENERAL], AROUND)
+    assert error.code == code
+    assert (error.action.kind if error.action else None) == kind
+    assert (error.action.value if error.action else None) == value
+    assert word in f"{error.what} {error.why} {error.do}"
+    for part in (error.what, error.why, error.do):
+        assert part.endswith((".", ";", "…"))
+
+
+def test_what_is_unknown_is_quoted_by_its_cause() -> None:
+    error = start_failure(
+        [
+            HARMLESS,
+            "(Worker pid=3) ERROR [w.py:1] Traceback (most recent call last):",
+            "(Worker pid=3) ERROR [w.py:1] KeyError: 'layers.7'",
+            "(EngineCore pid=2) ERROR [core.py:9] RuntimeError: something after that",
+            GENERAL,
+        ],
+        AROUND,
+    )
+    assert error.why == "It says: 'layers.7'."
+
+
+def test_an_empty_log_is_no_riddle() -> None:
+    assert cause([]) == "nothing at all."
+    assert start_failure([], AROUND).what
+
+
+def test_a_crash_and_its_like() -> None:
+    assert (
+        crashed(["(Worker) torch.OutOfMemoryError: CUDA out of memory. x"], AROUND).code == "memory"
+    )
+    assert "kept" in crashed([], AROUND).do
+    assert "want of memory" in crashed([HARMLESS, GENERAL], AROUND).why
+    said = crashed(["(Worker pid=3) ERROR 11-21 [w.py:1] RuntimeError: index 7 is out"], AROUND)
+    assert said.why == "It says: index 7 is out."
+    assert "10 minutes" in stalled("gemma", 600).why
+    assert "3 times" in gave_up(3).why

@@ -1,0 +1,393 @@
+"""Nothing of a worker's tree outlives Hearth, its guardian or a crash: on a server like vLLM."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import EngineError, EngineFailed, EngineUnavailable, LoadCancelled
+from engines.types import Done, TextDelta
+from engines.vllm.engine import VllmEngine
+from engines.vllm.leftovers import reap, write_record
+from engines.vllm.places import runs_folder
+from engines.vllm.processes import Process, process
+from tests.engines.vllm.faked import (
+    ASSISTANT,
+    MACHINE,
+    PLAN,
+    ROOT,
+    answer,
+    behave,
+    gone,
+    load,
+    make_engine,
+    make_fake,
+    members,
+    question,
+    tree,
+    until,
+)
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
+    # httpcore2 does not close a local socket at whose other end nobody listens.
+    pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
+]
+
+NO_ROOM = (
+    "(EngineCore pid=7) ERROR 11-21 [core.py:1] ValueError: No available memory for the cache"
+    " blocks. Try increasing `gpu_memory_utilization`"
+)
+GENERAL = "(APIServer pid=6) RuntimeError: Engine core initialization failed. See root cause above."
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Path:
+    """The folder of a made environment."""
+    folder = tmp_path / "fake"
+    make_fake(folder, orphan=True)
+    return folder
+
+
+@pytest.fixture
+def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
+    engine = make_engine(make_fake(fake, orphan=True), tmp_path / "engine")
+    yield engine
+    engine.close()
+
+
+def kept(tmp_path: Path) -> list[Path]:
+    """What of workers is on disk: records and scratch folders."""
+    return list(runs_folder(tmp_path / "engine").iterdir())
+
+
+def start(engine: VllmEngine, fake: Path, phase: str, **behaviour: object) -> threading.Thread:
+    """Load until the phase is reached; the thread ends with the load."""
+    hold = {"hold": phase} if phase in {"starting", "loading"} else {}
+    behave(fake, orphan=True, token_s=0.02, **hold, **behaviour)
+
+    def run() -> None:
+        try:
+            load(engine)
+        except (EngineError, LoadCancelled) as error:
+            run.error = error  # type: ignore[attr-defined]
+
+    thread = threading.Thread(target=run)
+    thread.run_it = run  # type: ignore[attr-defined]
+    thread.start()
+    if hold:
+        until(lambda: list(fake.glob(f"{phase}.*")) or not thread.is_alive())
+        assert thread.is_alive()
+        if phase == "loading":
+            until(lambda: "worker" in tree(engine.worker.session, engine.worker.guardian))  # type: ignore[union-attr]
+    else:
+        thread.join()
+    return thread
+
+
+@pytest.mark.parametrize("phase", ["starting", "loading", "ready", "streaming"])
+@pytest.mark.parametrize("victim", ["api", "core", "worker", "guardian"])
+def test_a_killed_process_takes_the_tree_along(
+    engine: VllmEngine, fake: Path, tmp_path: Path, victim: str, phase: str
+) -> None:
+    if phase == "starting" and victim in {"core", "worker"}:
+        pytest.skip("they are not there yet")
+    # What ignores SIGTERM while it loads does so here as well.
+    thread = start(engine, fake, phase, obstinate=phase == "loading")
+    assert engine.worker is not None
+    if phase != "starting":
+        until(lambda: len(json.loads(record(tmp_path).read_text())["members"]) == 4)
+    everything = members(engine.worker.guardian)
+    processes = tree(engine.worker.session, engine.worker.guardian)
+    events = engine.chat(question(max_tokens=300), CancelToken()) if phase == "streaming" else None
+    if events is not None:
+        next(event for event in events if isinstance(event, TextDelta))
+    os.kill(processes[victim].pid, signal.SIGKILL)
+    if events is not None:
+        with pytest.raises(EngineFailed) as caught:
+            list(events)
+        assert "Ask again" in caught.value.do
+    if phase in {"ready", "streaming"}:
+        until(lambda: not engine.well)
+        behave(fake)
+        assert answer(engine, max_tokens=5) == " word0 word1 word2 word3 word4"
+    thread.join()
+    until(lambda: gone(everything))
+    if phase in {"starting", "loading"}:
+        assert isinstance(thread.run_it.error, EngineError)  # type: ignore[attr-defined]
+        assert kept(tmp_path) == []
+        behave(fake)
+        load(engine)
+        assert answer(engine, max_tokens=2) == " word0 word1"
+
+
+@pytest.mark.parametrize("phase", ["starting", "loading", "ready", "streaming"])
+def test_a_killed_app_takes_the_tree_along(fake: Path, tmp_path: Path, phase: str) -> None:
+    hold = {"hold": phase} if phase in {"starting", "loading"} else {}
+    behave(fake, orphan=True, obstinate=phase == "loading", token_s=0.02, **hold)
+    words = [sys.executable, "-m", "tests.engines.vllm.app_alone"]
+    app = subprocess.Popen(
+        [*words, str(fake), str(tmp_path / "engine"), "false"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert app.stdout is not None
+    assert app.stdin is not None
+    with app:
+        guardian = 0
+        if phase == "streaming":
+            app.stdin.write("go on\n")
+            app.stdin.flush()
+        while not guardian or phase in {"ready", "streaming"}:
+            said = json.loads(app.stdout.readline())
+            if isinstance(said, list):
+                guardian = said[1]
+            if said == phase:
+                break
+        if hold:
+            until(lambda: list(fake.glob(f"{phase}.*")))
+        until(lambda: len(members(guardian)) >= (2 if phase == "starting" else 5))
+        everything = members(guardian)
+        app.kill()
+    until(lambda: gone(everything), 20)
+    assert kept(tmp_path) == []
+
+
+def test_what_a_killed_pair_leaves_is_ended_at_the_next_start(
+    engine: VllmEngine, fake: Path, tmp_path: Path
+) -> None:
+    """Hearth and its guardian are killed at once, and the worker does not obey."""
+    behave(fake, orphan=True, obstinate=True, hold="loading")
+    app = subprocess.Popen(
+        [sys.executable, "-m", "tests.engines.vllm.app_alone",
+         str(fake), str(tmp_path / "engine"), "false"],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with app:
+        assert app.stdout is not None
+        session, guardian = 0, 0
+        while not session:
+            session, guardian, _ = json.loads(app.stdout.readline())
+        until(lambda: "worker" in tree(session, guardian))
+        until(lambda: len(json.loads(record(tmp_path).read_text())["members"]) >= 4)
+        everything = members(guardian)
+        app.send_signal(signal.SIGSTOP)
+        os.kill(guardian, signal.SIGKILL)
+        app.kill()
+    until(lambda: process(guardian) is None)
+    assert not gone(everything), "it ignores what the system told it"
+    behave(fake)
+    load(engine)
+    until(lambda: gone(everything))
+    assert answer(engine, max_tokens=1) == " word0"
+    assert engine.worker is not None
+    assert kept(tmp_path) == [
+        runs_folder(tmp_path / "engine") / f"{engine.worker.place.scratch.name}.json"
+    ]
+
+
+def record(tmp_path: Path) -> Path:
+    until(lambda: list(runs_folder(tmp_path / "engine").glob("*.json")))
+    return next(runs_folder(tmp_path / "engine").glob("*.json"))
+
+
+def test_of_leftovers_only_what_is_proved_is_ended(tmp_path: Path) -> None:
+    """A number that is used again, by a process that began at another time, proves nothing."""
+    stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    try:
+        its = process(stranger.pid)
+        assert its is not None
+        dead = Process(its.pid, its.started - 1, 1, its.session)
+        write_record(tmp_path / "old.json", dead, its.session, [dead], str(tmp_path / "none"))
+        assert reap(tmp_path) == 0
+        assert stranger.poll() is None
+        assert list(tmp_path.iterdir()) == []
+        write_record(tmp_path / "own.json", dead, its.session, [its], str(tmp_path / "none"))
+        assert reap(tmp_path) == 1
+        assert stranger.wait(5) == -signal.SIGKILL
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_living_guardian_s_worker_is_left_alone(engine: VllmEngine, tmp_path: Path) -> None:
+    load(engine)
+    assert reap(runs_folder(tmp_path / "engine")) == 0
+    assert answer(engine, max_tokens=1) == " word0"
+
+
+def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, fake: Path, tmp_path: Path) -> None:
+    load(engine)
+    assert engine.worker is not None
+    guardian = engine.worker.guardian
+    until(lambda: len(members(guardian)) == 5)  # itself, three processes and an orphan
+    everything = members(guardian)
+    assert (runs_folder(tmp_path / "engine").stat().st_mode & 0o777) == 0o700
+    engine.close()
+    assert gone(everything), "close returns when they are gone"
+    assert kept(tmp_path) == []
+    with pytest.raises(EngineFailed):
+        answer(engine)
+
+
+def test_a_worker_that_does_not_obey_is_killed(
+    engine: VllmEngine, fake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.vllm.supervised._GRACE_S", 0.5)
+    behave(fake, obstinate=True)
+    load(engine)
+    assert engine.worker is not None
+    everything = members(engine.worker.guardian)
+    engine.close()
+    assert gone(everything)
+
+
+def test_a_load_can_be_cancelled(engine: VllmEngine, fake: Path, tmp_path: Path) -> None:
+    behave(fake, hold="loading")
+    cancel = CancelToken()
+
+    def stop() -> None:
+        until(lambda: list(fake.glob("loading.*")))
+        cancel.cancel()
+
+    timer = threading.Thread(target=stop)
+    timer.start()
+    with pytest.raises(LoadCancelled):
+        engine.load(PLAN, lambda _: None, cancel)
+    timer.join()
+    assert kept(tmp_path) == []
+    with pytest.raises(EngineFailed):
+        answer(engine)
+
+
+def test_a_silent_start_is_given_up(fake: Path, tmp_path: Path) -> None:
+    engine = make_engine(make_fake(fake, hold="starting"), tmp_path / "engine", silent_s=0.3)
+    with pytest.raises(EngineFailed) as caught:
+        load(engine)
+    assert "said nothing" in caught.value.why
+    assert kept(tmp_path) == []
+    engine.close()
+
+
+def test_progress_grows_and_the_log_is_kept(engine: VllmEngine, tmp_path: Path) -> None:
+    told: list[float] = []
+    engine.load(PLAN, told.append, CancelToken())
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert any("KV cache size" in line for line in engine.log_tail)
+    assert "KV cache size" in (tmp_path / "engine" / "vllm.log").read_text()
+
+
+def test_what_the_log_says_is_the_error(engine: VllmEngine, fake: Path) -> None:
+    behave(fake, fails=[NO_ROOM, GENERAL])
+    with pytest.raises(EngineError) as caught:
+        load(engine)
+    assert caught.value.code == "memory"
+
+
+def test_it_stops_trying_after_three_crashes(
+    engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.vllm.engine._PAUSE_S", 0.01)
+    load(engine)
+    for _ in range(3):
+        assert answer(engine, max_tokens=1) == " word0"
+        assert engine.worker is not None
+        os.kill(engine.worker.session, signal.SIGKILL)
+        until(lambda: not engine.well)
+    with pytest.raises(EngineFailed) as caught:
+        answer(engine)
+    assert "3 times" in caught.value.why
+    load(engine)
+    assert answer(engine, max_tokens=1) == " word0"
+
+
+def test_a_cancel_ends_the_answer_and_the_server_s_work(engine: VllmEngine, fake: Path) -> None:
+    behave(fake, token_s=0.02)
+    load(engine)
+    cancel = CancelToken()
+    for event in engine.chat(question(max_tokens=300), cancel):
+        if isinstance(event, TextDelta):
+            cancel.cancel()
+    assert isinstance(event, Done)
+    assert event.finish_reason == "cancelled"
+    until(lambda: (found := engine.metrics()) is not None and found.running == 0)
+
+
+def test_as_many_answers_as_the_plan_says(engine: VllmEngine, fake: Path) -> None:
+    behave(fake, token_s=0.01)
+    load(engine, replace(PLAN, parallel=2))
+    one, two, three = (engine.chat(question(max_tokens=5), CancelToken()) for _ in range(3))
+    next(one)
+    next(two)
+    with pytest.raises(RuntimeError, match="busy"):
+        next(three)
+    list(one)
+    list(two)
+    assert answer(engine, max_tokens=1) == " word0"
+
+
+def test_drafts_are_checked_by_two_starts(engine: VllmEngine) -> None:
+    load(engine, replace(PLAN, drafter=ASSISTANT, draft_max=2))
+    check = engine.check_mtp(question(max_tokens=8), 2, CancelToken())
+    assert (check.identical, check.depth) == (True, 2)
+    assert answer(engine, max_tokens=1) == " word0"
+
+
+def test_nothing_secret_is_in_the_command_line(engine: VllmEngine, fake: Path) -> None:
+    os.environ["PYTHONPATH"], before = "/nowhere", os.environ.get("PYTHONPATH")
+    try:
+        load(engine)
+    finally:
+        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+    words, environment = json.loads((fake / "words.json").read_text())
+    assert "--uds" in words
+    assert "/nowhere" not in environment.values()
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert Path(environment["TMPDIR"]).stat().st_mode & 0o777 == 0o700
+
+
+def test_where_no_socket_can_be_it_is_a_port_with_a_key(
+    fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import httpx2
+
+    monkeypatch.setattr("engines.vllm.places._LONGEST_SOCKET", 10)
+    lent: list[tuple[Path | str, str]] = []
+
+    def connect(where: Path | str, key: str) -> httpx2.Client:
+        lent.append((where, key))
+        return httpx2.Client(trust_env=False)
+
+    engine = VllmEngine(lambda: make_fake(fake), tmp_path / "engine", connect, lambda: MACHINE)
+    try:
+        load(engine)
+        assert answer(engine, max_tokens=1) == " word0"
+    finally:
+        engine.close()
+    words, environment = json.loads((fake / "words.json").read_text())
+    ((where, key),) = lent
+    assert str(where) == f"http://127.0.0.1:{words[words.index('--port') + 1]}"
+    assert key == environment["VLLM_API_KEY"]
+    assert len(key) > 30
+    assert key not in " ".join(words)
+
+
+def test_without_an_environment_it_offers_to_install_one(tmp_path: Path) -> None:
+    engine = make_engine(None, tmp_path / "engine")
+    with pytest.raises(EngineUnavailable) as caught:
+        load(engine)
+    assert caught.value.action is not None
+    assert (caught.value.action.kind, caught.value.action.value) == ("install", "vllm")

@@ -1,0 +1,100 @@
+"""How much of which cards a worker takes, and what is refused before a start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.errors import (
+    ContextTooLarge,
+    ModelNotFound,
+    MtpUnavailable,
+    NotAChatModel,
+    NotEnoughMemory,
+)
+from engines.hardware.values import Gpu, Hardware, Memory
+from engines.types import LoadPlan
+from engines.vllm.memory import card_numbers, memory_share, used_cards
+from engines.vllm.preparing import prepare
+from engines.vllm.provision.home import Installed
+from tests.engines.vllm.checkpoints import ASSISTANT, GEMMA, QWEN, made
+from tests.engines.vllm.faked import MACHINE, PLAN
+
+GB = 1_000_000_000
+CUDA = Installed("0.33.0", "cuda", Path("/env"))
+CPU = Installed("0.32.0", "cpu", Path("/env"))
+
+
+def card(free: int, total: int = 24 * GB) -> Gpu:
+    return Gpu("NVIDIA RTX", "nvidia", "", total, free, False, "NVIDIA 580", usable=True)
+
+
+def machine(*cards: Gpu, ram: int = 64 * GB) -> Hardware:
+    return replace(MACHINE, gpus=cards, memory=Memory(ram, ram))
+
+
+def test_the_share_is_what_is_free() -> None:
+    assert memory_share([card(24 * GB)], None) == 0.92, "never all of it"
+    assert memory_share([card(20 * GB)], None) == pytest.approx(0.804, abs=0.001)
+    assert memory_share([card(20 * GB), card(12 * GB)], None) == pytest.approx(0.470, abs=0.001)
+    assert memory_share([card(20 * GB)], 0.5) == 0.5, "as it is wanted"
+    assert memory_share([], None) is None
+    assert memory_share([card(20 * GB)], None) * 24 * GB <= 20 * GB - 0.7 * GB  # type: ignore[operator]
+
+
+def test_cards_are_chosen_by_number() -> None:
+    one, two = card(1 * GB), card(2 * GB)
+    both = machine(one, two)
+    assert used_cards(both, 1) == (two,), "the one with the most free memory"
+    assert used_cards(both, 1, ("0",)) == (one,)
+    assert used_cards(both, 2) == (two, one)
+    assert card_numbers(both, used_cards(both, 2)) == (1, 0)
+
+
+def plan_for(folder: Path, context: int = 4096) -> LoadPlan:
+    return replace(PLAN, model=folder, context=context)
+
+
+def test_what_cannot_fit_is_refused_before_the_start(tmp_path: Path) -> None:
+    folder = made(tmp_path / "m", GEMMA)
+    room = machine(card(2 * GB + 512 * 10_000))
+    with pytest.raises(NotEnoughMemory):
+        prepare(plan_for(folder, 100_000), CUDA, room)
+    assert prepare(plan_for(folder, 8_000), CUDA, room).device == "NVIDIA RTX"
+    prepare(replace(plan_for(folder, 100_000), anyway=True), CUDA, room)
+
+
+def test_a_model_that_is_not_there_is_a_plain_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound):
+        prepare(plan_for(tmp_path / "nothing"), CPU, machine())
+
+
+def test_an_assistant_cannot_chat(tmp_path: Path) -> None:
+    with pytest.raises(NotAChatModel):
+        prepare(plan_for(made(tmp_path / "a", ASSISTANT), 100), CPU, machine())
+
+
+def test_on_the_processor_its_own_memory_counts(tmp_path: Path) -> None:
+    folder = made(tmp_path / "m", GEMMA)
+    with pytest.raises(NotEnoughMemory):
+        prepare(plan_for(folder), CPU, machine(ram=2 * GB))
+    assert prepare(plan_for(folder), CPU, machine(ram=8 * GB)).device == "CPU"
+
+
+def test_a_context_past_the_training_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContextTooLarge) as caught:
+        prepare(plan_for(made(tmp_path / "m", GEMMA), 131_073), CPU, machine())
+    assert caught.value.action is not None
+    assert caught.value.action.value == 131_072
+
+
+def test_without_drafts_it_loads_all_the_same(tmp_path: Path) -> None:
+    """Unless drafting is what is asked for."""
+    plan = replace(plan_for(made(tmp_path / "q", QWEN)), draft_max=2)
+    setup = prepare(plan, CPU, machine())
+    assert setup.drafts is None
+    assert "left them out" in setup.advice
+    with pytest.raises(MtpUnavailable):
+        prepare(plan, CPU, machine(), drafting_needed=True)

@@ -1,0 +1,97 @@
+"""Numbers and stages from what vLLM writes; the speeds that are kept; the line of truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engines.vllm import truth
+from engines.vllm.gain_book import GainBook, Pace
+from engines.vllm.log import stage
+from engines.vllm.metrics import Drafts, read_metrics
+
+METRICS = """\
+# HELP vllm:num_requests_running Number of requests
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="model"} 1.0
+vllm:num_requests_waiting{engine="0",model_name="model"} 2.0
+vllm:num_requests_waiting_by_reason{engine="0",model_name="model",reason="capacity"} 2.0
+vllm:kv_cache_usage_perc{engine="0",model_name="model"} 0.25
+vllm:prompt_tokens_total{engine="0",model_name="model"} 13.0
+vllm:prompt_tokens_created{engine="0",model_name="model"} 1.7952750911309004e+09
+vllm:generation_tokens_total{engine="0",model_name="model"} 60.0
+vllm:spec_decode_num_drafts_total{engine="0",model_name="model"} 20.0
+vllm:spec_decode_num_draft_tokens_total{engine="0",model_name="model"} 40.0
+vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="model"} 30.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="model",position="1"} 10.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="model",position="0"} 20.0
+vllm:spec_decode_num_drafts_created{engine="0",model_name="model"} 1.7952750911309004e+09
+"""
+
+
+def test_figures() -> None:
+    found = read_metrics(METRICS)
+    assert (found.running, found.waiting, found.cache_used) == (1, 2, 0.25)
+    assert (found.prompt_tokens, found.generated_tokens) == (13, 60)
+    assert found.drafts == Drafts(20, 40, 30, (20, 10))
+    assert found.drafts.mean_length == 2.5
+    later = Drafts(30, 60, 40, (28, 12))
+    assert later.since(found.drafts) == Drafts(10, 20, 10, (8, 2))
+
+
+def test_without_drafts_there_are_none() -> None:
+    assert read_metrics("vllm:num_requests_running 0.0\n").drafts is None
+    assert read_metrics("").running == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "share", "words"),
+    [
+        ("(APIServer pid=1) INFO non-default args: {}", 0.05, "Starting"),
+        ("(EngineCore pid=1) INFO Initializing a V1 LLM engine (v0.32.0) with", 0.30, "Starting"),
+        ("Loading safetensors checkpoint shards:  50% Completed | 1/2", 0.58, "50 %"),
+        ("(EngineCore pid=1) INFO GPU KV cache size: 1,234 tokens, Maximum", 0.78, "Warming"),
+        ("Capturing CUDA graphs (mixed prefill-decode, PIECEWISE):  25%|##", 0.82, "25 %"),
+        ("INFO:     Application startup complete.", 0.99, "ready"),
+    ],
+)
+def test_stages(line: str, share: float, words: str) -> None:
+    found = stage(line)
+    assert found is not None
+    assert found.share == pytest.approx(share)
+    assert words in found.words
+
+
+def test_other_lines_are_no_stage() -> None:
+    assert stage("(APIServer pid=1) INFO Route: /health, Methods: GET") is None
+
+
+def test_a_gain_needs_both_ways(tmp_path: Path) -> None:
+    book = GainBook(tmp_path / "deep" / "speeds.json")
+    book.learn("m", 0, 100, 20.0)
+    assert book.pace("m", 2) == Pace(20.0, None)
+    assert book.pace("m", 2).gain is None
+    book.learn("m", 2, 100, 36.0)
+    book.learn("m", 2, 5, 900.0)
+    assert book.pace("m", 2).gain == pytest.approx(1.8)
+    again = GainBook(tmp_path / "deep" / "speeds.json")
+    assert again.pace("m", 2).gain == pytest.approx(1.8)
+    assert again.pace("m", 3).gain is None
+    assert again.pace("other", 2).gain is None
+
+
+def test_a_book_that_cannot_be_read_is_a_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "speeds.json"
+    file.write_text('{"m": 3}')
+    assert GainBook(file).pace("m", 0) == Pace()
+
+
+def test_the_line_of_truth() -> None:
+    assert truth.running(2, 40, 30, None) == "MTP on: 2 tokens ahead, 75 % accepted"
+    assert truth.running(1, 40, 30, 1.8) == (
+        "MTP on: 1 token ahead, 75 % accepted, 1.8x measured on this computer"
+    )
+    assert "does not pay" in truth.standing("drafter", 2, Pace(20.0, 20.5), "")
+    assert truth.standing("none", 0, Pace(), "Nothing drafts.") == "Nothing drafts."
+    assert "about 60 s" in truth.still_on(2, 60.2)

@@ -1,0 +1,275 @@
+"""A real vLLM on the processor, with the starter's pair and MTP: the contract, and its end.
+
+The tests build on each other to need few starts, each of which takes a minute: the shared worker
+is killed at the end of what needs it. What is killed here, in a real tree: the API server when
+ready, the guardian while loading, a worker in mid-answer, the engine core when ready, the app
+while loading. All other pairs of process and phase are in `test_guarding`, with the same guardian.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.base import Engine
+from engines.cancel import CancelToken
+from engines.errors import EngineError, EngineFailed
+from engines.types import Done, Event, LoadPlan, Sampling, TextDelta
+from engines.vllm.engine import VllmEngine
+from engines.vllm.provision.home import Installed
+from tests.engines.contract import EngineContract, answer, ask, done_of, run, text_of
+from tests.engines.vllm.conftest import DEPTH, DRAFTING, SharedEngine
+from tests.engines.vllm.faked import ROOT, gone, make_engine, members, tree, until
+
+pytestmark = [
+    pytest.mark.vllm,
+    pytest.mark.timeout(400),
+    pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
+]
+
+
+class TestContract(EngineContract):
+    """On the shared worker. What a prefix cache holds are whole blocks, and not told here."""
+
+    counts_cached = False
+    cached_again = False
+    after_cancel = 3
+
+    @pytest.fixture
+    def engine(self, shared_vllm: VllmEngine) -> VllmEngine:
+        engine = SharedEngine(shared_vllm)
+        engine.close()
+        return engine
+
+    @pytest.fixture
+    def plan(self) -> LoadPlan:
+        return DRAFTING
+
+    @pytest.fixture
+    def at_work(self, loaded: Engine) -> Callable[[], bool]:
+        assert isinstance(loaded, VllmEngine)
+        return lambda: (found := loaded.metrics()) is not None and found.running > 0
+
+    @pytest.fixture
+    def missing(self, plan: LoadPlan, tmp_path: Path) -> LoadPlan:
+        pytest.skip("it would end the shared worker: see test_memory")
+
+    def test_a_seed_can_be_repeated(self, loaded: Engine) -> None:
+        """vLLM takes no temperature above 2."""
+        hot = Sampling(temperature=2.0, top_k=0, top_p=1.0, min_p=0.0)
+        said = [
+            answer(loaded, ask("Tell me something.", sampling=replace(hot, seed=seed)))
+            for seed in (1, 1, 2, 3)
+        ]
+        assert said[0] == said[1]
+        assert len(set(said)) > 1
+
+    def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
+        pytest.skip("it would end the shared worker: see test_guarding")
+
+
+QUESTIONS = ("What is Hearth?", "Can you help me?", "Where are my chats?")
+
+
+@pytest.fixture(scope="module")
+def drafted(shared_vllm: VllmEngine) -> list[list[Event]]:
+    """The questions' answers from the shared worker."""
+    return [run(shared_vllm, ask(question, max_tokens=100)) for question in QUESTIONS]
+
+
+def test_answers_are_drafted(drafted: list[list[Event]]) -> None:
+    assert all(done_of(it).mtp.accepted > 0 for it in drafted)
+
+
+def test_the_report_says_what_runs(shared_vllm: VllmEngine) -> None:
+    report = shared_vllm.revive(lambda _: None, CancelToken())
+    assert (report.device, report.mtp, report.mtp_switch) == ("CPU", "drafter", "restart")
+    assert report.restart_s == report.load_s > 1
+    assert (report.context, report.context_trained) == (512, 4096)
+
+
+def test_acceptance_is_the_worker_s_own(shared_vllm: VllmEngine) -> None:
+    before = shared_vllm.metrics()
+    done = done_of(run(shared_vllm, ask("What is Hearth?", max_tokens=60)))
+    after = shared_vllm.metrics()
+    assert before is not None
+    assert after is not None
+    assert before.drafts is not None
+    assert after.drafts is not None
+    counted = after.drafts.since(before.drafts)
+    assert (done.mtp.drafted, done.mtp.accepted) == (counted.drafted, counted.accepted)
+    assert 0 < counted.accepted <= counted.drafted
+    assert counted.mean_length > 1
+    assert after.generated_tokens - before.generated_tokens == done.usage.completion_tokens == 60
+    assert done.mtp.active
+    assert done.mtp.reason.startswith(f"MTP on: {DEPTH} tokens ahead, ")
+
+
+def test_a_wish_that_needs_a_restart_is_said(shared_vllm: VllmEngine) -> None:
+    report = done_of(run(shared_vllm, ask("What is Hearth?", mtp="off", max_tokens=8))).mtp
+    assert (report.mode, report.active) == ("off", True)
+    assert "with a new start" in report.reason
+
+
+def test_sampling_with_drafts_is_sampling(shared_vllm: VllmEngine) -> None:
+    """The processor's build is mended for this; at a low temperature it says what greedy says."""
+    greedy = answer(shared_vllm, ask("What is Hearth?"))
+    cool = Sampling(temperature=0.01, top_k=40, top_p=0.95)
+    assert answer(shared_vllm, ask("What is Hearth?", sampling=cool)) == greedy
+
+
+def test_a_cancel_is_over_within_a_second(shared_vllm: VllmEngine) -> None:
+    cancel, began = CancelToken(), 0.0
+    request = ask("What is Hearth?", max_tokens=400, sampling=Sampling(2.0, seed=1))
+    for event in shared_vllm.chat(request, cancel):
+        if isinstance(event, TextDelta) and not cancel.cancelled:
+            began = time.monotonic()
+            cancel.cancel()
+    assert isinstance(event, Done)
+    assert event.finish_reason == "cancelled"
+    until(lambda: (found := shared_vllm.metrics()) is not None and found.running == 0, 1.0)
+    assert time.monotonic() - began < 5
+    tokens = shared_vllm.metrics()
+    time.sleep(0.3)
+    assert shared_vllm.metrics() == tokens, "the server has stopped, too"
+
+
+def test_a_killed_server_takes_its_engine_along(shared_vllm: VllmEngine) -> None:
+    """Ready: without a guardian, two processes and 2.3 GB would stay."""
+    worker = shared_vllm.worker
+    assert worker is not None
+    everything = members(worker.guardian)
+    assert len(everything) >= 5
+    os.kill(worker.session, signal.SIGKILL)
+    until(lambda: gone(everything))
+    assert not shared_vllm.well
+    assert not list(Path("/dev/shm").glob("psm_*")), "what it shared is given back"
+    shared_vllm.close()
+
+
+@pytest.fixture(scope="module")
+def engine(vllm: Installed, vllm_folder: Path) -> Iterator[VllmEngine]:
+    engine = make_engine(vllm, vllm_folder, silent_s=300)
+    yield engine
+    engine.close()
+
+
+def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
+    """Then vLLM ignores SIGTERM; Hearth ends it."""
+    caught: list[EngineError] = []
+
+    def load() -> None:
+        try:
+            engine.load(DRAFTING, lambda _: None, CancelToken())
+        except EngineError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    until(lambda: engine.stage is not None and engine.stage.words == "Starting the engine", 240)
+    worker = engine.worker
+    assert worker is not None
+    until(lambda: "core" in tree(worker.session, worker.guardian))
+    time.sleep(1.0)
+    everything = members(worker.guardian)
+    os.kill(worker.guardian, signal.SIGKILL)
+    thread.join()
+    assert gone(everything)
+    assert caught
+
+
+@pytest.fixture(scope="module")
+def plain(engine: VllmEngine) -> list[list[Event]]:
+    """The questions' answers from a worker without drafts, which is there afterwards."""
+    engine.load(replace(DRAFTING, draft_max=0), lambda _: None, CancelToken())
+    return [run(engine, ask(question, max_tokens=100)) for question in QUESTIONS]
+
+
+def test_greedy_answers_are_the_same_with_and_without_drafts(
+    engine: VllmEngine, drafted: list[list[Event]], plain: list[list[Event]], vllm_folder: Path
+) -> None:
+    assert [text_of(it) for it in drafted] == [text_of(it) for it in plain]
+    figures = engine.metrics()
+    assert figures is not None
+    assert figures.drafts is None
+    report = done_of(plain[0]).mtp
+    assert (report.active, report.reason) == (False, "MTP is off, as chosen.")
+    speeds = json.loads((vllm_folder / "speeds.json").read_text())
+    assert [sorted(page) for page in speeds.values()] == [["0", str(DEPTH)]], "an A/B was measured"
+
+
+def test_a_worker_killed_in_mid_answer(engine: VllmEngine, plain: list[list[Event]]) -> None:
+    worker = engine.worker
+    assert worker is not None
+    everything = members(worker.guardian)
+    victim = tree(worker.session, worker.guardian)["worker"].pid
+    caught: list[EngineError] = []
+
+    def ask_it() -> None:
+        try:
+            run(engine, ask(QUESTIONS[0], max_tokens=400))
+        except EngineError as error:
+            caught.append(error)
+
+    # Held still, since so small a model has answered before it could be killed.
+    os.kill(victim, signal.SIGSTOP)
+    thread = threading.Thread(target=ask_it)
+    thread.start()
+    time.sleep(1.0)
+    assert thread.is_alive(), "the answer is under way"
+    os.kill(victim, signal.SIGKILL)
+    thread.join()
+    assert [type(error) for error in caught] == [EngineFailed]
+    assert "Ask again" in caught[0].do
+    assert gone(everything)
+
+
+@pytest.fixture(scope="module")
+def revived(engine: VllmEngine) -> str:
+    """The next answer starts the worker again."""
+    return answer(engine, ask(QUESTIONS[0], max_tokens=100))
+
+
+def test_the_next_answer_works_and_then_the_engine_core_dies(
+    engine: VllmEngine, plain: list[list[Event]], revived: str
+) -> None:
+    """Its exit code is 0 then; the engine knows better."""
+    assert revived == text_of(plain[0])
+    worker = engine.worker
+    assert worker is not None
+    everything = members(worker.guardian)
+    os.kill(tree(worker.session, worker.guardian)["core"].pid, signal.SIGKILL)
+    until(lambda: not engine.well)
+    until(lambda: gone(everything), 30)
+    engine.close()
+
+
+def test_an_app_killed_while_it_loads(vllm: Installed, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "tests.engines.vllm.app_alone"]
+    app = subprocess.Popen(
+        [*words, str(vllm.folder.parent.parent), str(tmp_path), "true"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with app:
+        assert app.stdout is not None
+        guardian, stage = 0, ""
+        while not stage.startswith("Starting the engine"):
+            _, guardian, stage = json.loads(app.stdout.readline())
+        everything = members(guardian)
+        assert len(everything) >= 4
+        app.kill()
+    until(lambda: gone(everything), 30)
+    assert list((tmp_path / "run").iterdir()) == []
