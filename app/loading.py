@@ -66,10 +66,10 @@ class Loading(QObject):
     def _make(self) -> Iterator[None]:
         from app.reports import describe, keep_log
         from app.ui.furnishing import furnish
-        from app.wiring import complete, hardware_from_outside, open_services
+        from app.wiring import complete, open_services
 
         self._ends.enter_context(keep_log(self._opened.folder))
-        self._core = complete(self._opened, self._offline, hardware_from_outside())
+        self._core = complete(self._opened, self._offline, outside=True)
         yield
         self._parts = open_services(self._core, self._first)
         yield

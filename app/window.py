@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
+import app.plain_imports  # noqa: F401 - before all that is imported next
 from app import __version__
 from app.core.settings import Settings
 from app.core.wish import Wish

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.errors import SettingsInvalid
+from app.core.models import ModelEntry
 from app.core.settings import Settings
 from app.hub.cache_layout import default_root
 from app.hub.client import Hub
@@ -15,7 +17,7 @@ from app.hub.fetch import Fetcher
 from app.hub.limiter import Limiter
 from app.hub.remote_header import forget_headers
 from app.hub.transfer import Terms
-from app.net import Gate, endpoint
+from app.net import Gate
 from app.opening import MB, FirstServices, Opened, first_services, open_data
 from app.services.answers import Answers
 from app.services.bench import Bench
@@ -24,14 +26,21 @@ from app.services.collection.collection import Collection
 from app.services.collection.folders import folders_named
 from app.services.collection.places import places_here
 from app.services.compacting import Compacting
+from app.services.device_care import DeviceCare
 from app.services.downloads import DownloadQueue, Pace
+from app.services.engine_choice import EngineChoice
 from app.services.fitting import Fitting
 from app.services.library import Library
+from app.services.loads import LlamaLoads
+from app.services.loads_remote import RemoteLoads
+from app.services.measured_speeds import MeasuredSpeeds
 from app.services.metered import is_metered
 from app.services.model_care import ModelCare
 from app.services.mtp_advice import Advise, with_catalogue
 from app.services.recommending import Recommending
 from app.services.runtime import Runtime
+from app.services.served_models import served_models
+from app.services.servers import Servers
 from app.services.tokens import Tokens
 from app.services.trash import empty_trash
 from app.store.assistants import AssistantStore
@@ -50,21 +59,24 @@ from app.store.prompts import PromptStore
 from app.store.search import Search
 from app.store.search_index import SearchIndex
 from app.store.secrets import Secrets
+from app.store.servers import ServerStore
 from app.store.settings_file import SettingsFile
 from app.store.shelves import Shelves
 from app.store.snapshots import Snapshots
 from app.store.summaries import SummaryStore
-from engines.errors import EngineUnavailable
-from engines.hardware import Hardware, detect
+from app.wiring_devices import device_care, looking
+from app.wiring_vllm import Vllm, cards, system
+from engines.base import Engine
+from engines.hardware import Hardware
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.native import load_native
 from engines.llamacpp.probe import Probe
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.llamacpp.speculative.cost_book import CostBook
-from engines.registry import statuses
+from engines.registry import EngineStatus, statuses
 
 if TYPE_CHECKING:
+    from app.services.engine_care import EngineCare
     from app.services.snapshots import DailySnapshots
     from app.services.tasks import Tasks
     from app.services.titles import Titles
@@ -82,31 +94,12 @@ STARTER = RESOURCES / "starter" / "starter.gguf"
 STARTER_DRAFTER = RESOURCES / "starter" / "starter-mtp.gguf"
 
 
-def hardware() -> Hardware:
+def hardware(folder: Path | None = None) -> Hardware:
     """This computer, with the devices that llama.cpp sees; without them where it cannot load.
 
-    Why it cannot load is told by the engines' statuses.
+    folder: where verdicts on devices are remembered.
     """
-    try:
-        devices = load_native().devices()
-    except EngineUnavailable:
-        devices = ()
-    return detect(devices)
-
-
-def hardware_from_outside() -> Callable[[], Hardware]:
-    """The same, without loading llama.cpp into this process where it is not yet."""
-    from engines.llamacpp.devices import Devices
-
-    looking = Devices()
-
-    def look() -> Hardware:
-        try:
-            return detect(looking.look())
-        except EngineUnavailable:
-            return detect(())
-
-    return look
+    return looking(device_care(folder, STARTER), inside=True)()
 
 
 @dataclass(frozen=True)
@@ -118,6 +111,7 @@ class Core:
 
     opened: Opened
     look: Callable[[], Hardware]
+    devices: DeviceCare
     folder: DataFolder
     database: Database
     chats: ChatStore
@@ -142,10 +136,19 @@ class Core:
     ledger: Ledger
     secrets: Secrets
     tokens: Tokens
+    servers: Servers
     hub: Hub
     recommending: Recommending
     advise: Advise
     downloads: DownloadQueue
+    vllm: Vllm
+    choice: EngineChoice
+    speeds: MeasuredSpeeds
+    engine_care: Callable[[], EngineCare]
+
+    def statuses(self) -> tuple[EngineStatus, ...]:
+        """Which engines can run here, and why the others cannot."""
+        return statuses(self.folder.engines, len(self.servers.list()))
 
     def close(self) -> None:
         self.runtime.unload()
@@ -163,14 +166,11 @@ def open_core(folder: DataFolder, offline: bool = False) -> Core:
     return complete(open_data(folder), offline)
 
 
-def complete(
-    opened: Opened, offline: bool = False, look: Callable[[], Hardware] | None = None
-) -> Core:
+def complete(opened: Opened, offline: bool = False, *, outside: bool = False) -> Core:
     """All else that goes with an open data folder. Raises AppError; nothing stays open then.
 
-    look: sees the computer for those who load no model.
+    outside: those who load no model see the computer's devices through another process.
     """
-    look = look or hardware
     folder, settings, database = opened.folder, opened.settings, opened.database
     chats = opened.chats
     try:
@@ -185,22 +185,62 @@ def complete(
     forget_headers(folder.headers, HEADERS_KEPT_S)
     models = ModelStore(database)
     collection = Collection(places_here(), folder.models, lambda: _further_folders(settings))
-    library = Library(models, STARTER, STARTER_DRAFTER, collection)
+
+    def further() -> list[ModelEntry]:
+        """What lies nowhere here as a file of its own."""
+        return [*vllm.starter(), *served_models(servers.list(), servers.facts)]
+
+    library = Library(models, STARTER, STARTER_DRAFTER, collection, further)
+    devices = device_care(folder.root, STARTER)
+    look = looking(devices, inside=not outside)
     engine = LlamaCppEngine(
         CostBook(folder.root / "costs.json"),
         states,
         Probe(folder.root, trusted=(STARTER, STARTER_DRAFTER)),
+        devices.complaints,
     )
-    fitting = Fitting(hardware, LoadStore(database), Sizer(folder.root))
+    fitting = Fitting(looking(devices, inside=True), LoadStore(database), Sizer(folder.root))
     ledger = Ledger(database)
     gate = Gate(ledger.add, lambda: offline or settings.read().offline)
+
+    @cache
+    def care_of_engines() -> EngineCare:
+        from app.wiring_care import engine_care
+
+        return engine_care(folder.engines, gate, lambda: offline or settings.read().offline)
+
     secrets = Secrets()
     # Whose a token is, is asked without the one that is kept.
     tokens = Tokens(secrets, Hub(gate, lambda: None).who)
     hub = Hub(gate, tokens.for_hub)
     recommending = Recommending(CATALOGUE, folder.root, default_root, look, hub)
     advise = with_catalogue(recommending.catalogue)
-    runtime = Runtime(engine, fitting, advise)
+    servers = Servers(ServerStore(database), secrets, gate)
+    vllm = Vllm(folder.engines, ledger.add, lambda: offline or settings.read().offline, look)
+    speeds = MeasuredSpeeds(folder.root / "speeds.json")
+    choice = EngineChoice(
+        library,
+        recommending.catalogue,
+        settings,
+        system(),
+        cards,
+        vllm.here,
+        lambda: len(servers.list()),
+        speeds.all,
+    )
+
+    def remote() -> Engine:
+        from engines.remote.engine import RemoteEngine
+
+        return RemoteEngine(servers.lend)
+
+    runtime = Runtime(
+        {
+            "llamacpp": LlamaLoads(engine, fitting, advise, devices.ready),
+            "vllm": vllm.loads(choice.depth_for),
+            "remote": RemoteLoads(remote),
+        }
+    )
     assistants = AssistantStore(database)
     care = ModelCare(library, models, collection)
     downloads = DownloadQueue(
@@ -212,6 +252,7 @@ def complete(
     return Core(
         opened=opened,
         look=look,
+        devices=devices,
         folder=folder,
         database=database,
         chats=chats,
@@ -234,18 +275,24 @@ def complete(
             runtime,
             ChatLayers(ChatSettingsStore(database), assistants),
             Compacting(SummaryStore(database), runtime),
+            prefer=choice.preferred,
         ),
-        bench=Bench(runtime, engine.check_mtp),
+        bench=Bench(runtime, runtime.check_mtp),
         states=states,
         stays_offline=offline,
         gate=gate,
         ledger=ledger,
         secrets=secrets,
         tokens=tokens,
+        servers=servers,
         hub=hub,
         recommending=recommending,
         advise=advise,
         downloads=downloads,
+        vllm=vllm,
+        choice=choice,
+        speeds=speeds,
+        engine_care=care_of_engines,
     )
 
 
@@ -283,27 +330,20 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
     from app.services.assistants import Assistants
     from app.services.chat_search import ChatSearch
     from app.services.chat_settings import ChatSettings
-    from app.services.connections import Connections
-    from app.services.discover import Discover
     from app.services.download_list import DownloadList
-    from app.services.exchange.exporting import Exporting
-    from app.services.exchange.importing import Importing
     from app.services.generation import Generation
     from app.services.global_shortcut.service import GlobalShortcut
-    from app.services.hub_token import HubToken
-    from app.services.model_page import ModelPage
+    from app.services.idle import IdleStop
     from app.services.models import Models
     from app.services.notifications import Notifications
-    from app.services.overview import ModelOverview
     from app.services.prompts import Prompts
-    from app.services.same_answer import SameAnswer
     from app.services.session_bus import SessionBus
     from app.services.suggestions import Suggestions
     from app.services.system import SystemService
     from app.services.system_motion import SystemMotion
     from app.services.window import WindowServices
-    from app.ui.exchange.pdf import print_chats
     from app.wiring_chats import answering, context, in_background, scratch
+    from app.wiring_visits import makers
 
     first = first or first_services(core.opened)
     tasks, settings = first.tasks, first.settings
@@ -314,8 +354,6 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
     services = WindowServices(
         chats=first.chats,
         search=ChatSearch(core.search, core.index, tasks),
-        exporting=Exporting(core.chats, core.folders, print_chats, tasks),
-        importing=Importing(core.imports, tasks),
         assistants=assistants,
         chat_settings=ChatSettings(
             ChatSettingsStore(core.database), assistants, core.library, settings, tasks
@@ -328,34 +366,20 @@ def open_services(core: Core, first: FirstServices | None = None) -> WindowParts
         answering=answering(core.database, core.library, generation, tasks),
         context=context(core.database, core.answers, core.runtime, settings, tasks),
         models=Models(core.library, core.care, tasks, core.advise),
-        overview=ModelOverview(core.library, core.care, core.folder.root, tasks),
-        model_page=ModelPage(core.library, core.care, core.fitting, settings, core.look, tasks),
         downloads=DownloadList(core.downloads, core.library, is_metered, tasks),
-        connections=Connections(core.ledger, tasks),
-        same_answer=SameAnswer(core.bench, core.library, settings, tasks),
-        discover=Discover(
-            core.hub,
-            core.downloads,
-            core.fitting,
-            core.tokens,
-            settings,
-            core.look,
-            endpoint,
-            core.folder.headers,
-            tasks,
-        ),
         suggestions=Suggestions(core.recommending, core.look, tasks),
-        hub_token=HubToken(core.tokens, tasks),
         settings=settings,
-        system=SystemService(core.look, statuses, tasks),
+        system=SystemService(core.look, core.statuses, tasks),
         bus=bus,
         notifications=Notifications(bus),
         global_shortcut=GlobalShortcut(bus),
         system_motion=SystemMotion(bus),
         tasks=tasks,
+        makers=makers(core, settings, tasks),
         data_folder=core.folder.root,
         log_file=core.folder.logs / "hearth.log",
         stays_offline=core.stays_offline,
     )
+    IdleStop(core.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
     background = in_background(core.chats, core.runtime, core.snapshots, services, tasks)
     return WindowParts(tasks, services, background)

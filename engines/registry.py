@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-_LATER: Final = "This version of Hearth does not have it yet."
 _MISSING: Final = "Its library is not installed; start Hearth with run.py, which installs it."
+_NOT_INSTALLED: Final = "It is not installed; `hearth engines install vllm` says what it takes."
+_NOT_ON_MACOS: Final = "vLLM does not run on macOS; one on another computer can be a server."
+_NO_SERVER: Final = "No server is known; `hearth servers add NAME ADDRESS` adds one."
 
 
 @dataclass(frozen=True)
 class EngineStatus:
-    """why_not: one sentence, None if the engine is available."""
+    """why_not: one sentence, None if the engine is available. about: what there is of it."""
 
     name: str
     available: bool
     why_not: str | None = None
+    about: str = ""
 
 
-def statuses() -> tuple[EngineStatus, ...]:
-    """All engines. Loads no library: whether an installed one loads shows when it is used."""
+def statuses(vllm: Path | None = None, servers: int = 0) -> tuple[EngineStatus, ...]:
+    """All engines. Loads no library: whether an installed one loads shows when it is used.
+
+    vllm: the folder of its environments. servers: how many are known.
+    """
     installed = importlib.util.find_spec("llama_cpp") is not None
     return (
         EngineStatus("llamacpp", installed, None if installed else _MISSING),
-        EngineStatus("vllm", available=False, why_not=_LATER),
-        EngineStatus("remote", available=False, why_not=_LATER),
+        _vllm(vllm),
+        _remote(servers),
     )
+
+
+def _vllm(folder: Path | None) -> EngineStatus:
+    found = None
+    if folder is not None and folder.exists():
+        from engines.vllm.provision.home import EngineHome
+
+        found = EngineHome(folder).current()
+    if found is not None:
+        build = "for NVIDIA cards" if found.profile == "cuda" else "for processors"
+        return EngineStatus("vllm", available=True, about=f"vLLM {found.version}, {build}")
+    why_not = _NOT_ON_MACOS if sys.platform == "darwin" else _NOT_INSTALLED
+    return EngineStatus("vllm", available=False, why_not=why_not)
+
+
+def _remote(servers: int) -> EngineStatus:
+    if not servers:
+        return EngineStatus("remote", available=False, why_not=_NO_SERVER)
+    known = "1 server" if servers == 1 else f"{servers} servers"
+    return EngineStatus("remote", available=True, about=known)

@@ -16,17 +16,13 @@ from app.core.errors import FileNotText
 from app.services.answers import AnswerEvent, AnswerOptions
 from app.wiring import Core
 from engines.cancel import CancelToken
-from engines.errors import EngineUnavailable
-from engines.registry import statuses
-from engines.types import Message
+from engines.types import EngineName, Message
 
 BUILT_IN_QUESTION = "What is Hearth?"
 
 
 def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
-    if args.engine != "llamacpp":
-        refuse_engine(args.engine)
     if args.depth is not None and args.mtp == "off":
         raise Usage(
             "--depth and --mtp off contradict each other.",
@@ -43,7 +39,7 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
     text = _standard_input() if args.text == "-" else args.text
     text = with_files(text, args.file)
     options = AnswerOptions(
-        model=args.model,
+        model=on_engine(core, args.model or _of_chat(core, args), args.engine, args.model),
         temperature=args.temperature,
         top_p=args.top_p,
         seed=args.seed,
@@ -115,11 +111,22 @@ def _read(path: Path) -> str:
         ) from error
 
 
-def refuse_engine(name: str) -> None:
-    """Raises EngineUnavailable with the registry's reason."""
-    reason = next((status.why_not for status in statuses() if status.name == name), None)
-    raise EngineUnavailable(
-        f"The engine {name} cannot run here.",
-        reason or "This Hearth does not have it.",
-        "Leave out --engine to use llama.cpp.",
-    )
+def on_engine(
+    core: Core, model: str | None, engine: EngineName | None, otherwise: str | None = None
+) -> str | None:
+    """The id of a model as an engine runs it; `otherwise` where no engine is asked for.
+
+    model: None is the one of the settings. Raises EngineUnavailable, with what it would take.
+    """
+    if engine is None:
+        return otherwise
+    entry = core.library.find(model or core.settings.read().model)
+    return core.choice.on(entry, engine).id
+
+
+def _of_chat(core: Core, args: argparse.Namespace) -> str | None:
+    """The model of the chat that goes on; None leaves it to the settings."""
+    if args.chat is None or args.engine is None:
+        return None
+    chat = core.chats.chat(args.chat)
+    return core.answers.model_of(chat.id, core.settings.read(), AnswerOptions())

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 
-from app.cli.ask import refuse_engine
+from app.cli.ask import on_engine
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
 from app.cli.parser import Usage
@@ -15,6 +15,7 @@ from app.core.models import ModelEntry
 from app.core.same_answer import Compared, in_words, is_good, verdict_of
 from app.core.settings import Settings
 from app.services.bench_results import BenchResult, ModeResult, Step
+from app.services.measured_speeds import speed_of
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.types import MtpMode
@@ -27,16 +28,15 @@ _EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
 
 def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
-    if args.engine != "llamacpp":
-        refuse_engine(args.engine)
     if args.concurrency != "1":
         raise Usage(
             f"{args.concurrency} answers at once cannot be measured.",
-            "llama.cpp writes one answer at a time inside Hearth.",
+            "Hearth measures one answer at a time.",
             "Leave out --concurrency, or set it to 1.",
         )
     settings = core.settings.read()
-    entry = core.library.find(settings.model if args.model is None else args.model)
+    called = on_engine(core, args.model, args.engine, args.model)
+    entry = core.library.find(settings.model if called is None else called)
     settings = core.library.effective(entry, settings)
     if args.check_mtp:
         tokens = args.tokens or _TOKENS_COMPARED
@@ -67,6 +67,7 @@ def _measure(
                 result = event
     out.rewrite("")
     if result is not None:
+        core.speeds.keep(speed_of(result, core.choice.model_name(entry)))
         out.value(asdict(result), lambda: _in_words(result, entry))
     return 0
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO, cast
 
-from app.cli.ask import answer_built_in
+from app.cli.ask import answer_built_in, on_engine
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.parser import MODES
@@ -18,6 +18,7 @@ from app.core.conversation import StoredMessage
 from app.core.models import STARTER
 from app.core.settings import Settings
 from app.services.answers import AnswerEvent, AnswerOptions
+from app.services.engine_choice import NAMES
 from app.services.mtp_advice import mtp_of_files
 from app.wiring import Core
 from engines.cancel import CancelToken
@@ -56,6 +57,7 @@ class Conversation:
             "/again": ("answer the last question again", self._again),
             "/continue": ("go on with an answer that was stopped or cut off", self._continue),
             "/model": ("NAME: choose a model; without a name, show all", self._model),
+            "/engine": ("llamacpp, vllm or remote: the same model there", self._engine),
             "/mtp": ("auto, on or off, for this chat; alone, show how it stands", self._mtp),
             "/think": ("on or off: whether a model that can be asked to thinks first", self._think),
             "/chats": ("show the chats; /open ID goes on with one", self._chats),
@@ -118,6 +120,22 @@ class Conversation:
         chosen = self.model or self.core.settings.read().model
         for entry in self.core.library.entries():
             print(f"{'*' if entry.id == chosen else ' '} {entry.id}  {entry.name}")
+
+    def _engine(self, name: str) -> None:
+        """The chat, its branches and its settings stay; the model is the counterpart."""
+        entry = self.core.library.find(self.model or self._stored() or self._settings().model)
+        if name not in NAMES:
+            print(f"{entry.name} is answered by {NAMES[entry.engine]}.")
+            return
+        other = self.core.choice.on(entry, name)
+        self.model = other.id
+        print(f"{other.name} answers, by {NAMES[other.engine]}.")
+
+    def _stored(self) -> str | None:
+        """The model that the open chat has."""
+        if self.chat_id is None:
+            return None
+        return self.core.answers.model_of(self.chat_id, self.core.settings.read(), AnswerOptions())
 
     def _mtp(self, mode: str) -> None:
         if mode in MODES:
@@ -187,7 +205,7 @@ def _is_silent(stream: TextIO) -> bool:
 def chat_as_asked(core: Core, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     options = AnswerOptions(
-        model=args.model,
+        model=on_engine(core, args.model, args.engine, args.model),
         anyway=args.anyway,
         thinking=args.think,
         thinking_budget=args.think_budget,

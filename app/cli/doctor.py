@@ -108,7 +108,7 @@ def _settings(folder: DataFolder) -> Finding:
     return Finding("settings", "ok", "can be read")
 
 
-def _llama_cpp(_: DataFolder) -> Finding:
+def _llama_cpp(folder: DataFolder) -> Finding:
     state = next(state for state in statuses() if state.name == "llamacpp")
     if not state.available:
         return Finding("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
@@ -116,7 +116,9 @@ def _llama_cpp(_: DataFolder) -> Finding:
     from engines.llamacpp.native import load_native
 
     load_native()
-    names = ", ".join(gpu.name for gpu in hardware().gpus if gpu.usable) or "the processor"
+    names = (
+        ", ".join(gpu.name for gpu in hardware(folder.root).gpus if gpu.usable) or "the processor"
+    )
     return Finding("llama.cpp", "ok", f"loads; models run on {names}")
 
 

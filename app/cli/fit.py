@@ -14,8 +14,9 @@ from app.core.hub_names import HubName, hub_name, is_hub_name
 from app.core.loads import LoadRecord
 from app.core.quantisations import recommend, same_label
 from app.hub.repository import choose
-from app.services.answers import wishes_of
+from app.services.checkpoint_fit import fit_of
 from app.services.fitting import FitReport
+from app.services.wishing import wishes_of
 from app.wiring import Core
 from engines.fit import Parts
 from engines.gguf_header import read_header
@@ -40,6 +41,9 @@ class _Files(NamedTuple):
 
 def fit_model(core: Core, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status. Raises UserError."""
+    if (apart := _without_header(core, args)) is not None:
+        out.value(_described(apart), lambda: _in_words(apart))
+        return 0
     files, wishes = _found(core, args)
     wishes = replace(
         wishes,
@@ -50,6 +54,24 @@ def fit_model(core: Core, args: argparse.Namespace, out: Output) -> int:
     report = core.fitting.report(files.model, header, wishes, files.drafter, files.projector)
     out.value(_described(report), lambda: _in_words(report))
     return 0
+
+
+def _without_header(core: Core, args: argparse.Namespace) -> FitReport | None:
+    """Of a checkpoint here; None for all else. Raises NotAModel for a server's model."""
+    try:
+        entry = core.library.find(args.what)
+    except ModelUnknown:
+        return None
+    if entry.engine == "llamacpp":
+        return None
+    wishes = wishes_of(core.library.effective(entry, core.settings.read()), entry.engine)
+    wishes = replace(
+        wishes,
+        context=wishes.context if args.context is None else args.context,
+        kv_type=args.kv_type or wishes.kv_type,
+    )
+    profile, depth = core.vllm.profile(), core.choice.depth_for(entry)
+    return fit_of(entry, wishes, core.library.checkpoints, core.look(), profile, depth)
 
 
 def _found(core: Core, args: argparse.Namespace) -> tuple[_Files, Wishes]:

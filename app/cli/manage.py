@@ -8,14 +8,28 @@ from typing import Any
 
 from app.cli.output import Output, size, table
 from app.core.settings import fields, section_of
-from app.wiring import Core, hardware
-from engines.registry import statuses
+from app.services.device_care import DeviceState
+from app.wiring import Core
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable
+
+_STATES = {"works": "works", "untried": "is tried before its first use", "off": "switched off"}
 
 
-def show_hardware(out: Output) -> int:
-    found = hardware()
-    states = statuses()
-    value = {**asdict(found), "engines": [asdict(state) for state in states]}
+def show_hardware(core: Core, args: argparse.Namespace, out: Output) -> int:
+    if args.tried is not None:
+        out.note(f"Trying {args.tried}; a driver can take minutes the first time.")
+        core.devices.try_again(args.tried, CancelToken())
+    elif args.off is not None:
+        core.devices.switch_off(args.off)
+    found = core.look()
+    states = core.statuses()
+    devices = _devices(core)
+    value = {
+        **asdict(found),
+        "devices": [asdict(it) | {"tried": it.tried, "ok": it.ok} for it in devices],
+        "engines": [asdict(state) for state in states],
+    }
 
     def human() -> str:
         cpu, memory = found.cpu, found.memory
@@ -36,6 +50,10 @@ def show_hardware(out: Output) -> int:
             rows.append(("Graphics", f"{gpu.name}, {size(gpu.total_bytes)}{note}"))
         if not found.gpus:
             rows.append(("Graphics", "no graphics processor found; models run on the processor"))
+        for it in devices:
+            memory_there = f"{size(it.free_bytes)} free of {size(it.total_bytes)}"
+            known = _STATES.get(it.state, it.why_not)
+            rows.append((f"Device {it.name}", f"{it.description}, {memory_there}: {known}"))
         rows += [("Note", note) for note in found.notes]
         for state in states:
             rows.append(
@@ -47,15 +65,12 @@ def show_hardware(out: Output) -> int:
     return 0
 
 
-def list_engines(out: Output) -> int:
-    states = statuses()
-    out.value(
-        [asdict(state) for state in states],
-        lambda: table(
-            [(s.name, "ready" if s.available else "not here", s.why_not or "") for s in states]
-        ),
-    )
-    return 0
+def _devices(core: Core) -> tuple[DeviceState, ...]:
+    """llama.cpp's graphics devices and its processor; none where it cannot load."""
+    try:
+        return core.devices.list()
+    except EngineUnavailable:
+        return ()
 
 
 def manage_settings(core: Core, args: argparse.Namespace, out: Output) -> int:

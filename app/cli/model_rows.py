@@ -7,7 +7,8 @@ from typing import Any
 
 from app.cli.output import size
 from app.core.models import ModelEntry
-from app.services.model_details import ModelDetails, mtp_of
+from app.services.about import about
+from app.services.model_details import ModelDetails
 from app.wiring import Core
 from engines.errors import EngineError
 
@@ -22,24 +23,23 @@ def listed(core: Core, entry: ModelEntry) -> dict[str, Any]:
 
 def described(core: Core, entry: ModelEntry) -> dict[str, Any]:
     """Raises EngineError."""
-    header = core.library.facts(entry)
-    drafter = core.library.drafter_for(entry)
-    kind = mtp_of(header, drafter)
+    found = about(core.library, entry)
     return {
         "id": entry.id,
         "name": entry.name,
         "repo": entry.repo,
-        "files": [path.name for path in (*entry.files, drafter, entry.projector) if path],
-        "size_bytes": header.size_bytes,
-        "architecture": header.architecture,
-        "parameters": header.parameters,
-        "quantisation": header.quantisation,
-        "context_max": header.context_max,
-        "mtp": {"kind": kind, "ready": kind != "none"},
+        "files": [path.name for path in (*entry.files, found.drafter, entry.projector) if path],
+        "size_bytes": found.size_bytes,
+        "architecture": found.architecture,
+        "parameters": found.parameters,
+        "quantisation": found.quantisation,
+        "context_max": found.context_max,
+        "mtp": {"kind": found.mtp, "ready": found.mtp != "none"},
         "vision": entry.projector is not None,
         "verified": entry.verified is not None,
         "path": str(entry.path),
         "source": entry.source,
+        "engine": entry.engine,
         "last_used": entry.last_used,
     }
 

@@ -9,11 +9,14 @@ from typing import NoReturn
 from app import __version__
 from app.cli.exchange_parser import add_exchange
 from app.cli.model_words import MODELS, add_models
+from app.cli.server_words import SERVERS, add_servers
 from app.core.errors import SettingsInvalid
 from engines.errors import UserError
 from engines.types import MAX_DEPTH
 
 MODES = ("auto", "on", "off")
+ENGINES = ("llamacpp", "vllm", "remote")
+ENGINE = "the same model on this engine; otherwise the engine of the model"
 EFFORTS = ("minimal", "low", "medium", "high", "max")
 ANYWAY = "load the model even if it does not seem to fit the memory"
 MTP = "multi-token prediction: auto guesses ahead where it is faster, on always, off never"
@@ -67,15 +70,31 @@ def build_parser() -> argparse.ArgumentParser:
     opened.add_argument("files", type=Path, nargs="+", metavar="FILE")
     chat = command("chat", "chat in the terminal; /help lists the commands there")
     chat.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
+    chat.add_argument("--engine", choices=ENGINES, help=ENGINE)
     chat.add_argument("--anyway", action="store_true", help=ANYWAY)
     _add_thinking(chat)
 
     _add_ask(command("ask", "one answer; TEXT of - reads standard input"))
     _add_bench(command("bench", BENCH))
-    command("hardware", "what this computer has, and what Hearth makes of it")
+    hardware = command("hardware", "what this computer has, and what Hearth makes of it")
+    device = hardware.add_mutually_exclusive_group()
+    device.add_argument("--try", dest="tried", metavar="DEVICE", help="try a graphics device again")
+    device.add_argument("--off", metavar="DEVICE", help="use it no more until it is tried again")
     command("doctor", "check everything that commonly breaks")
     engines = command("engines", "the engines and why one cannot run here")
-    _verbs(engines, anywhere, {"list": ("all engines", None)})
+    _add_engines(
+        _verbs(
+            engines,
+            anywhere,
+            {
+                "list": ("all engines, with their versions and why one is not here", None),
+                "install": ("look at this computer, say the price, ask, install", "NAME"),
+                "use": ("prefer an engine, for models that several can run: or auto", "NAME"),
+                "rollback": ("go back to the version before this one", "NAME"),
+                "remove": ("remove all its versions", "NAME"),
+            },
+        )
+    )
     command(
         "recommend", "the model that suits this computer, with the reason and the memory sum"
     ).add_argument(
@@ -103,6 +122,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     token["set"].add_argument(
         "--untested", action="store_true", help="keep it without asking the Hub whose it is"
+    )
+    add_servers(
+        _verbs(command("servers", "other servers whose models answer here"), anywhere, SERVERS)
     )
     connections = command("connections", "every connection that left this computer, and why")
     connections.add_argument("--clear", action="store_true", help="empty the list")
@@ -169,10 +191,20 @@ def _verbs(
     return made
 
 
+def _add_engines(engines: dict[str, _Parser]) -> None:
+    engines["install"].add_argument("--yes", action="store_true", help="agree beforehand")
+    engines["install"].add_argument(
+        "--profile",
+        choices=("cuda", "cpu"),
+        default="cuda",
+        help="cuda for NVIDIA's cards; cpu is slow, and meant for tests",
+    )
+
+
 def _add_ask(ask: _Parser) -> None:
     ask.add_argument("text", metavar="TEXT")
     ask.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
-    ask.add_argument("--engine", choices=("llamacpp", "vllm", "remote"), default="llamacpp")
+    ask.add_argument("--engine", choices=ENGINES, help=ENGINE)
     ask.add_argument("--mtp", choices=MODES, help=f"{MTP}; otherwise as the settings say")
     ask.add_argument(
         "--depth",
@@ -217,7 +249,7 @@ def _add_thinking(parser: _Parser) -> None:
 
 def _add_bench(bench: _Parser) -> None:
     bench.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
-    bench.add_argument("--engine", choices=("llamacpp", "vllm", "remote"), default="llamacpp")
+    bench.add_argument("--engine", choices=ENGINES, help=ENGINE)
     bench.add_argument(
         "--mtp", choices=MODES, help="only this mode, beside off; otherwise all three"
     )

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from app.cli.output import Output, size, table
+from app.core.engine_advice import Advice
 from app.core.recommend import Pick, Recommendation
 from app.core.recommend_words import speed_words
+from app.services.engine_choice import NAMES
 from app.wiring import Core
 from engines.cancel import CancelToken
 
@@ -25,7 +27,11 @@ def recommend(core: Core, args: argparse.Namespace, out: Output) -> int:
         for repo, why in done.missing:
             out.note(f"{repo} could not be refreshed: {why}")
     found = core.recommending.recommend()
-    out.value(_as_value(found), lambda: _in_words(found))
+    advice = core.choice.advise()
+    out.value(
+        {**_as_value(found), "engine": asdict(advice)},
+        lambda: f"{_in_words(found)}\n\n{_engine_in_words(core, found, advice)}",
+    )
     return 0
 
 
@@ -46,6 +52,20 @@ def _pick_value(pick: Pick | None) -> dict[str, Any] | None:
         "licence": {**licence, "note": pick.licence.note},
         "command": pick.command,
     }
+
+
+def _engine_in_words(core: Core, found: Recommendation, advice: Advice) -> str:
+    lines = [f"Engine: {NAMES[advice.engine]}. {' '.join(advice.reasons)}"]
+    lines += [
+        f"  {row.topic}: llama.cpp {row.llamacpp}; vLLM {row.vllm}"
+        for row in advice.rows
+        if row.measured
+    ]
+    size = core.recommending.catalogue().sizes.get(found.default.size_id) if found.default else None
+    other = core.choice.checkpoint_of(size) if size and advice.engine == "vllm" else None
+    if other is not None:
+        lines.append(f"  For vLLM: {other.repo}, {other.label}. {other.price}")
+    return "\n".join(lines)
 
 
 def _in_words(found: Recommendation) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +81,8 @@ def mark_of(path: Path) -> FileMark:
 
 def prompt_hash(messages: tuple[Message, ...]) -> str:
     """Of what a model was sent: the same for the same words in the same turns only."""
+    from hashlib import sha256
+
     turns = [[message.role, message.text, message.reasoning] for message in messages]
     return sha256(json.dumps(turns, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from app.core.conversation import OverflowPolicy, StoredMessage
 from app.core.summary import ChatPrompt, Summary
-from engines.llamacpp import conversation
+from engines import conversation
 from engines.types import Measured, Message, Role
 
 Place = Literal["system", "summary", "message", "draft"]

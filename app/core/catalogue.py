@@ -95,11 +95,15 @@ class Mtp(_Value):
 
 
 class Vllm(_Value):
-    """A checkpoint for vLLM. speculative: its `speculative_config`, None for none. gb: about."""
+    """A checkpoint for vLLM. speculative: its `speculative_config`, None for none. gb: about.
+
+    vram_gb: the least memory of a card, by its makers, in decimal gigabytes; for a short context.
+    """
 
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     precision: str
     gb: Fact[float] | None = None
+    vram_gb: Fact[float] | None = None
     speculative: dict[str, str | int] | None = None
     note: str = ""
 

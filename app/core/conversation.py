@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from engines.errors import EngineError, UserError
-from engines.types import Message, MtpMode, MtpReport, Role
+
+if TYPE_CHECKING:
+    from engines.types import Message, MtpMode, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
 """streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
@@ -156,11 +158,15 @@ def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
 
 def as_message(message: StoredMessage) -> Message:
     """A stored message as an engine is given it."""
+    from engines.types import Message
+
     return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)
 
 
 def as_prompt(path: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
     """What the engine is asked: what was said, behind the system prompt if there is one."""
+    from engines.types import Message
+
     turns = [as_message(message) for message in said(path)]
     system = system_prompt.strip()
     return (Message("system", system), *turns) if system else tuple(turns)

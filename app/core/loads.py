@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Final
 
 _ENOUGH: Final = 3
@@ -50,6 +49,8 @@ def learnt(device: Sequence[LoadRecord], same: LoadRecord | None, need: int) -> 
     same: the last load of the same model in the same way, which is never expected to take less
     than it took.
     """
+    from statistics import median
+
     beyond = [load.used_bytes - load.need_bytes for load in device]
     usual = int(median(beyond)) if len(beyond) >= _ENOUGH else 0
     seen = same.used_bytes - need if same is not None else 0

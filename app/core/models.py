@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from engines.types import EngineName
+if TYPE_CHECKING:
+    from engines.types import EngineName
 
 STARTER = "starter"
+STARTER_CHECKPOINT = "starter-safetensors"
+"""The same guide for vLLM; on the list only where vLLM is installed."""
+
+RESERVED = (STARTER, STARTER_CHECKPOINT)
+"""Ids that no other model may have."""
 
 Source = Literal[
     "builtin", "added", "folder", "hub", "ollama", "lmstudio", "jan", "gpt4all", "server"
@@ -35,7 +41,7 @@ class ModelEntry:
     last_used: when it last answered, in seconds since 1970; None if it never has.
     engine: what runs it. For vLLM, path is the folder of its checkpoint.
     server, served: for a model on another server, its profile's id and the model's name there;
-    it has no files.
+    it has no files. context: tokens, where the server tells; 0 for all others.
     """
 
     id: str
@@ -57,8 +63,9 @@ class ModelEntry:
     engine: EngineName = "llamacpp"
     server: str = ""
     served: str = ""
+    context: int = field(default=0, compare=False)
 
     @property
     def files(self) -> tuple[Path, ...]:
         """All files of the model itself, without its drafter and projector."""
-        return self.parts or (self.path,)
+        return () if self.engine == "remote" else self.parts or (self.path,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 Purpose = Literal[
@@ -29,6 +30,18 @@ PURPOSES: tuple[Purpose, ...] = (
     "ask a server",
     "get an engine",
 )
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What a server's profile adds to the certificates of the system; files in PEM form.
+
+    ca: of the authority that signed the server's. certificate: what is shown to the server, with
+    its key.
+    """
+
+    ca: Path | None = None
+    certificate: Path | None = None
 
 
 @dataclass(frozen=True)

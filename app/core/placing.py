@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from engines.fit import Parts, Verdict
 from engines.hardware import Gpu, Hardware
 from engines.hardware.bandwidth import Bandwidth
+from engines.placement import chosen
 from engines.speed import Reading, Speed, decoding_speed
 
 if TYPE_CHECKING:
@@ -116,12 +117,6 @@ class Ground:
         if card < _TINY_CARD and card < ram / 4:
             return Room(ram, 0, shared, ())
         return Room(ram, card, shared, gpus)
-
-
-def chosen(hardware: Hardware) -> tuple[Gpu, ...]:
-    """The graphics that the engine uses: an integrated unit only where there is no card."""
-    usable = tuple(gpu for gpu in hardware.gpus if gpu.usable)
-    return tuple(gpu for gpu in usable if not gpu.integrated) or usable[:1]
 
 
 def file_key(file: File) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.placing import Ground, Placed, chosen
+from app.core.placing import Ground, Placed
 from engines.fit import amount
+from engines.placement import chosen
 from engines.speed import Speed
 
 _BUSY = 0.5

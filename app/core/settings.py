@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cache
-from typing import Literal, cast, get_type_hints
+from typing import TYPE_CHECKING, Literal, cast, get_type_hints
 
 from app.core.engine_settings import EngineSettings
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.setting_declared import Section, setting
 from app.core.setting_field import SettingField
-from engines.types import KvType, Sampling
+
+if TYPE_CHECKING:
+    from engines.types import KvType, Sampling
 
 RENAMED: dict[str, str] = {}
 
@@ -278,6 +280,8 @@ class Settings(EngineSettings):
 
     @property
     def sampling(self) -> Sampling:
+        from engines.types import Sampling
+
         return Sampling(
             temperature=self.temperature,
             top_k=self.top_k,
@@ -340,7 +344,9 @@ class Settings(EngineSettings):
 @cache
 def fields() -> Mapping[str, SettingField]:
     """All settings by name, in the order in which they are shown."""
-    types, usual = get_type_hints(Settings), Settings()
+    from engines.types import KvType
+
+    types, usual = get_type_hints(Settings, localns={"KvType": KvType}), Settings()
     return {
         known.name: SettingField(types[known.name], getattr(usual, known.name), **known.metadata)
         for known in dataclass_fields(Settings)

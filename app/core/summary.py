@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from app.core.conversation import StoredMessage, as_message, said
 from engines.types import Message
@@ -114,6 +113,8 @@ def _is_pinned(turn: Iterable[StoredMessage]) -> bool:
 
 def _hashes(path: Sequence[StoredMessage]) -> Iterable[tuple[str, str]]:
     """Each message that was said, with a hash of everything up to it."""
+    from hashlib import sha256
+
     so_far = sha256()
     for message in said(path):
         so_far.update(f"{message.id}\0{message.role}\0{message.text}\0".encode(errors="replace"))

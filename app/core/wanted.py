@@ -8,6 +8,9 @@ from app.core.downloads import Download, Wanted
 from app.core.hub import RepoFile, Repository
 from app.core.offers import Choice
 from app.core.quantisations import same_label
+from engines.checkpoint import is_checkpoint
+
+_OF_A_CHECKPOINT = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
 def wanted(repository: Repository, choice: Choice) -> Wanted:
@@ -21,6 +24,21 @@ def wanted_file(repository: Repository, file: RepoFile) -> Wanted:
     """One file of a repository by itself."""
     label = label_of(repository.id, file.path)
     return Wanted(repository.id, repository.revision, (file,), label)
+
+
+def wanted_checkpoint(repository: Repository) -> Wanted | None:
+    """The files at the top of a repository that vLLM reads; None where it has no checkpoint."""
+    files = tuple(
+        it
+        for it in repository.files
+        if "/" not in it.path
+        and it.path.endswith(_OF_A_CHECKPOINT)
+        and not it.path.startswith("consolidated")  # the same again, in its maker's own layout
+    )
+    if not is_checkpoint([it.path for it in files]):
+        return None
+    label = label_of(repository.id, "checkpoint")
+    return Wanted(repository.id, repository.revision, files, label)
 
 
 def label_of(repo: str, label: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -23,12 +23,14 @@ from app.core.model_settings import effective
 from app.core.models import ModelEntry
 from app.core.settings import Settings
 from app.core.summary import prompt_of
+from app.services.about import about
 from app.services.asking import asked_of, begun, drawn
 from app.services.chat_layers import ChatLayers
 from app.services.compacting import Compacting, Compaction
 from app.services.growing import GrowingAnswer
 from app.services.library import Library
 from app.services.runtime import Runtime
+from app.services.wishing import wishes_of
 from app.store.chats import ChatStore
 from engines.base import Progress
 from engines.cancel import CancelToken
@@ -143,7 +145,8 @@ class Answers:
     """Qt-free; window and terminal both answer through it, on the engine's thread.
 
     leaves_traces: the engine may keep on disk what it computed for a chat, and the list of models
-    says when one has answered last.
+    says when one has answered last. prefer: of a model that nobody has chosen for a chat and that
+    is here for several engines, the one that is to answer.
     """
 
     def __init__(
@@ -155,6 +158,7 @@ class Answers:
         compacting: Compacting,
         *,
         leaves_traces: bool = True,
+        prefer: Callable[[ModelEntry, Settings], ModelEntry] = lambda entry, _: entry,
     ) -> None:
         self._chats = chats
         self._library = library
@@ -162,6 +166,7 @@ class Answers:
         self._layers = layers
         self._compacting = compacting
         self._leaves_traces = leaves_traces
+        self._prefer = prefer
 
     def write(
         self,
@@ -179,11 +184,14 @@ class Answers:
         """
         written, growing = answer, GrowingAnswer(answer)
         saved_at = time.monotonic()
+        notes: tuple[str, ...] = ()
         try:
             path = path_to(self._chats.messages(answer.chat_id), answer.id)
             chosen = self.in_chat(answer.chat_id, options)
             for event in self._in_chat(path, settings, chosen, progress, cancel):
-                if isinstance(event, Asked):
+                if isinstance(event, Ready):
+                    notes = event.loaded.notes
+                elif isinstance(event, Asked):
                     written = begun(written, event)
                 elif isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
                     growing.take(event)
@@ -191,7 +199,7 @@ class Answers:
                     state: MessageState = (
                         "stopped" if event.finish_reason == "cancelled" else "complete"
                     )
-                    written = replace(written, state=state, facts=self._facts(event))
+                    written = replace(written, state=state, facts=self._facts(event, notes))
                     written = drawn(written, event.seed)
                 yield event
                 if written.state == "streaming" and time.monotonic() - saved_at > _SAVE_EVERY_S:
@@ -202,7 +210,7 @@ class Answers:
         except LoadCancelled:
             written = replace(written, state="stopped")
         except UserError as error:
-            failure = Failure(error.code, error.what, error.why, error.do)
+            failure = Failure.of(error)
             written = replace(written, state="failed", failure=failure)
         except BaseException:
             self._chats.save_answer(growing.onto(replace(written, state="interrupted")))
@@ -235,7 +243,10 @@ class Answers:
 
     def prepare(self, settings: Settings, options: AnswerOptions) -> Prepared:
         """From any thread. Raises ModelUnknown."""
-        entry = self._library.find(options.layers.model or settings.model)
+        chosen = options.layers.model
+        entry = self._library.find(chosen or settings.model)
+        if chosen is None:
+            entry = self._prefer(entry, settings)
         held = self.settings_for(settings, options)
         request = ChatRequest(
             messages=(),
@@ -250,7 +261,8 @@ class Answers:
             thinking_budget=_or(options.thinking_budget, held.thinking_budget or None),
             effort=None if held.effort == "model" else held.effort,
         )
-        wishes = replace(wishes_of(held), anyway=options.anyway)
+        wishes = wishes_of(held, entry.engine, options.depth)
+        wishes = replace(wishes, anyway=options.anyway)
         return Prepared(entry, held, wishes, request, held.overflow)
 
     def system_prompt(self, settings: Settings, options: AnswerOptions) -> str:
@@ -269,9 +281,17 @@ class Answers:
     def most_context(self, entry: ModelEntry) -> int:
         """Tokens that a model was trained for; 0 where its file cannot be read."""
         try:
-            return self._library.facts(entry).context_max
+            most = about(self._library, entry).context_max
         except EngineError:
             return 0
+        self._library.keep_facts()  # the next start does without reading them
+        return most
+
+    def doing(self) -> str:
+        """What vLLM does while it starts, in words; from any thread."""
+        worker = self._runtime.opened("vllm")
+        stage = getattr(worker, "stage", None)
+        return str(stage.words).partition(":")[0] if stage is not None else ""
 
     def usual_mtp(self, settings: Settings) -> MtpMode:
         """How the switch of a new chat stands, told at once."""
@@ -322,11 +342,11 @@ class Answers:
         try:
             self._chats.save_answer(message)
         except UserError as error:
-            failure = Failure(error.code, error.what, error.why, error.do)
+            failure = Failure.of(error)
             return Ended(replace(message, state="failed", failure=failure), saved=False)
         return Ended(message)
 
-    def _facts(self, done: Done) -> AnswerFacts:
+    def _facts(self, done: Done, notes: tuple[str, ...]) -> AnswerFacts:
         entry = self._runtime.entry
         return AnswerFacts(
             model=entry.name if entry else "",
@@ -341,18 +361,8 @@ class Answers:
             seed=done.seed,
             finish_reason=done.finish_reason,
             mtp=done.mtp,
+            notes=notes,
         )
-
-
-def wishes_of(settings: Settings, context: int | None = None) -> Wishes:
-    """What the user wants of a load; context in tokens, None as the settings say."""
-    return Wishes(
-        context=_or(context, settings.context) or None,
-        threads=settings.threads or None,
-        gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,
-        kv_type=settings.kv_type,
-        kept_bytes=settings.kv_memory * 1_000_000,
-    )
 
 
 def _or(chosen: T | None, otherwise: T) -> T:

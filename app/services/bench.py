@@ -8,10 +8,11 @@ from dataclasses import replace
 from app.core.models import ModelEntry
 from app.core.same_answer import Compared
 from app.core.settings import Settings
-from app.services.answers import GREEDY, wishes_of
+from app.services.answers import GREEDY
 from app.services.bench_prompts import KINDS, TextKind, prompts_for
 from app.services.bench_results import BenchResult, Run, Step, kind_result
 from app.services.runtime import Runtime
+from app.services.wishing import wishes_of
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.types import (
@@ -21,6 +22,7 @@ from engines.types import (
     Message,
     MtpCheck,
     MtpMode,
+    MtpSwitch,
     TextDelta,
 )
 
@@ -52,28 +54,35 @@ class Bench:
     ) -> Iterator[Step | BenchResult]:
         """Answer one prompt of each kind in every mode, side by side in interleaved rounds.
 
+        Where another mode needs the engine to start again, there is one start for each of them
+        instead. What a server does by itself is measured as it is.
         modes: without doubles; "off" among them is what the others are compared with.
         Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
         """
-        loaded = self._load(entry, settings, progress, cancel)
+        loaded = self._load(entry, replace(settings, mtp=modes[0]), progress, cancel)
+        modes, blocks = _blocks(modes, loaded.mtp_switch)
         prompts = prompts_for(entry)
-        for mode in modes:
-            self._answers(prompts["chat"][0], mode, _WARM_UP, cancel)
         runs: dict[tuple[TextKind, MtpMode], list[Run]] = {
             (kind, mode): [] for kind in KINDS for mode in modes
         }
-        count = 0
-        for number in range(rounds):
-            # Each mode is first in its turn, so that none has a steady advantage.
-            turn = number % len(modes)
-            for kind in KINDS:
-                for mode in (*modes[turn:], *modes[:turn]):
-                    yield Step(count, len(runs) * rounds, f"{kind}, MTP {mode}, round {number + 1}")
-                    run = self._answers(prompts[kind][0], mode, tokens, cancel)
-                    if cancel.cancelled:
-                        return
-                    runs[kind, mode].append(run)
-                    count += 1
+        count, total = 0, len(runs) * rounds
+        for block in blocks:
+            if block is not blocks[0]:
+                yield Step(count, total, f"starting again with MTP {block[0]}")
+                loaded = self._load(entry, replace(settings, mtp=block[0]), progress, cancel)
+            for mode in block:
+                self._answers(prompts["chat"][0], mode, _WARM_UP, cancel)
+            for number in range(rounds):
+                # Each mode is first in its turn, so that none has a steady advantage.
+                turn = number % len(block)
+                for kind in KINDS:
+                    for mode in (*block[turn:], *block[:turn]):
+                        yield Step(count, total, f"{kind}, MTP {mode}, round {number + 1}")
+                        run = self._answers(prompts[kind][0], mode, tokens, cancel)
+                        if cancel.cancelled:
+                            return
+                        runs[kind, mode].append(run)
+                        count += 1
         kinds = tuple(
             kind_result(kind, {mode: runs[kind, mode] for mode in modes}) for kind in KINDS
         )
@@ -86,6 +95,7 @@ class Bench:
             rounds=rounds,
             concurrency=1,
             kinds=kinds,
+            runs_on=entry.engine,
         )
 
     def compare(
@@ -121,7 +131,7 @@ class Bench:
     def _load(
         self, entry: ModelEntry, settings: Settings, progress: Progress, cancel: CancelToken
     ) -> LoadedModel:
-        return self._runtime.load(entry, wishes_of(settings), progress, cancel)
+        return self._runtime.load(entry, wishes_of(settings, entry.engine), progress, cancel)
 
     def _answers(self, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
         """Answers until there are `tokens` in all: a short one tells little of the speed."""
@@ -148,6 +158,19 @@ class Bench:
         if done is None:
             raise RuntimeError("the engine ended an answer without Done")
         return done, "".join(pieces)
+
+
+def _blocks(
+    modes: Sequence[MtpMode], switch: MtpSwitch
+) -> tuple[tuple[MtpMode, ...], tuple[tuple[MtpMode, ...], ...]]:
+    """The modes that can be told apart, and those of them that are measured in one go."""
+    if switch == "request":
+        return tuple(modes), (tuple(modes),)
+    if switch == "server":
+        return (modes[-1],), ((modes[-1],),)
+    # An engine that drafts from its start always does, so that auto is no other mode than on.
+    apart = tuple(mode for mode in modes if mode != "auto" or "on" not in modes)
+    return apart, tuple((mode,) for mode in apart)
 
 
 def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
 
 from app.services.bench_prompts import TextKind
-from engines.types import Done, MtpKind, MtpMode
+from engines.types import Done, EngineName, MtpKind, MtpMode
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class KindResult:
 
 @dataclass(frozen=True)
 class BenchResult:
-    """What `Bench.measure` found."""
+    """What `Bench.measure` found. engine: as it calls itself. runs_on: which of the kinds it is."""
 
     model: str
     engine: str
@@ -63,6 +62,7 @@ class BenchResult:
     rounds: int
     concurrency: int
     kinds: tuple[KindResult, ...]
+    runs_on: EngineName = "llamacpp"
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ def kind_result(kind: TextKind, runs: dict[MtpMode, list[Run]]) -> KindResult:
 
 
 def _mode_result(mode: MtpMode, runs: list[Run], off: list[Run] | None) -> ModeResult:
+    from statistics import median
+
     dones = [done for run in runs for done in run.dones]
     reports = [done.mtp for done in dones]
     last = reports[-1]

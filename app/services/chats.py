@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,7 +15,9 @@ from app.services.trash import remove_for_good
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore, new_folder
 from app.store.shelves import Shelves
-from engines.types import MtpMode
+
+if TYPE_CHECKING:
+    from engines.types import MtpMode
 
 
 class Chats(QObject):

@@ -17,7 +17,6 @@ from app.core.offers import Beside, Choice, Judged, Offer, Opened
 from app.core.quantisations import same_label
 from app.core.wanted import wanted, wanted_file
 from app.hub.client import Hub
-from app.services.answers import wishes_of
 from app.services.choices import choices_of, most_parameters
 from app.services.downloads import DownloadQueue
 from app.services.fitting import Fitting
@@ -27,6 +26,7 @@ from app.services.settings import SettingsService
 from app.services.tasks import Tasks
 from app.services.telling import telling
 from app.services.tokens import HUB, Tokens
+from app.services.wishing import wishes_of
 from engines.errors import UserError
 from engines.gguf_header import read_header
 from engines.hardware import Hardware

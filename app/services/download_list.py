@@ -31,6 +31,7 @@ class DownloadList(QObject):
     came(Download, ModelEntry or None): it is whole, and its model is in the library.
     chosen(ModelEntry): the model of a download that is to be used. metered(bool): whether the
     connection counts what it carries. failed(error).
+    known: what `changed` told last, None before it has.
     """
 
     changed = Signal(object)
@@ -50,6 +51,7 @@ class DownloadList(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.known: tuple[Download, ...] | None = None
         self._queue = queue
         self._library = library
         self._is_metered = metered
@@ -146,6 +148,7 @@ class DownloadList(QObject):
 
     def _tell(self, found: tuple[Download, ...]) -> None:
         self._have_read()
+        self.known = found
         self.changed.emit(found)
 
     def _fail(self, error: Exception) -> None:

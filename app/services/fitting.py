@@ -183,8 +183,8 @@ class Fitting:
 
     def record(self, judged: Judgement, loaded: LoadedModel) -> None:
         """Remember what a load took, to learn from it."""
-        if loaded.buffers is None:
-            return
+        if loaded.buffers is None or (judged.plan.gpu_layers and loaded.device == "CPU"):
+            return  # nothing was told, or it came to lie elsewhere than was judged
         plan, real, need = judged.plan, loaded.buffers.total, judged.needed.parts.total
         by_sum = need - overhead_bytes(judged.header, min(plan.batch, plan.context))
         load = LoadRecord(

@@ -83,6 +83,8 @@ class Generation(QObject):
         self._numbers = count(1)
         self._anyway: set[str] = set()
         self._progressed.connect(self._pass_progress_on)
+        # Who listens may be gone before what is on its way comes.
+        tasks.closing.connect(self._running.clear)
 
     def ask(self, chat_id: str | None, text: str, options: AnswerOptions) -> int:
         """Save a question, then answer it; returns its number.
@@ -163,6 +165,10 @@ class Generation(QObject):
         """The mode of the answer that is being written in this chat; None if there is none."""
         answers = self.answering(chat_id)
         return self._running[answers[0]].mtp if answers else None
+
+    def doing(self) -> str:
+        """What is done to load the model that is being loaded; "" where its engine does not say."""
+        return self._answers.doing()
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
         """An answer from the store, with the text that has come since it was last saved.

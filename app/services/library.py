@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import ModelUnknown
 from app.core.held import NO_LAYERS, Held, Layers, held
 from app.core.model_settings import effective, made_for, valid
-from app.core.models import STARTER, ModelEntry
+from app.core.models import RESERVED, STARTER, ModelEntry
 from app.core.settings import Settings
+from app.services.checkpoints import Checkpoints
 from app.services.collection.collection import Collection
 from app.services.collection.found import require_text
 from app.services.headers import Headers
 from app.services.shelf import Shelf
 from app.store.models import ModelStore
-from engines.errors import DrafterMismatch, EngineError, UserError
+from engines.errors import DrafterMismatch, EngineError, NotAModel, UserError
 from engines.gguf_header import GgufHeader, require_chat
 from engines.pairing import TARGETS, best, pairs, require_pair, require_runnable
 
@@ -26,6 +27,7 @@ class Library:
     """Finds models by what the user calls them, and their drafters by what their files say.
 
     May be used from any thread. collection: what lies on this computer without being added.
+    further: models that lie nowhere here, such as those of servers. checkpoints: read by vLLM.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Library:
         starter: Path,
         starter_drafter: Path,
         collection: Collection | None = None,
+        further: Callable[[], Iterable[ModelEntry]] = tuple,
     ) -> None:
         self._store = store
         self._collection = collection
@@ -46,7 +49,8 @@ class Library:
             source="builtin",
         )
         self._headers = Headers(store.headers)
-        self._shelf = Shelf(store, self._starter, collection)
+        self.checkpoints = Checkpoints()
+        self._shelf = Shelf(store, self._starter, collection, further)
 
     @property
     def starter(self) -> ModelEntry:
@@ -102,7 +106,7 @@ class Library:
         A model that is called by its name has its own settings here once it was listed.
         """
         model_id = self._shelf.id_of(called)
-        made = made_for(self._starter) if model_id == self._starter.id else {}
+        made = made_for(self._starter) if model_id in RESERVED else {}
         return {**made, **valid(self._store.known.settings(model_id))}
 
     def used(self, entry: ModelEntry) -> None:
@@ -119,19 +123,24 @@ class Library:
         ModelUnknown.
         """
         entry = self._shelf.named(called)
-        if entry.builtin:
+        if entry.builtin or entry.engine == "remote":
             return entry
+        if entry.engine == "vllm":
+            return replace(entry, drafter=self.drafter_for(entry))
         return replace(entry, drafter=self.drafter_for(entry) or self._lost_drafter(entry))
 
     def header(self, entry: ModelEntry) -> GgufHeader:
-        """What the file says of itself. Raises EngineError."""
+        """What a GGUF file says of itself. Raises EngineError, also for what is none."""
+        _require_gguf(entry)
         return self._headers.read(entry.path)
 
     def facts(self, entry: ModelEntry) -> GgufHeader:
         """What a list shows of it: its header without tensors and template. Raises EngineError.
 
-        Remembered between runs, once `keep_facts` was called.
+        Remembered between runs, once `keep_facts` was called. See `app.services.about` for models
+        of every engine.
         """
+        _require_gguf(entry)
         return self._headers.facts(entry.path)
 
     def keep_facts(self) -> None:
@@ -141,10 +150,14 @@ class Library:
         """The file that drafts for a model: one that was added, one in its folder, or any here.
 
         Where several do, it is the one quantised like the model, or the most exact one. None if
-        there is none, or the model's own file cannot be read.
+        there is none, or the model's own file cannot be read. For a checkpoint it is a folder.
         """
-        if entry.builtin:
+        if entry.builtin or entry.engine == "remote":
             return entry.drafter
+        if entry.engine == "vllm":
+            added = [it.path for it in self._store.models() if it.drafts and it.path.is_dir()]
+            found = self._collection.assistants() if self._collection else []
+            return self.checkpoints.drafter_for(entry, [*added, *found])
         if self._headers.architecture(entry.path) not in TARGETS.values():
             return None
         try:
@@ -170,10 +183,14 @@ class Library:
         """
         path = path.expanduser().absolute()
         for known in self._shelf.everything():
-            if path in (*known.files, known.drafter):
+            if path in (known.path, *known.files, known.drafter):
                 return self.find(known.id)
+        if path.is_dir():
+            require_text(path)
+            drafts = self.checkpoints.require_addable(path, self.entries()).mtp == "drafter"
+            return self.find(self._store.add(path.name, path, drafts=drafts, reserved=RESERVED))
         drafts = self.require_addable(path).kind == "drafter"
-        return self.find(self._store.add(path.stem, path, drafts=drafts, reserved=[STARTER]))
+        return self.find(self._store.add(path.stem, path, drafts=drafts, reserved=RESERVED))
 
     def require_addable(self, path: Path) -> GgufHeader:
         """Raises EngineError for what is neither a chat model nor a drafter for one of them."""
@@ -187,6 +204,8 @@ class Library:
 
     def drafts_for(self, entry: ModelEntry) -> list[ModelEntry]:
         """The models here that a drafter can draft for. Raises EngineError if it is unreadable."""
+        if entry.engine == "vllm":
+            return self.checkpoints.targets(entry.path, self.entries())
         drafter = self._headers.read(entry.path)
         return [it for it, target in self._targets() if pairs(target, drafter)]
 
@@ -238,9 +257,20 @@ class Library:
         return [
             (entry, header)
             for entry in self.entries()
-            if self._headers.architecture(entry.path) in families
+            if entry.engine == "llamacpp" and self._headers.architecture(entry.path) in families
             for _, header in self._headers.readable([entry.path])
         ]
 
     def _drafts(self, path: Path) -> bool:
         return self._headers.architecture(path) in TARGETS
+
+
+def _require_gguf(entry: ModelEntry) -> None:
+    """Raises NotAModel for a model without a GGUF file."""
+    if entry.engine != "llamacpp":
+        kind = "a checkpoint for vLLM" if entry.engine == "vllm" else "a model on another server"
+        raise NotAModel(
+            f"“{entry.name}” has no GGUF file.",
+            f"It is {kind}, and llama.cpp reads GGUF files.",
+            "Choose a model's GGUF file for this.",
+        )

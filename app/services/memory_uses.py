@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.core.memory_use import MemoryUse, Place
-from app.core.placing import chosen
 from engines.fit import Parts
 from engines.hardware import Hardware
+from engines.placement import chosen
 
 
 def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[MemoryUse, ...]:

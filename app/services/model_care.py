@@ -19,6 +19,7 @@ from app.core.errors import (
 )
 from app.core.model_settings import checked
 from app.core.models import ModelEntry, Source
+from app.services.collection.checkpoints import checkpoint_files
 from app.services.collection.collection import Collection
 from app.services.collection.copying import copy_model
 from app.services.collection.files import parts_of
@@ -81,19 +82,24 @@ class ModelCare:
     def take_in(
         self, path: Path, *, copy: bool, progress: Progress, cancel: CancelToken
     ) -> ModelEntry:
-        """Add a file where it lies, or a copy of it in Hearth's own folder.
+        """Add a file or a checkpoint's folder where it lies, or a copy in Hearth's own folder.
 
         Raises EngineError for what is no model, and what `copy_model` raises.
         """
         path = path.expanduser().absolute()
         if not copy:
             return self._library.add(path)
-        self._library.require_addable(path)
-        copied = copy_model(parts_of(path), self._collection.own, progress, cancel)
+        if path.is_dir():
+            self._library.checkpoints.require_addable(path, self._library.entries())
+            files = checkpoint_files(path)
+        else:
+            self._library.require_addable(path)
+            files = parts_of(path)
+        copied = copy_model(files, self._collection.own, progress, cancel, _folder_name(path))
         for file in copied:
             self._keep(file.path, file.sha256)
         self._library.refresh()
-        return self._library.add(copied[0].path)
+        return self._library.add(copied[0].path.parent if path.is_dir() else copied[0].path)
 
     def downloaded(self, download: Download, paths: Sequence[Path]) -> None:
         """All its files are here, and were compared with the Hub's hashes as they came.
@@ -111,6 +117,8 @@ class ModelCare:
         Raises ModelDiffers, ModelNotRead, ModelUnknown or Cancelled.
         """
         entry = self._library.find(called)
+        if entry.engine == "remote":
+            raise _no_files(entry, "checked")
         share = Share(entry.size_bytes, progress)
         compared = True
         hashes: list[str] = []
@@ -191,7 +199,8 @@ class ModelCare:
         if entry.source == "added":
             self._library.remove(entry.id)
         self._store.hashes.forget(removal.trash)
-        _remove_if_empty(entry.path.parent, self._collection.own)
+        checkpoint = entry.engine == "vllm"
+        _remove_if_empty(entry.path if checkpoint else entry.path.parent, self._collection.own)
         self._library.refresh()
         return Deleted(entry, removal.trash, removal.frees)
 
@@ -214,6 +223,8 @@ class ModelCare:
                 "It is part of Hearth, so that there is always something that answers.",
                 "Choose another model in the settings if you do not want to see it.",
             )
+        if entry.engine == "remote":
+            raise _no_files(entry, "deleted")
         if entry.source == "added" and not (with_file or own in entry.path.parents):
             return Removal(())
         source = self._lies_with(entry)
@@ -225,9 +236,9 @@ class ModelCare:
                 f"Delete it in {owner}.",
             )
         if source == "hub":
-            return of_hub_files([*entry.files, *self._companions(entry)], hub)
+            return of_hub_files([*_all_files(entry), *self._companions(entry)], hub)
         if own in entry.path.parents or with_file:
-            return of_files(entry.files)
+            return of_files(_all_files(entry))
         raise ModelNotOurs(
             f"“{entry.name}” was not deleted.",
             f"It lies in {entry.path.parent}, a folder that Hearth only looks into.",
@@ -236,7 +247,7 @@ class ModelCare:
 
     def _lies_with(self, entry: ModelEntry) -> Source:
         """Whose the file is, also if the user has added it where it lies."""
-        found = (it.source for it in self._collection.models() if it.files[0] == entry.path)
+        found = (it.source for it in self._collection.models() if it.path == entry.path)
         return next(found, entry.source)
 
     def _companions(self, entry: ModelEntry) -> list[Path]:
@@ -258,6 +269,25 @@ class ModelCare:
         except OSError as error:
             raise not_read(path, error) from error
         self._store.hashes.keep(real(path), facts.st_size, facts.st_mtime_ns, sha256)
+
+
+def _folder_name(path: Path) -> str:
+    return path.name if path.is_dir() else path.stem
+
+
+def _all_files(entry: ModelEntry) -> tuple[Path, ...]:
+    """Of a checkpoint also what describes its tensors."""
+    if entry.engine != "vllm" or not entry.path.is_dir():
+        return entry.files
+    return checkpoint_files(entry.path)
+
+
+def _no_files(entry: ModelEntry, verb: str) -> ModelNotOurs:
+    return ModelNotOurs(
+        f"“{entry.name}” cannot be {verb} here.",
+        "It is on another server, and has no files on this computer.",
+        "`hearth servers rm NAME` takes a server off, with all its models.",
+    )
 
 
 def _remove_if_empty(folder: Path, own: Path) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.models import Source
+from app.core.models import ModelEntry, Source
+from app.services.about import about
 from app.services.library import Library
 from engines.dialect import Dialect
 from engines.errors import TemplateFailed
@@ -81,6 +82,8 @@ class ModelDetails:
 def details(library: Library, called: str) -> ModelDetails:
     """Reads the model's header. Raises ModelUnknown, ModelAmbiguous or EngineError."""
     entry = library.find(called)
+    if entry.engine != "llamacpp":
+        return _without_header(library, entry)
     header = library.header(entry)
     values = _values(entry.path)
     layers = header.layers
@@ -111,6 +114,44 @@ def details(library: Library, called: str) -> ModelDetails:
         files=entry.files,
         drafter=drafter,
         projector=entry.projector,
+        repo=entry.repo,
+        revision=entry.revision,
+        sha256=entry.sha256,
+        verified=entry.verified,
+        last_used=entry.last_used,
+    )
+
+
+def _without_header(library: Library, entry: ModelEntry) -> ModelDetails:
+    """Of a checkpoint, or of a server's model, which tells hardly anything."""
+    found = about(library, entry)
+    its = library.checkpoints.read(entry.path) if entry.engine == "vllm" else None
+    return ModelDetails(
+        id=entry.id,
+        name=entry.name,
+        source=entry.source,
+        title=its.name if its else entry.served,
+        architecture=found.architecture,
+        parameters=found.parameters,
+        quantisation=found.quantisation,
+        tensors=(),
+        context_max=found.context_max,
+        embedding_length=its.width if its else 0,
+        layers=its.layers if its else 0,
+        heads=its.heads if its else 0,
+        kv_heads=its.kv_heads if its else 0,
+        vocab_size=its.vocabulary if its else 0,
+        tokenizer="",
+        template=template_of(its.chat_template) if its else Template(present=False),
+        mtp=found.mtp,
+        vision=its.vision if its else False,
+        size_bytes=found.size_bytes,
+        weight_bytes=found.size_bytes,
+        licence="",
+        made_by="",
+        files=entry.files,
+        drafter=found.drafter,
+        projector=None,
         repo=entry.repo,
         revision=entry.revision,
         sha256=entry.sha256,

@@ -13,17 +13,20 @@ from app.core.memory_use import MemoryUse
 from app.core.model_settings import OF_A_MODEL, effective, made_for
 from app.core.models import ModelEntry
 from app.core.offers import Fits
+from app.core.settings import Settings
 from app.hub.faults import Cancelled
-from app.services.answers import wishes_of
+from app.services.checkpoint_fit import fit_of
 from app.services.fitting import Fitting
 from app.services.latest import Latest
 from app.services.library import Library
+from app.services.loads_vllm import Profile
 from app.services.memory_uses import uses_of
 from app.services.model_care import Checked, ModelCare
 from app.services.model_details import ModelDetails, details
 from app.services.settings import SettingsService
 from app.services.tasks import STORE, Task, Tasks
 from app.services.telling import telling
+from app.services.wishing import wishes_of
 from engines.cancel import CancelToken
 from engines.errors import EngineError, UserError
 from engines.hardware import Hardware
@@ -105,8 +108,11 @@ class ModelPage(QObject):
         hardware: Callable[[], Hardware],
         tasks: Tasks,
         parent: QObject | None = None,
+        vllm: Callable[[], Profile | None] = lambda: None,
     ) -> None:
+        """vllm: which build of it is here."""
         super().__init__(parent)
+        self._vllm = vllm
         self._library = library
         self._care = care
         self._fitting = fitting
@@ -145,6 +151,8 @@ class ModelPage(QObject):
 
         def work() -> Fitted:
             entry = self._library.find(model)
+            if entry.engine != "llamacpp":
+                return self._judge_apart(entry, settings)
             header = self._library.header(entry)
             wishes = wishes_of(self._library.effective(entry, settings))
             report = self._fitting.report(
@@ -159,6 +167,16 @@ class ModelPage(QObject):
             self.not_judged.emit(model, error)
 
         self._judging.run(work, self.judged.emit, telling(failed, self.crashed.emit))
+
+    def _judge_apart(self, entry: ModelEntry, settings: Settings) -> Fitted:
+        """Of a checkpoint; a model on a server raises NotAModel."""
+        wishes = wishes_of(self._library.effective(entry, settings), entry.engine)
+        profile, hardware = self._vllm(), self._hardware()
+        report = fit_of(entry, wishes, self._library.checkpoints, hardware, profile)
+        fit = report.fit
+        share = 0.0 if profile == "cpu" else 1.0
+        uses = uses_of(fit.parts, share, fit.have_bytes, hardware)
+        return Fitted(entry.id, fit.verdict, uses, report.sentences, report.exact)
 
     def verify(self, model: str) -> None:
         """Compare every byte of a model with what it should be; `stop` ends it."""

@@ -11,6 +11,7 @@ from app.services.library import Library
 from app.services.tasks import Tasks
 from engines.dialect import Dialect, may_reason
 from engines.errors import UserError
+from engines.gguf_header import read_template
 from engines.types import LoadedModel, Thinking
 
 THINKING = "thinking"
@@ -57,8 +58,14 @@ class ModelThinking(QObject):
 
 def of_file(library: Library, called: str) -> ThinkingFacts:
     """Raises ModelUnknown or EngineError."""
-    template = library.header(library.find(called)).chat_template
-    if not may_reason(template or ""):
+    entry = library.find(called)
+    if entry.engine == "remote":
+        return ThinkingFacts("none", thinks=False)  # known once the server has answered
+    if entry.engine == "vllm":
+        template = library.checkpoints.read(entry.path).chat_template or ""
+    else:
+        template = read_template(entry.path)
+    if not may_reason(template):
         return ThinkingFacts("none", thinks=False)
     switch = Dialect(template).switch
     return ThinkingFacts(switch.kind, switch.thinks, switch.efforts, switch.effort)

@@ -48,7 +48,7 @@ class Models(QObject):
 
     drafter_added(ModelEntry, names): a file that drafts for the models of these names.
     copying(path, share): a file is being copied, 0.0 to 1.0; copy_ended() when it is or is not.
-    mtp_known(model, sentence): what its files say of multi-token prediction.
+    mtp_known(model, sentence): what its files say of multi-token prediction; mtp_told: the last.
     """
 
     listed = Signal()
@@ -75,6 +75,7 @@ class Models(QObject):
         self._tasks = tasks
         self._listing: _Listing | None = None
         self._looked: tuple[str, _Listing] | None = None
+        self.mtp_told: tuple[str, str] | None = None
         self._copies: list[Task] = []
 
     def list(self) -> list[ModelEntry]:
@@ -167,7 +168,11 @@ class Models(QObject):
             except UserError as error:
                 return f"{error.what} {error.why}"
 
-        self._tasks.run(look, partial(self.mtp_known.emit, called), self.failed.emit, on=SYSTEM)
+        def tell(sentence: str) -> None:
+            self.mtp_told = called, sentence
+            self.mtp_known.emit(called, sentence)
+
+        self._tasks.run(look, tell, self.failed.emit, on=SYSTEM)
 
     def _came(self, found: Sequence[_Taken]) -> None:
         for entry, targets in found:

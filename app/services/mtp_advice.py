@@ -42,7 +42,11 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
 
 def mtp_of_files(library: Library, entry: ModelEntry, advise: Advise = mtp_advice) -> str:
     """One sentence. Raises EngineError where a file cannot be read, or cannot chat."""
-    header = library.header(entry)
+    if entry.engine == "remote":
+        return "Whether this server guesses ahead is its own setting."
+    if entry.engine == "vllm":
+        return _of_checkpoint(library, entry)
+    header = library.facts(entry)
     require_chat(entry.path, header)
     if library.drafter_for(entry) is not None:
         return "A drafter for multi-token prediction belongs to this model."
@@ -51,3 +55,11 @@ def mtp_of_files(library: Library, entry: ModelEntry, advise: Advise = mtp_advic
     if header.mtp == "embedded" and header.goes_back:
         return "Multi-token prediction is in this file."
     return advise(header)
+
+
+def _of_checkpoint(library: Library, entry: ModelEntry) -> str:
+    if library.drafter_for(entry) is not None:
+        return "An assistant checkpoint for multi-token prediction belongs to this model."
+    if library.checkpoints.read(entry.path).mtp == "embedded":
+        return "Multi-token prediction is in this checkpoint."
+    return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from app.core.models import ModelEntry
 from app.core.overview import ModelFacts, Overview
 from app.core.quantisations import quantisation_of
+from app.services.about import about
 from app.services.library import Library
 from app.services.model_care import ModelCare
-from app.services.model_details import mtp_of
 from app.services.tasks import Task, Tasks
 from engines.cancel import CancelToken
 from engines.errors import EngineError
@@ -64,7 +64,8 @@ class ModelOverview(QObject):
             return
         if anew:
             self._library.refresh()
-        models, use = self._library.entries(), self._care.disk_use()
+        use = self._care.disk_use()
+        models = [it for it in self._library.entries() if it.engine != "remote"]
         yield Overview(
             models=tuple(models),
             drafters=tuple(self._library.drafters()),
@@ -86,12 +87,11 @@ class ModelOverview(QObject):
 
     def _facts(self, entry: ModelEntry) -> ModelFacts:
         try:
-            header = self._library.facts(entry)
+            found = about(self._library, entry)
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
             return ModelFacts(entry.id, named, problem=f"{error.what} {error.why}")
-        mtp = mtp_of(header, self._library.drafter_for(entry))
-        return ModelFacts(entry.id, header.quantisation, mtp)
+        return ModelFacts(entry.id, found.quantisation, found.mtp)
 
     def _tell(self, found: list[Overview | ModelFacts]) -> None:
         for it in found:

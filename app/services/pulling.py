@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.core.downloads import Wanted
 from app.core.errors import FileNotOnHub
 from app.core.hub import RepoFile, Repository, Variant
 from app.core.hub_names import HubName
 from app.core.quantisations import same_label
+from app.core.wanted import wanted_checkpoint
 from app.hub.repository import Choice, choose
 from app.services.choices import choices_of
 from engines.fit import Verdict
@@ -20,12 +22,16 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 def wanted_of(
     repository: Repository, name: HubName, ref: str, quick: Callable[[int], Verdict]
 ) -> Wanted:
-    """A variant with its drafter and projector, or one file of its own.
+    """A variant with its drafter and projector, a checkpoint, or one file of its own.
 
     Without a quantisation or a file it is the one recommended. ref: what led to the commit.
     quick: a first verdict on so many bytes. Raises FileNotOnHub.
     """
     chosen = choose(repository.files, repository.id)
+    if name.file is None and name.quantisation is None and not chosen.variants:
+        checkpoint = wanted_checkpoint(repository)
+        if checkpoint is not None:
+            return replace(checkpoint, ref=_ref(ref, repository))
     variant = _variant(repository, chosen, name, quick)
     if variant is None:
         file = next((it for it in repository.files if it.path == name.file), None)

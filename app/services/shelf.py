@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import ModelAmbiguous, ModelUnknown
-from app.core.models import ModelEntry
+from app.core.models import RESERVED, ModelEntry
 from app.core.quantisations import quantisation_of, same_label
+from app.services.collection.checkpoints import weights_in
 from app.services.collection.collection import Collection
 from app.services.collection.files import parts_of
 from app.services.collection.found import FoundModel, Inode, require_text
@@ -16,20 +17,27 @@ from app.services.collection.hashing import real
 from app.store.file_hashes import FileHash
 from app.store.known_models import Remembered
 from app.store.models import ModelStore
+from engines.checkpoint import is_checkpoint
 
 
 class Shelf:
     """The built-in guide, what the user has added, and what was found; each file once.
 
-    May be used from any thread. collection: None finds nothing.
+    May be used from any thread. collection: None finds nothing. further: models that are neither
+    added nor found, such as those of servers, with ids that stay.
     """
 
     def __init__(
-        self, store: ModelStore, starter: ModelEntry, collection: Collection | None
+        self,
+        store: ModelStore,
+        starter: ModelEntry,
+        collection: Collection | None,
+        further: Callable[[], Iterable[ModelEntry]],
     ) -> None:
         self._store = store
         self._starter = starter
         self._collection = collection
+        self._further = further
         self._listed: list[ModelEntry] = []
         self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
 
@@ -44,6 +52,7 @@ class Shelf:
             taken.add(inode)
             listed.append(_joined(entry, by_inode.get(inode) if inode else None))
         listed += [entry for entry, inode in found if inode not in taken]
+        listed += self._further()
         self._listed = self._with_facts(listed)
         return list(self._listed)
 
@@ -75,9 +84,9 @@ class Shelf:
             )
         if matching:
             return matching[0]
-        if called.lower().endswith(".gguf"):
+        if called.lower().endswith(".gguf") or _is_checkpoint(called):
             path = Path(called).expanduser().absolute()
-            theirs = [entry for entry in listed if path in entry.files and not entry.builtin]
+            theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
             return theirs[0] if theirs else _by_path(path)
         raise ModelUnknown(
             f"There is no model “{called}”.",
@@ -103,7 +112,7 @@ class Shelf:
         models = self._collection.models()
         if self._named[0] is not models:
             ids = self._store.known.ids(
-                [(model.identity, model.name) for model in models], [self._starter.id]
+                [(model.identity, model.name) for model in models], RESERVED
             )
             entries = tuple((_entry(ids[it.identity], it), it.inode) for it in models)
             self._named = (models, entries)
@@ -114,7 +123,7 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
     return ModelEntry(
         id=model_id,
         name=model.name,
-        path=model.files[0],
+        path=model.path,
         source=model.source,
         repo=model.repo,
         revision=model.revision,
@@ -123,18 +132,30 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
         file=model.file,
         parts=model.files,
         size_bytes=model.size_bytes,
+        engine=model.engine,
     )
 
 
 def _by_path(path: Path) -> ModelEntry:
-    """A file that is on no list."""
+    """A file or a checkpoint's folder that is on no list."""
     require_text(path)
+    if path.is_dir():
+        return ModelEntry(str(path), path.name, path, parts=_weights(path), engine="vllm")
     return ModelEntry(str(path), path.stem, path, parts=parts_of(path))
+
+
+def _weights(folder: Path) -> tuple[Path, ...]:
+    try:
+        return weights_in(folder)
+    except OSError:
+        return ()  # told when it is loaded
 
 
 def _joined(added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
     """What was added, with what is known of the same file from where it was found."""
-    parts = parts_of(added.path)
+    folder = added.path.is_dir()
+    parts = _weights(added.path) if folder else parts_of(added.path)
+    added = replace(added, engine="vllm" if folder else "llamacpp")
     if twin is None:
         return replace(added, parts=parts, size_bytes=sum(map(_size, parts)))
     return replace(
@@ -177,6 +198,14 @@ def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | Non
             return None
         times.append(found.checked)
     return max(times, default=None)
+
+
+def _is_checkpoint(called: str) -> bool:
+    folder = Path(called).expanduser()
+    try:
+        return folder.is_dir() and is_checkpoint([it.name for it in folder.iterdir()])
+    except (OSError, ValueError):
+        return False
 
 
 def _is_of_repo(entry: ModelEntry, called: str) -> bool:

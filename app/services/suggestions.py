@@ -23,7 +23,7 @@ class Suggestions(QObject):
     """Nobody outside this computer is asked.
 
     offered(Offers), families(tuple of KnownFamily), or failed(error), in three parts.
-    crashed(error): a bug of ours, told besides.
+    crashed(error): a bug of ours, told besides. told: what was offered last.
     """
 
     offered = Signal(object)
@@ -45,7 +45,7 @@ class Suggestions(QObject):
         self._clock = clock
         self._tasks = tasks
         self._asked_at = -FRESH_S
-        self._told: Offers | None = None
+        self.told: Offers | None = None
 
     def recommend_again(self) -> None:
         """Where that was long enough ago: how much memory is free may have changed."""
@@ -61,13 +61,14 @@ class Suggestions(QObject):
             return offers_of(recommendation, self._recommending.catalogue(), self._hardware())
 
         def done(offers: Offers) -> None:
-            if only_news and self._told is not None and look_alike(self._told, offers):
+            if only_news and self.told is not None and look_alike(self.told, offers):
                 return
-            self._told = offers
+            self.told = offers
             self.offered.emit(offers)
 
         def failed(error: Exception) -> None:
-            self._told = None
+            self.told = None
+            self._asked_at = -FRESH_S
             tell(error)
 
         tell = telling(self.failed.emit, self.crashed.emit)

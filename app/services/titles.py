@@ -74,6 +74,8 @@ class Titles(QObject):
         if question is None or entry is None or entry.builtin:
             return
         facts = answer.facts
+        if entry.engine == "remote" and (facts is None or facts.model != entry.name):
+            return  # another model has answered since: this chat is none of that server's
         mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
         said, finished = "", False
         request = title_request(question, answer.text, mtp)

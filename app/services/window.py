@@ -4,35 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.services.answering import Answering
-from app.services.assistants import Assistants
-from app.services.chat_search import ChatSearch
-from app.services.chat_settings import ChatSettings
-from app.services.chats import Chats
-from app.services.connections import Connections
-from app.services.context_use import ContextUses
-from app.services.discover import Discover
-from app.services.download_list import DownloadList
-from app.services.exchange.exporting import Exporting
-from app.services.exchange.importing import Importing
-from app.services.generation import Generation
-from app.services.global_shortcut.service import GlobalShortcut
-from app.services.hub_token import HubToken
-from app.services.model_page import ModelPage
-from app.services.models import Models
-from app.services.notifications import Notifications
-from app.services.overview import ModelOverview
-from app.services.prompts import Prompts
-from app.services.same_answer import SameAnswer
-from app.services.scratch import Scratch
-from app.services.session_bus import SessionBus
-from app.services.settings import SettingsService
-from app.services.suggestions import Suggestions
-from app.services.system import SystemService
-from app.services.system_motion import SystemMotion
-from app.services.tasks import Tasks
+if TYPE_CHECKING:
+    from app.services.answering import Answering
+    from app.services.assistants import Assistants
+    from app.services.chat_search import ChatSearch
+    from app.services.chat_settings import ChatSettings
+    from app.services.chats import Chats
+    from app.services.connections import Connections
+    from app.services.context_use import ContextUses
+    from app.services.discover import Discover
+    from app.services.download_list import DownloadList
+    from app.services.engine_list import EngineList
+    from app.services.exchange.exporting import Exporting
+    from app.services.exchange.importing import Importing
+    from app.services.generation import Generation
+    from app.services.global_shortcut.service import GlobalShortcut
+    from app.services.hub_token import HubToken
+    from app.services.model_page import ModelPage
+    from app.services.models import Models
+    from app.services.notifications import Notifications
+    from app.services.overview import ModelOverview
+    from app.services.prompts import Prompts
+    from app.services.same_answer import SameAnswer
+    from app.services.scratch import Scratch
+    from app.services.server_list import ServerList
+    from app.services.session_bus import SessionBus
+    from app.services.settings import SettingsService
+    from app.services.suggestions import Suggestions
+    from app.services.system import SystemService
+    from app.services.system_motion import SystemMotion
+    from app.services.tasks import Tasks
+
+
+@dataclass(frozen=True)
+class Makers:
+    """Make the services of what is seldom gone to: they are imported and made by then."""
+
+    exporting: Callable[[], Exporting]
+    importing: Callable[[], Importing]
+    overview: Callable[[], ModelOverview]
+    model_page: Callable[[], ModelPage]
+    connections: Callable[[], Connections]
+    same_answer: Callable[[], SameAnswer]
+    discover: Callable[[], Discover]
+    hub_token: Callable[[], HubToken]
+    engines: Callable[[Callable[[], object]], EngineList]
+    servers: Callable[[], ServerList]
 
 
 @dataclass(frozen=True)
@@ -45,8 +66,6 @@ class WindowServices:
 
     chats: Chats
     search: ChatSearch
-    exporting: Exporting
-    importing: Importing
     assistants: Assistants
     chat_settings: ChatSettings
     prompts: Prompts
@@ -55,14 +74,8 @@ class WindowServices:
     answering: Answering
     context: ContextUses
     models: Models
-    overview: ModelOverview
-    model_page: ModelPage
     downloads: DownloadList
-    connections: Connections
-    same_answer: SameAnswer
-    discover: Discover
     suggestions: Suggestions
-    hub_token: HubToken
     settings: SettingsService
     system: SystemService
     bus: SessionBus
@@ -70,6 +83,7 @@ class WindowServices:
     global_shortcut: GlobalShortcut
     system_motion: SystemMotion
     tasks: Tasks
+    makers: Makers
     data_folder: Path
     log_file: Path
     stays_offline: bool
@@ -77,3 +91,43 @@ class WindowServices:
     @property
     def is_offline(self) -> bool:
         return self.stays_offline or self.settings.current.offline
+
+    @cached_property
+    def exporting(self) -> Exporting:
+        return self.makers.exporting()
+
+    @cached_property
+    def importing(self) -> Importing:
+        return self.makers.importing()
+
+    @cached_property
+    def overview(self) -> ModelOverview:
+        return self.makers.overview()
+
+    @cached_property
+    def model_page(self) -> ModelPage:
+        return self.makers.model_page()
+
+    @cached_property
+    def connections(self) -> Connections:
+        return self.makers.connections()
+
+    @cached_property
+    def same_answer(self) -> SameAnswer:
+        return self.makers.same_answer()
+
+    @cached_property
+    def discover(self) -> Discover:
+        return self.makers.discover()
+
+    @cached_property
+    def hub_token(self) -> HubToken:
+        return self.makers.hub_token()
+
+    @cached_property
+    def engines(self) -> EngineList:
+        return self.makers.engines(self.generation.stop_all)
+
+    @cached_property
+    def servers(self) -> ServerList:
+        return self.makers.servers()

@@ -67,6 +67,8 @@ def commands() -> tuple[Command, ...]:
         Command("show_assistants", _tr("actions", "Assistants"), ("Ctrl+Shift+A",), window),
         Command("show_prompts", _tr("actions", "Prompt library"), ("Ctrl+Shift+L",), window),
         Command("show_downloads", _tr("actions", "Downloads"), ("Ctrl+J",), window),
+        Command("show_engines", _tr("actions", "Engines"), ("Ctrl+Shift+G",), window),
+        Command("show_servers", _tr("actions", "Servers"), ("Ctrl+Shift+Y",), window),
         Command("show_connections", _tr("actions", "Connections"), ("Ctrl+Shift+J",), window),
         Command("toggle_offline", _tr("actions", "Offline or online"), ("Ctrl+Shift+O",), window),
         Command("show_palette", _tr("actions", "Command palette"), ("Ctrl+Shift+P",), window),

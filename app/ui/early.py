@@ -38,6 +38,10 @@ class Early:
             signal.emit(*values)
         self._said.clear()
 
+    def forget(self) -> None:
+        """What was said is not said again."""
+        self._said.clear()
+
     def _listen(self, signal: SignalInstance) -> tuple[SignalInstance, Any]:
         def note(*values: Any) -> None:
             self._said.append((signal, values))

@@ -10,20 +10,17 @@ from app.ui.assistants.assisting import Assisting
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.guide_banner import GuideBanner
 from app.ui.chat.pictures import Pictures
-from app.ui.connections.connections_page import ConnectionsPage
 from app.ui.desktop.desktop import Desktop
-from app.ui.exchange.importer import Importer
+from app.ui.engines.switching import Switching
 from app.ui.going_online import GoingOnline
 from app.ui.hit_opening import HitOpening
 from app.ui.main_window import MainWindow
 from app.ui.models.chooser import ModelChooser
-from app.ui.models.models_page import ModelsPage
 from app.ui.notify import Notifier
 from app.ui.onboarding.download_strip import DownloadStrip
 from app.ui.onboarding.first_look import FirstLook
 from app.ui.sidebar.chat_order import ChatOrder
 from app.ui.sidebar.deeds import Deeds
-from app.ui.sidebar.exporter import Exporter
 from app.ui.window_actions import add_actions
 from app.ui.window_connections import connect
 
@@ -52,30 +49,27 @@ def furnish(window: MainWindow, services: WindowServices, report: Report) -> Ite
         window.notifier,
         window,
     )
-    window.exporter = Exporter(services.chats, services.exporting, window.notifier, window)
     window.deeds = Deeds(
-        services.chats, services.generation, window.notifier, window.exporter, window
+        services.chats,
+        services.generation,
+        window.notifier,
+        lambda ids: window.exporter.ask(ids),  # noqa: PLW0108 - made when needed
+        window,
     )
     window.order = ChatOrder(window.sidebar, services.chats, services.search, window.deeds)
     yield
     _make_chat_page(window)
     yield
-    window.models = ModelsPage(services, window.notifier)
-    window.add_page(window.models)
-    yield
-    window.connections = ConnectionsPage(services.connections, window.notifier)
-    window.add_page(window.connections)
     window.online = GoingOnline(services, window.notifier, window)
     window.arrivals = Arrivals(services.downloads, window.notifier, window.page.isVisible, window)
     yield
     window.assisting = Assisting(window, report)
-    window.add_page(window.assisting.page)
-    window.add_panel(window.assisting.panel)
     yield
     HitOpening(window)
     FirstLook(window.page.welcome, services)
     window.desktop = Desktop(window)
-    window.importer = Importer(window)
+    drops = window.desktop.drops
+    drops.importer = lambda path: window.importer.take_dropped(path)  # noqa: PLW0108 - made when needed
     yield
     connect(window)
     add_actions(window)
@@ -112,4 +106,11 @@ def _make_chat_page(window: MainWindow) -> None:
     window.show_chat_page(window.page)
     if had_focus or not window.isVisible():
         window.composer.focus()
+    window.switching = Switching(window)
+    window.switching.show()
+    place = window.switching.place_of(window.chooser.current())
+    if place is not None and place.leaves and window.early_messages.held:
+        # It was sent before its writer could see that it leaves this computer.
+        window.composer.set_text("\n".join(str(it[0]) for it in window.early_messages.held))
+        window.early_messages.forget()
     window.early_messages.pass_on()

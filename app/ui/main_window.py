@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.conversation import UNTITLED
@@ -16,6 +17,14 @@ from app.services.chats import Chats
 from app.ui.chat.composer import Composer
 from app.ui.chat.header import Header
 from app.ui.early import Early
+from app.ui.first_visits import (
+    connections_page,
+    engines_page,
+    exporter,
+    importer,
+    models_page,
+    servers_page,
+)
 from app.ui.icons import app_icon
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.widgets.room import grow_for
@@ -26,17 +35,15 @@ if TYPE_CHECKING:
     from app.ui.assistants.assisting import Assisting
     from app.ui.chat.chat_page import ChatPage
     from app.ui.chat.guide_banner import GuideBanner
-    from app.ui.connections.connections_page import ConnectionsPage
     from app.ui.desktop.desktop import Desktop
-    from app.ui.exchange.importer import Importer
+    from app.ui.engines.switching import Switching
     from app.ui.going_online import GoingOnline
     from app.ui.models.chooser import ModelChooser
-    from app.ui.models.models_page import ModelsPage, Part
+    from app.ui.models.models_page import Part
     from app.ui.notify import Notifier
     from app.ui.onboarding.download_strip import DownloadStrip
     from app.ui.sidebar.chat_order import ChatOrder
     from app.ui.sidebar.deeds import Deeds
-    from app.ui.sidebar.exporter import Exporter
     from app.ui.sidebar.rows import Scope
 
 
@@ -44,25 +51,32 @@ class MainWindow(QMainWindow):
     """Holds the parts; what they do is theirs, what they say to each other `connect`'s.
 
     At first there are the chats and a field for a message, which is quickly made; what is asked
-    for in that moment is kept. The rest comes by `furnish`, which ends with `is_furnished`.
+    for in that moment is kept. The rest comes by `furnish`, which ends with `is_furnished`; what
+    is seldom gone to, on the first visit.
+
+    models_shown(entries, current): wherever models can be chosen they are these now.
     """
 
+    models_shown = Signal(object, object)
     services: WindowServices
     notifier: Notifier
     chooser: ModelChooser
-    exporter: Exporter
-    importer: Importer
     deeds: Deeds
     order: ChatOrder
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
-    models: ModelsPage
-    connections: ConnectionsPage
     online: GoingOnline
     arrivals: Arrivals
+    switching: Switching
     assisting: Assisting
     desktop: Desktop
+    models = cached_property(models_page)
+    connections = cached_property(connections_page)
+    exporter = cached_property(exporter)
+    importer = cached_property(importer)
+    engines = cached_property(engines_page)
+    servers = cached_property(servers_page)
 
     def __init__(self, chats: Chats, settings: Settings) -> None:
         super().__init__()
@@ -241,7 +255,8 @@ class MainWindow(QMainWindow):
         from app.ui.settings.settings_dialog import SettingsDialog
 
         settings, folder = self.services.settings, self.services.data_folder
-        dialog = SettingsDialog(settings, folder, self.desktop.notes(), self)
+        ways = {"Engines": (self.tr("Engines and devices"), self.switching.show_engines)}
+        dialog = SettingsDialog(settings, folder, self.desktop.notes(), ways, self)
         dialog.open()
         if name:
             dialog.go_to(name)
@@ -260,7 +275,7 @@ class MainWindow(QMainWindow):
         self.header.set_models(entries, current)
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
-        self.models.here.show_models(entries, current)
+        self.models_shown.emit(entries, current)
         self.services.models.look_for_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin

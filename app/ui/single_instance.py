@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtCore import QCryptographicHash, QLockFile, QObject, Signal
 
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
@@ -104,10 +104,9 @@ class SingleInstance(QObject):
 
 def server_name(folder: Path) -> str:
     """The name of the local server for a data folder: short, and the same for every spelling."""
-    import hashlib
-
-    digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
-    return f"hearth-{digest[:16]}"
+    path = str(folder.resolve()).encode()
+    digest = QCryptographicHash.hash(path, QCryptographicHash.Algorithm.Sha256)
+    return f"hearth-{digest.toHex().toStdString()[:16]}"
 
 
 def _pass_on_soon(folder: Path, wish: Wish) -> bool:

@@ -88,6 +88,9 @@ QPushButton[look="segment"] {{ background: transparent; color: {t.muted};
 QPushButton[look="segment"]:hover {{ color: {t.text}; }}
 QPushButton[look="segment"]:checked {{ background: {t.pressed if t.dark else t.raised};
     color: {t.text}; border: 1px solid {t.edge}; font-weight: 600; }}
+QPushButton[look="segment"]:disabled {{ background: transparent; color: {t.muted};
+    border: 1px solid transparent; font-weight: 400; }}
+QPushButton[look="segment"]:checked:disabled {{ border: 1px solid {t.line}; }}
 QPushButton[look="segment"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="row"] {{ text-align: left; border-radius: 12px; padding: 0; }}
 QPushButton[look="row"]:checked {{ background: {t.accent_soft}; border: 1px solid {t.accent}; }}
@@ -197,6 +200,8 @@ QFrame[look="offer"] {{ background: {t.raised}; border: 2px solid {t.accent};
     border-radius: {RADIUS + 2}px; }}
 QFrame[look="card"]:focus {{ border: 1px solid {t.accent}; }}
 QFrame[look="banner"] {{ background: {t.accent_soft}; border: 0; border-radius: {RADIUS}px; }}
+QFrame[look="leaves"] {{ background: {t.raised}; border: 2px solid {t.warn};
+    border-radius: {RADIUS}px; }}
 QFrame[look="danger"] {{ background: {t.danger_soft}; border: 0; border-radius: {RADIUS}px; }}
 QFrame[look="bubble"] {{ background: {t.bubble}; border: 0; border-radius: 16px; }}
 QFrame[look="toast"] {{ background: {t.raised}; border: 1px solid {t.line};

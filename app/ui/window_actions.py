@@ -52,7 +52,7 @@ def _does(window: MainWindow) -> dict[str, Callable[[], object]]:
         "rename_chat": sidebar.rename_current,
         "delete_chat": lambda: window.deeds.do("delete", page.chat_id),
         "export_chat": lambda: window.deeds.do("export", page.chat_id),
-        "import_chats": window.importer.ask,
+        "import_chats": lambda: window.importer.ask(),  # noqa: PLW0108 - made when needed
         "undo_delete": window.notifier.undo,
         "chat_above": lambda: window.step(-1),
         "chat_below": lambda: window.step(1),
@@ -68,6 +68,8 @@ def _does(window: MainWindow) -> dict[str, Callable[[], object]]:
         "scratch_chat": window.assisting.open_scratch,
         "show_shortcuts": window.show_shortcuts,
         "show_downloads": lambda: window.go_to_models("downloads"),
+        "show_engines": window.switching.show_engines,
+        "show_servers": window.switching.show_servers,
         "show_connections": lambda: window.go_to(window.connections),
         "toggle_offline": window.online.toggle,
         "show_palette": window.desktop.show_palette,

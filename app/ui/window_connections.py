@@ -13,7 +13,7 @@ def connect(window: MainWindow) -> None:
     sidebar, services, chooser = window.sidebar, window.services, window.chooser
     sidebar.new_chat.connect(window.new_chat)
     sidebar.models.connect(window.go_to_models)
-    sidebar.places.import_chats.connect(window.importer.ask)
+    sidebar.places.import_chats.connect(lambda: window.importer.ask())  # noqa: PLW0108 - made when needed
     sidebar.downloads.connect(lambda: window.go_to_models("downloads"))
     sidebar.connections.connect(lambda: window.go_to(window.connections))
     sidebar.settings.connect(window.show_settings)
@@ -41,39 +41,22 @@ def connect(window: MainWindow) -> None:
     services.search.failed.connect(window.notifier.error)
     services.settings.changed.connect(window.apply)
     services.models.mtp_known.connect(window.page.mtp.show_files)
-    services.models.mtp_known.connect(window.models.here.list.mtp.show_model)
-    # An answer that is asked for goes before a check.
-    services.generation.begun.connect(services.same_answer.stop)
-    services.same_answer.crashed.connect(window.notifier.error)
     services.system.checked.connect(window.page.welcome.show_check)
-    services.system.checked.connect(window.models.here.list.show_check)
     services.system.failed.connect(window.page.welcome.show_check_failed)
     services.suggestions.offered.connect(window.page.welcome.show_offers)
-    services.discover.not_queued.connect(window.page.welcome.show_not_queued)
-    window.page.welcome.get.connect(window.models.discover.get_offer)
+    window.page.welcome.get.connect(
+        lambda offer: window.models.discover.get_offer(offer)  # noqa: PLW0108 - made when needed
+    )
     window.page.welcome.choose.connect(lambda: window.go_to_models("discover"))
     _connect_models(window)
 
 
 def _connect_models(window: MainWindow) -> None:
-    """What is said between the pages of models, the head, and the chat."""
-    services, chooser, models = window.services, window.chooser, window.models
-    online, for_good = window.online, services.stays_offline
-    models.add.connect(chooser.add)
-    models.back.connect(window.go_to_chat)
-    models.here.use.connect(chooser.use)
-    models.here.details.use.connect(window.go_to_chat)
-    models.here.anyway.connect(services.generation.load_anyway)
-    models.here.anyway.connect(chooser.use)
-    models.here.anyway.connect(window.go_to_chat)
-    models.here.remove.connect(chooser.remove)
-    models.here.dropped.connect(chooser.take)
-    models.here.changed.connect(services.models.look)
+    """What is said of models between the services, the head, and the chat."""
+    services, chooser, online = window.services, window.chooser, window.online
     services.models.listed.connect(window.show_models)
     services.models.listed.connect(lambda: window.page.mtp.apply(services.settings.current))
-    window.connections.back.connect(window.go_to_chat)
-    window.connections.discover.connect(lambda: window.go_to_models("discover"))
-    for shows in (window.strip, window.page.welcome, models.discover, window.sidebar.badge):
+    for shows in (window.strip, window.page.welcome, window.sidebar.badge):
         services.downloads.changed.connect(shows.show_downloads)
     services.downloads.came.connect(window.strip.show_came)
     window.strip.use.connect(services.downloads.use)
@@ -81,8 +64,4 @@ def _connect_models(window: MainWindow) -> None:
     window.arrivals.use.connect(chooser.use)
     window.arrivals.listed.connect(services.models.look)
     window.header.toggle_offline.connect(online.toggle)
-    models.downloads.go_online.connect(online.go_online)
-    models.discover.go_online.connect(online.go_online)
     online.changed.connect(window.header.set_offline)
-    online.changed.connect(models.downloads.set_offline)
-    online.changed.connect(lambda now: models.discover.set_offline(now, for_good=for_good))

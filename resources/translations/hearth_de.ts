@@ -261,6 +261,19 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/core/settings.py" />
+      <source>Engines</source>
+      <translation>Engines</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Servers</source>
+      <translation>Server</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Connections</source>
@@ -301,6 +314,7 @@
     <message>
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/chat/facts_words.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/settings/settings_dialog.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Settings</source>
@@ -344,6 +358,7 @@
       <location filename="../../app/ui/arrivals.py" />
       <location filename="../../app/ui/models/downloads/download_row.py" />
       <location filename="../../app/ui/onboarding/download_strip.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <source>Use it</source>
       <translation>Verwenden</translation>
     </message>
@@ -367,6 +382,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_card.py" />
       <location filename="../../app/ui/prompts/prompt_card.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <source>Change {0}</source>
       <translation>{0} ändern</translation>
     </message>
@@ -379,6 +395,7 @@
       <location filename="../../app/ui/assistants/assistant_card.py" />
       <location filename="../../app/ui/models/downloads/download_row.py" />
       <location filename="../../app/ui/prompts/prompt_card.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <source>Remove {0}</source>
       <translation>{0} entfernen</translation>
     </message>
@@ -390,6 +407,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Name</source>
       <translation>Name</translation>
     </message>
@@ -470,6 +488,8 @@
       <location filename="../../app/ui/chat/again_dialog.py" />
       <location filename="../../app/ui/chat/chat_answers.py" />
       <location filename="../../app/ui/chat/inline_edit.py" />
+      <location filename="../../app/ui/engines/install_line.py" />
+      <location filename="../../app/ui/engines/switching.py" />
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <location filename="../../app/ui/exchange/import_dialog.py" />
       <location filename="../../app/ui/models/chooser.py" />
@@ -477,6 +497,7 @@
       <location filename="../../app/ui/notify.py" />
       <location filename="../../app/ui/prompts/prompt_form.py" />
       <location filename="../../app/ui/prompts/variables_dialog.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Cancel</source>
       <translation>Abbrechen</translation>
     </message>
@@ -484,6 +505,7 @@
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/inline_edit.py" />
       <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Save</source>
       <translation>Speichern</translation>
     </message>
@@ -547,7 +569,9 @@
     <message>
       <location filename="../../app/ui/assistants/assistants_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/models_page.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
       <source>Back to the chat</source>
       <translation>Zurück zum Chat</translation>
     </message>
@@ -851,14 +875,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/answer_footer.py" />
-      <location filename="../../app/ui/chat/context_list.py" />
-      <location filename="../../app/ui/chat/facts_words.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} tokens</source>
-      <translation>{0} Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/answer_footer.py" />
       <location filename="../../app/ui/chat/facts_words.py" />
       <source>{0} tokens/s</source>
       <translation>{0} Token/s</translation>
@@ -965,8 +981,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/chat_mtp.py" />
-      <source>MTP is off for this chat.</source>
-      <translation>MTP ist für diesen Chat aus.</translation>
+      <source>Start the engine again?</source>
+      <translation>Die Engine neu starten?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/chat_mtp.py" />
+      <source>The server that answers decides on MTP; Hearth cannot switch it there.</source>
+      <translation>Der Server, der antwortet, entscheidet über MTP; Hearth kann es dort nicht schalten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/chat_mtp.py" />
@@ -982,6 +1003,31 @@
       <location filename="../../app/ui/chat/chat_mtp.py" />
       <source>MTP is on from the next message on.</source>
       <translation>MTP ist ab der nächsten Nachricht an.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/chat_mtp.py" />
+      <source>MTP is off for this chat.</source>
+      <translation>MTP ist für diesen Chat aus.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/chat_mtp.py" />
+      <source>Leave it as it is</source>
+      <translation>So lassen, wie es ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/chat_mtp.py" />
+      <source>Start it again</source>
+      <translation>Neu starten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/chat_mtp.py" />
+      <source>{0} runs on an engine that takes multi-token prediction in or out only when it starts. That takes about {1} s, and happens with the next message.</source>
+      <translation>{0} läuft auf einer Engine, die Multi-Token-Vorhersage nur beim Start hinein- oder herausnimmt. Das dauert etwa {1} s und geschieht mit der nächsten Nachricht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/chat_mtp.py" />
+      <source>With the next message the engine starts again: about {0} s.</source>
+      <translation>Mit der nächsten Nachricht startet die Engine neu: etwa {0} s.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/chat_queue.py" />
@@ -1321,6 +1367,37 @@
       <translation>Deine Änderungen wurden beiseitegelegt.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/engine_badge.py" />
+      <source>Another program answers</source>
+      <translation>Ein anderes Programm antwortet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/engine_badge.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Text leaves this computer</source>
+      <translation>Text verlässt diesen Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/engine_badge.py" />
+      <source>What you send here, and this chat’s messages, go to {0} ({1}).</source>
+      <translation>Was Sie hier senden, und die Nachrichten dieses Chats gehen an {0} ({1}).</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/engine_badge.py" />
+      <source>{0} answers ({1}); the text stays on this computer.</source>
+      <translation>{0} antwortet ({1}); der Text bleibt auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/engine_badge.py" />
+      <source>{0}: text leaves this computer</source>
+      <translation>{0}: Text verlässt diesen Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/engine_badge.py" />
+      <source>Goes to {0}</source>
+      <translation>Geht an {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/facts_card.py" />
       <location filename="../../app/ui/chat/message_menu.py" />
       <source>Reproduce this answer</source>
@@ -1346,6 +1423,7 @@
     <message>
       <location filename="../../app/ui/chat/facts_words.py" />
       <location filename="../../app/ui/widgets/computer_card.py" />
+      <location filename="../../app/core/settings.py" />
       <source>Engine</source>
       <translation>Engine</translation>
     </message>
@@ -1370,6 +1448,11 @@
       <location filename="../../app/ui/chat/facts_words.py" />
       <source>Prompt</source>
       <translation>Prompt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/facts_words.py" />
+      <source>What differs here</source>
+      <translation>Was hier anders ist</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/facts_words.py" />
@@ -1437,6 +1520,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/failure_card.py" />
+      <location filename="../../app/ui/engines/llama_card.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/details/fit_card.py" />
       <location filename="../../app/ui/models/discover/offers_area.py" />
@@ -1467,6 +1551,31 @@
       <translation>Nicht gefunden</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/fixes.py" />
+      <source>Stop vLLM, then try again</source>
+      <translation>vLLM beenden, dann erneut versuchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/fixes.py" />
+      <source>Free Hearth’s memory, then try again</source>
+      <translation>Hearths Speicher freigeben, dann erneut versuchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/fixes.py" />
+      <source>See what it takes to install it</source>
+      <translation>Ansehen, was die Installation kostet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/fixes.py" />
+      <source>Open the settings</source>
+      <translation>Einstellungen öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/fixes.py" />
+      <source>Use a context of {0} tokens</source>
+      <translation>Einen Kontext von {0} Token nehmen</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/guide_banner.py" />
       <source>You are talking to the built-in guide, a tiny model that only knows Hearth.</source>
       <translation>Hier antwortet der eingebaute Guide, ein winziges Modell, das nur Hearth kennt.</translation>
@@ -1492,6 +1601,12 @@
       <location filename="../../app/ui/models/details/details_page.py" />
       <source>All models</source>
       <translation>Alle Modelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/header.py" />
+      <location filename="../../app/ui/engines/remote_card.py" />
+      <source>Servers…</source>
+      <translation>Server…</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/header.py" />
@@ -1661,6 +1776,21 @@
       <translation>Diese Antwort hat ihre größte Länge erreicht.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/model_choices.py" />
+      <source>Same model on {0}</source>
+      <translation>Dasselbe Modell mit {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/model_choices.py" />
+      <source>{0} ({1} to download)</source>
+      <translation>{0} ({1} herunterzuladen)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/model_choices.py" />
+      <source>Server {0}</source>
+      <translation>Server {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/mtp_bar.py" />
       <source>Multi-token prediction guesses words ahead and checks them together. It changes the speed of an answer, not the answer.</source>
       <translation>Multi-Token-Vorhersage rät Wörter voraus und prüft sie zusammen. Sie ändert, wie schnell eine Antwort kommt, nicht die Antwort.</translation>
@@ -1718,8 +1848,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
-      <source>Hearth connects when you search for models or download one, and never else. Press to stay offline.</source>
-      <translation>Hearth verbindet sich nur, wenn du Modelle suchst oder eines herunterlädst. Drücken, um offline zu bleiben.</translation>
+      <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
+      <translation>Hearth verbindet sich, wenn Sie Modelle suchen, etwas herunterladen oder einem Server schreiben, den Sie hinzugefügt haben, und sonst nie. Drücken, um offline zu bleiben.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
@@ -1743,8 +1873,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/progress_line.py" />
-      <source>Loading the model, {0} %</source>
-      <translation>Modell wird geladen, {0} %</translation>
+      <source>{0}, {1} %</source>
+      <translation>{0}, {1} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/question_footer.py" />
@@ -1789,6 +1919,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/queue_row.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
       <source>Remove</source>
       <translation>Entfernen</translation>
     </message>
@@ -1999,6 +2130,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/tree_dialog.py" />
+      <location filename="../../app/ui/engines/worker_card.py" />
       <source>{0}: {1}</source>
       <translation>{0}: {1}</translation>
     </message>
@@ -2041,8 +2173,8 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Hearth connects only when you search for models, look at one or download it. Each of these connections is listed here.</source>
-      <translation>Hearth verbindet sich nur, wenn du Modelle suchst, eines ansiehst oder herunterlädst. Jede dieser Verbindungen steht hier.</translation>
+      <source>Hearth connects only when you search for models, look at one or download it, and when you use a server that you added. Each of these connections is listed here.</source>
+      <translation>Hearth verbindet sich nur, wenn Sie Modelle suchen, eines ansehen oder herunterladen, und wenn Sie einen Server nutzen, den Sie hinzugefügt haben. Jede dieser Verbindungen steht hier.</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
@@ -2081,8 +2213,10 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
       <source>Keep it</source>
       <translation>Behalten</translation>
     </message>
@@ -2185,6 +2319,21 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
+      <source>Look at a server of yours</source>
+      <translation>Einen deiner Server ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>Chat on a server of yours</source>
+      <translation>Auf einem deiner Server chatten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>Get an engine</source>
+      <translation>Eine Engine holen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
       <source>One was kept from leaving while it was offline.</source>
       <translation>Eine wurde zurückgehalten, während Hearth offline war.</translation>
     </message>
@@ -2192,6 +2341,11 @@
       <location filename="../../app/ui/connections/words.py" />
       <source>the words of a search</source>
       <translation>die Wörter einer Suche</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>your chats, to a server that you chose</source>
+      <translation>deine Chats, an einen Server, den du gewählt hast</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2388,6 +2542,472 @@
       <translation>Hearth öffnen</translation>
     </message>
     <message>
+      <location filename="../../app/ui/engines/advice_card.py" />
+      <source>Looking at this computer…</source>
+      <translation>Dieser Computer wird angesehen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/advice_card.py" />
+      <source>{0} suits this computer</source>
+      <translation>{0} passt zu diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/comparison.py" />
+      <source>The engines compared</source>
+      <translation>Die Engines im Vergleich</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/comparison.py" />
+      <source>{0} (measured here)</source>
+      <translation>{0} (hier gemessen)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <source>Remove vLLM?</source>
+      <translation>vLLM entfernen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <source>Its environment and the version before it go, and a worker that runs is stopped. Models and chats stay. To have it again it has to be downloaded again.</source>
+      <translation>Seine Umgebung und die Version davor gehen, und ein laufender Worker wird beendet. Modelle und Chats bleiben. Um es wieder zu haben, muss es erneut heruntergeladen werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <source>Leave it</source>
+      <translation>So lassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Roll back</source>
+      <translation>Zurückgehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Remove it</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <source>Go back to vLLM {0}?</source>
+      <translation>Zu vLLM {0} zurückgehen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <source>Version {0} stays here, so that you can change back. Nothing is downloaded; a worker that runs is stopped.</source>
+      <translation>Version {0} bleibt hier, damit Sie zurückwechseln können. Nichts wird heruntergeladen; ein laufender Worker wird beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/findings.py" />
+      <source>In the way</source>
+      <translation>Steht im Weg</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/findings.py" />
+      <source>All well</source>
+      <translation>Alles gut</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/findings.py" />
+      <source>To know</source>
+      <translation>Zu wissen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Looking at this computer</source>
+      <translation>Dieser Computer wird angesehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Downloading</source>
+      <translation>Wird heruntergeladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Installing</source>
+      <translation>Wird installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Preparing the card’s kernels</source>
+      <translation>Die Kernel der Karte werden vorbereitet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Trying it with a small model</source>
+      <translation>Wird mit einem kleinen Modell probiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Putting it in use</source>
+      <translation>Wird in Betrieb genommen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>How far the installation is</source>
+      <translation>Wie weit die Installation ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>You can go on chatting. If Hearth is closed, the rest comes when you install it again.</source>
+      <translation>Sie können weiter chatten. Wird Hearth beendet, kommt der Rest, wenn Sie es noch einmal installieren.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>The installation begins…</source>
+      <translation>Die Installation beginnt…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>It ends as soon as it can…</source>
+      <translation>Es endet, sobald es kann…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/install_line.py" />
+      <source>Step {0} of {1}: {2}</source>
+      <translation>Schritt {0} von {1}: {2}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>What does not fit the cards is computed by the processor. For the processor alone, set the layers on the graphics card to 0.</source>
+      <translation>Was nicht auf die Karten passt, rechnet der Prozessor. Für den Prozessor allein setzen Sie die Schichten auf der Grafikkarte auf 0.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Part of Hearth: runs everywhere, on the processor and on graphics cards of all makers, and takes little memory.</source>
+      <translation>Teil von Hearth: läuft überall, auf dem Prozessor und auf Grafikkarten jeder Marke, und braucht wenig Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Looking at the devices…</source>
+      <translation>Die Geräte werden angesehen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>Ready</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>No graphics card that this build can use: the processor computes the answers.</source>
+      <translation>Keine Grafikkarte, die dieser Build nutzen kann: Der Prozessor rechnet die Antworten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>The first one gets its layers before the next.</source>
+      <translation>Die erste bekommt ihre Schichten vor der nächsten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Is tried before its first use</source>
+      <translation>Wird vor dem ersten Einsatz probiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Trying…</source>
+      <translation>Wird probiert…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Tried: writes what the processor writes</source>
+      <translation>Probiert: schreibt, was der Prozessor schreibt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Not used</source>
+      <translation>Nicht in Gebrauch</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>{0} of memory, {1} of it free now.</source>
+      <translation>{0} Speicher, davon {1} jetzt frei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <source>Compute on {0}</source>
+      <translation>Auf {0} rechnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/names.py" />
+      <location filename="../../app/ui/engines/remote_card.py" />
+      <source>Another server</source>
+      <translation>Ein anderer Server</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>It cannot be installed before this is mended.</source>
+      <translation>Es kann erst installiert werden, wenn das behoben ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>Install</source>
+      <translation>Installieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <location filename="../../app/ui/models/here/list_page.py" />
+      <source>Look again</source>
+      <translation>Neu suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>There is no build of vLLM for this computer.</source>
+      <translation>Für diesen Computer gibt es kein vLLM.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>Download {0} and install</source>
+      <translation>{0} herunterladen und installieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/onboarding/download_strip.py" />
+      <source>Download</source>
+      <translation>Download</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>On the disk</source>
+      <translation>Auf der Platte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>Time</source>
+      <translation>Zeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>What is touched</source>
+      <translation>Was berührt wird</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>Only the folder {0}. Nothing of the system is changed: no driver, no other Python, no setting. It can be removed here again.</source>
+      <translation>Nur der Ordner {0}. Am System wird nichts geändert: kein Treiber, kein anderes Python, keine Einstellung. Es kann hier wieder entfernt werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>{0}; {1} have come already</source>
+      <translation>{0}; davon sind {1} schon da</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>{0} stay; up to {1} while it is made</source>
+      <translation>{0} bleiben; bis zu {1}, während es gemacht wird</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
+      <source>About {0} minutes on a usual line</source>
+      <translation>Etwa {0} Minuten bei einer üblichen Leitung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/remote_card.py" />
+      <source>A vLLM, llama-server, LM Studio, Ollama, SGLang or a gateway on your network. What you write to its models leaves this computer, and Hearth says so at each chat.</source>
+      <translation>Ein vLLM, llama-server, LM Studio, Ollama, SGLang oder ein Gateway in Ihrem Netz. Was Sie an dessen Modelle schreiben, verlässt diesen Computer, und Hearth sagt das bei jedem Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/remote_card.py" />
+      <source>No server has been added yet.</source>
+      <translation>Noch wurde kein Server hinzugefügt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/remote_card.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Add a server…</source>
+      <translation>Server hinzufügen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <source>vLLM is not installed yet</source>
+      <translation>vLLM ist noch nicht installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <source>The page of the engines says what this computer needs for it and what it takes, before anything is downloaded.</source>
+      <translation>Die Seite der Engines sagt, was dieser Computer dafür braucht und was es kostet, bevor etwas heruntergeladen wird.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <source>its files</source>
+      <translation>seine Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>See what it takes</source>
+      <translation>Ansehen, was nötig ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <source>Download {0} for {1}?</source>
+      <translation>{0} für {1} herunterladen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <source>The two engines read other files. {0} come from {1}. This chat stays as it is, and you can change its model once they are here.</source>
+      <translation>Die beiden Engines lesen verschiedene Dateien. {0} kommen von {1}. Dieser Chat bleibt, wie er ist; sein Modell können Sie wechseln, sobald sie hier sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switching.py" />
+      <source>It is among the downloads now.</source>
+      <translation>Es ist jetzt bei den Downloads.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Nothing is downloaded before you have seen what this computer needs for it, how much comes, and how long it takes.</source>
+      <translation>Nichts wird heruntergeladen, bevor Sie gesehen haben, was dieser Computer dafür braucht, wie viel kommt und wie lange es dauert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>A server that Hearth looks after on this computer: for NVIDIA cards, for long contexts, and for many chats at once.</source>
+      <translation>Ein Server, den Hearth auf diesem Computer betreut: für NVIDIA-Karten, für lange Kontexte und für viele Chats zugleich.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Looking…</source>
+      <translation>Wird angesehen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this Mac llama.cpp uses the graphics by Metal, which suits one user well. A vLLM on another computer can answer here, too: add it as a server.</source>
+      <translation>vLLM läuft nicht unter macOS: Es braucht Linux und eine NVIDIA-Karte. Auf diesem Mac nutzt llama.cpp die Grafik über Metal, was für einen Nutzer gut passt. Auch ein vLLM auf einem anderen Computer kann hier antworten: Fügen Sie es als Server hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>On Windows vLLM runs inside WSL2, the Linux that Windows brings along. Hearth first looks whether it is there, and says what to do where it is not. Without it llama.cpp does all the work, and a vLLM on another computer can be added as a server.</source>
+      <translation>Unter Windows läuft vLLM in WSL2, dem Linux, das Windows mitbringt. Hearth sieht zuerst nach, ob es da ist, und sagt sonst, was zu tun ist. Ohne es erledigt llama.cpp alles, und ein vLLM auf einem anderen Computer kann als Server hinzugefügt werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Use one on another computer</source>
+      <translation>Eines auf einem anderen Computer nutzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Update</source>
+      <translation>Aktualisieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <location filename="../../engines/registry.py" />
+      <source>for processors</source>
+      <translation>für Prozessoren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <location filename="../../engines/registry.py" />
+      <source>for NVIDIA cards</source>
+      <translation>für NVIDIA-Karten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Being installed</source>
+      <translation>Wird installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>It takes {0} of the disk.</source>
+      <translation>Es belegt {0} der Platte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Installed</source>
+      <translation>Installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>An installation was begun and did not end; {0} of it are here. It can go on from there.</source>
+      <translation>Eine Installation wurde begonnen und nicht beendet; {0} davon sind hier. Sie kann von dort weitergehen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Version {0}, {1}</source>
+      <translation>Version {0}, {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Version {0} is kept, so that you can go back.</source>
+      <translation>Version {0} wird behalten, damit Sie zurückgehen können.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Update to {0}</source>
+      <translation>Auf {0} aktualisieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Roll back to {0}</source>
+      <translation>Zurück zu {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Not installed</source>
+      <translation>Nicht installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>No model runs on vLLM now</source>
+      <translation>Gerade läuft kein Modell mit vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Stop it</source>
+      <translation>Beenden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Log</source>
+      <translation>Protokoll</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>How far vLLM’s start is</source>
+      <translation>Wie weit vLLM beim Starten ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>vLLM’s log, its last lines</source>
+      <translation>Die letzten Zeilen aus vLLMs Protokoll</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>It starts with the first message to one of its models.</source>
+      <translation>Es startet mit der ersten Nachricht an eines seiner Modelle.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Starting</source>
+      <translation>Startet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Running: {0}</source>
+      <translation>Läuft: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Without a message it stops within a minute.</source>
+      <translation>Ohne Nachricht endet es innerhalb einer Minute.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>It runs until you stop it or close Hearth.</source>
+      <translation>Es läuft, bis Sie es beenden oder Hearth schließen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Holds {0} of memory.</source>
+      <translation>Belegt {0} Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Without a message it stops in about {0} minutes.</source>
+      <translation>Ohne Nachricht endet es in etwa {0} Minuten.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <source>Format</source>
       <translation>Format</translation>
@@ -2559,6 +3179,17 @@
       <translation>d. MMMM yyyy, HH:mm</translation>
     </message>
     <message>
+      <location filename="../../app/ui/format.py" />
+      <source>1 token</source>
+      <translation>1 Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/format.py" />
+      <location filename="../../app/ui/models/details/facts_card.py" />
+      <source>{0} tokens</source>
+      <translation>{0} Token</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/going_online.py" />
       <source>Hearth was started with --offline, and stays so.</source>
       <translation>Hearth wurde mit --offline gestartet und bleibt es.</translation>
@@ -2567,6 +3198,11 @@
       <location filename="../../app/ui/main_window.py" />
       <source>the guide</source>
       <translation>den Guide</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/main_window.py" />
+      <source>Engines and devices</source>
+      <translation>Engines und Geräte</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -2854,6 +3490,7 @@
     <message>
       <location filename="../../app/ui/models/details/model_actions.py" />
       <location filename="../../app/ui/models/here/model_row.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <location filename="../../app/ui/widgets/memory_bar.py" />
       <source>In use</source>
       <translation>Im Einsatz</translation>
@@ -3161,6 +3798,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
+      <location filename="../../app/ui/servers/words.py" />
       <source>{0} models</source>
       <translation>{0} Modelle</translation>
     </message>
@@ -3426,11 +4064,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Ready</source>
-      <translation>Fertig</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/download_words.py" />
       <source>{0} MB/s</source>
       <translation>{0} MB/s</translation>
     </message>
@@ -3477,6 +4110,7 @@
     <message>
       <location filename="../../app/ui/models/downloads/download_row.py" />
       <location filename="../../app/ui/models/here/model_row.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <source>Use {0}</source>
       <translation>{0} verwenden</translation>
     </message>
@@ -3622,11 +4256,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>Look again</source>
-      <translation>Neu suchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here/list_page.py" />
       <source>{0} is a drafter: it guesses ahead for the model that it fits.</source>
       <translation>{0} ist ein Drafter: Er rät für das Modell voraus, zu dem er passt.</translation>
     </message>
@@ -3693,8 +4322,18 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
+      <source>Server</source>
+      <translation>Server</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/here_words.py" />
       <source>Part of Hearth.</source>
       <translation>Teil von Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/here_words.py" />
+      <source>A server offers it; none of its files is here.</source>
+      <translation>Ein Server bietet es an; keine seiner Dateien ist hier.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -3768,6 +4407,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/models_page.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <source>On this computer</source>
       <translation>Auf diesem Computer</translation>
     </message>
@@ -3880,11 +4520,6 @@
       <location filename="../../app/ui/notify.py" />
       <source>Log: {0}</source>
       <translation>Protokoll: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/onboarding/download_strip.py" />
-      <source>Download</source>
-      <translation>Download</translation>
     </message>
     <message>
       <location filename="../../app/ui/onboarding/download_strip.py" />
@@ -4055,6 +4690,158 @@
       <location filename="../../app/ui/prompts/prompt_popup.py" />
       <source>No prompts yet. Write one on the page “Assistants”, under “Prompts”.</source>
       <translation>Noch keine Prompts. Schreib einen auf der Seite „Assistenten“, unter „Prompts“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/file_field.py" />
+      <source>Certificates (*.pem *.crt *.cer)</source>
+      <translation>Zertifikate (*.pem *.crt *.cer)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/file_field.py" />
+      <source>Choose a file for “{0}”</source>
+      <translation>Eine Datei für „{0}“ auswählen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>if it asks for one</source>
+      <translation>falls er einen verlangt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>leave empty to keep the present one</source>
+      <translation>leer lassen, um den jetzigen zu behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Add a server</source>
+      <translation>Einen Server hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Change a server</source>
+      <translation>Einen Server ändern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>team</source>
+      <translation>team</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Address</source>
+      <translation>Adresse</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Key</source>
+      <translation>Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Forget the present key</source>
+      <translation>Den jetzigen Schlüssel vergessen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Own CA</source>
+      <translation>Eigene CA</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>a .pem file, if the system does not know it</source>
+      <translation>eine .pem-Datei, falls das System sie nicht kennt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Client certificate</source>
+      <translation>Client-Zertifikat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>a .pem file with certificate and key</source>
+      <translation>eine .pem-Datei mit Zertifikat und Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Test</source>
+      <translation>Testen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Asking the server what it is…</source>
+      <translation>Der Server wird gefragt, was er ist…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Any server that speaks OpenAI’s language. What you write to its models goes there; each such chat says so.</source>
+      <translation>Jeder Server, der OpenAIs Sprache spricht. Was Sie an seine Modelle schreiben, geht dorthin; jeder solche Chat sagt das.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>It is kept in the system’s keyring, and shown to this server only.</source>
+      <translation>Er liegt im Schlüsselbund des Systems und wird nur diesem Server gezeigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>And {0} more, in the menu of models above a chat.</source>
+      <translation>Und {0} weitere, im Menü der Modelle über dem Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Its key is forgotten and its models leave the list. Chats with them stay, and can go on with another model.</source>
+      <translation>Sein Schlüssel wird vergessen, und seine Modelle verlassen die Liste. Chats mit ihnen bleiben und können mit einem anderen Modell weitergehen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Let another computer answer</source>
+      <translation>Lassen Sie einen anderen Computer antworten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models are in the menu above a chat. Its chats say at the message box that text leaves this computer.</source>
+      <translation>Ein vLLM Ihres Teams, ein Ollama im Nebenzimmer, ein Gateway Ihrer Firma: Fügen Sie die Adresse hinzu, und die Modelle stehen im Menü über dem Chat. Deren Chats sagen am Nachrichtenfeld, dass Text diesen Computer verlässt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>{0} is kept.</source>
+      <translation>{0} ist gespeichert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Remove {0}?</source>
+      <translation>{0} entfernen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/words.py" />
+      <source>A server that speaks OpenAI’s language</source>
+      <translation>Ein Server, der OpenAIs Sprache spricht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/words.py" />
+      <source>MTP is on there</source>
+      <translation>MTP ist dort an</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/words.py" />
+      <source>one model</source>
+      <translation>ein Modell</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/words.py" />
+      <source>{0}, context of {1} tokens</source>
+      <translation>{0}, Kontext von {1} Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/words.py" />
+      <source>MTP is off there</source>
+      <translation>MTP ist dort aus</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/words.py" />
+      <source>and {0} more</source>
+      <translation>und {0} weitere</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/settings_dialog.py" />
@@ -4516,6 +5303,130 @@
       <location filename="../../app/core/settings.py" />
       <source>Privacy</source>
       <translation>Privatsphäre</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>For a model that is here for both engines. Auto takes the one that suits this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <source>Llamacpp</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <source>Vllm</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Devices for llama.cpp</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>By their names in the list of devices, separated by commas; empty uses all that work.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Layers whose experts stay in RAM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Of a mixture of experts, when it is too large for the graphics card; -1 chooses.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Chats at once with vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>How many are answered at the same time; the memory for contexts is shared by them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Card’s memory for vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>In percent of the whole; 0 takes what is free when it starts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Cards that share each layer</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Tensor parallel: the model is cut over so many equal cards.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Computers that share the layers</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Over Ray, which has to run on each of them; 1 is this computer alone.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Tokens drafted ahead by vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>With MTP; 0 takes what the model’s makers advise. A change starts the worker again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>LoRA adapters for vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>One a line: a name, an equals sign, and the adapter’s folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>Stop vLLM when idle</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>After so many minutes without an answer, to give its memory back; 0 lets it run.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
@@ -5283,11 +6194,6 @@
       <translation>Es schreibt keinen Text.</translation>
     </message>
     <message>
-      <location filename="../../resources/catalogue.json" />
-      <source>Check the names of these settings against the installed vLLM.</source>
-      <translation>Prüfe die Namen dieser Einstellungen mit dem installierten vLLM.</translation>
-    </message>
-    <message>
       <location filename="../../app/core/asked.py" />
       <source>the conversation before it</source>
       <translation>das Gespräch davor</translation>
@@ -5359,6 +6265,31 @@
       <translation>Diese Datei hat keinen MTP-Kopf; der {0}-Drafter dafür lässt sich herunterladen ({1}/{2})</translation>
     </message>
     <message>
+      <location filename="../../app/core/counterparts.py" />
+      <source>There is no NVIDIA card here for it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/counterparts.py" />
+      <source>{0} needs a card of compute capability {1}, and {2} has {3}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/counterparts.py" />
+      <source>It needs about {0} GB, and {1} has {2}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/counterparts.py" />
+      <source>It is here; nothing has to be downloaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/counterparts.py" />
+      <source>About {0} GB have to be downloaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/core/dropped.py" />
       <source>{0} cannot be put into a message.</source>
       <translation>{0} passt nicht in eine Nachricht.</translation>
@@ -5387,6 +6318,151 @@
       <location filename="../../app/core/dropped.py" />
       <source>Copy the part that your question is about.</source>
       <translation>Kopiere den Teil, um den es in deiner Frage geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>Measured here, vLLM writes {0} times as fast for one chat at a time.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>One user at a time: llama.cpp is as fast or faster, and is ready in seconds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>For several chats or programs at once, vLLM on {0} writes more in all.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>One user</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>as fast or faster</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>0.75 to 1 times as fast, others report</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>16 users at once</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>one after the other in Hearth</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>1.5 to 2.6 times as much in all as llama.cpp's own server, others report</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>any computer, with or without a card</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>Linux or WSL2, NVIDIA cards</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>shares a model between card and RAM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>the whole model on the card</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>To begin with</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>is here; a model is ready in seconds</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>9 GB on disk; a minute or more</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>GGUF, one file, 2 to 8 bits</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>checkpoints, 4 to 16 bits, adapters</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0} chats at once: vLLM answers them side by side, llama.cpp in turn.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0} has the memory for it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>vLLM does not run on macOS; llama.cpp uses this Mac's graphics.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0} tokens a second</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>not measured</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>There is no NVIDIA card here; llama.cpp runs on any computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>vLLM cannot be installed here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0} is too old for vLLM; llama.cpp uses it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0}, {1} at once</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0}, one user</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>{0} has less than 16 GB, and vLLM needs a whole model on the card; llama.cpp shares it with the processor.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/exchange/chatgpt.py" />
@@ -5446,6 +6522,11 @@
       <location filename="../../app/core/exchange/open_webui.py" />
       <source>Open WebUI</source>
       <translation>Open WebUI</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/own.py" />
+      <source>tuple[str, ...]</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/exchange/own.py" />
@@ -5738,8 +6819,9 @@
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
+      <location filename="../../engines/llamacpp/trial.py" />
       <source>{0} is not used: {1}</source>
-      <translation>{0} wird nicht verwendet: {1}</translation>
+      <translation>{0} wird nicht benutzt: {1}</translation>
     </message>
     <message>
       <location filename="../../app/core/recommend_words.py" />
@@ -5855,6 +6937,51 @@
       <location filename="../../app/core/same_answer.py" />
       <source>No guessed token was accepted, so this shows little.</source>
       <translation>Kein geratenes Token wurde angenommen, das zeigt also wenig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>“{0}” is not the address of a server.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>An address is http:// or https://, a host’s name and, if need be, a port.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>Write it like http://192.168.1.20:8000.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>The address holds a name or a password.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>Addresses are kept in a file and shown, so nothing secret belongs there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>Write the address without it; a key has a place of its own.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>“{0}” cannot be the name of a server.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>A name has at least one letter, and no colon: that stands between the name and a model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/servers.py" />
+      <source>Choose another name, such as “team”.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/setting_field.py" />
@@ -6282,6 +7409,21 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
+      <source>{0} does not give out {1}.</source>
+      <translation>{0} gibt {1} nicht heraus.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>It answers with the error {0}, although the package index names the file.</source>
+      <translation>Er antwortet mit dem Fehler {0}, obwohl der Paketindex die Datei nennt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>Check the name and password in the index's address, or try again later.</source>
+      <translation>Prüfen Sie Namen und Passwort in der Adresse des Index, oder versuchen Sie es später noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
       <source>{0} is not the file that was chosen any more.</source>
       <translation>{0} ist nicht mehr die gewählte Datei.</translation>
     </message>
@@ -6302,6 +7444,7 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
+      <location filename="../../app/packages/lookup.py" />
       <source>It answers with the error {0}.</source>
       <translation>Er antwortet mit dem Fehler {0}.</translation>
     </message>
@@ -6319,21 +7462,6 @@
       <location filename="../../app/hub/source.py" />
       <source>It has had too many requests from this address.</source>
       <translation>Er hat zu viele Anfragen von dieser Adresse bekommen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/source.py" />
-      <source>Wait a while, then resume the download; a token of your own allows more.</source>
-      <translation>Warte eine Weile und setze den Download fort; mit einem eigenen Token geht mehr.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/source.py" />
-      <source>{0} does not give out {1}.</source>
-      <translation>{0} gibt {1} nicht heraus.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/source.py" />
-      <source>The Hub leads there, but that server answers {0}, also to a fresh address.</source>
-      <translation>Der Hub führt dorthin, aber dieser Server antwortet {0}, auch bei einer frischen Adresse.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -6382,18 +7510,58 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>{0} arrived damaged twice and was not kept.</source>
-      <translation>{0} kam zweimal beschädigt an und wurde nicht behalten.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/source.py" />
       <source>Its bytes are not those that the Hub announced, by their checksum.</source>
       <translation>Nach der Prüfsumme sind die Bytes nicht die, die der Hub angekündigt hat.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
+      <source>Its bytes are not those that Hearth was made for, by their checksum.</source>
+      <translation>Der Prüfsumme nach sind es nicht die Bytes, für die Hearth gemacht wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>{0} arrived damaged twice and was not kept.</source>
+      <translation>{0} kam zweimal beschädigt an und wurde nicht behalten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
       <source>Try again later or on another network; a proxy, a mirror or the memory may be faulty.</source>
       <translation>Versuche es später oder in einem anderen Netz; ein Proxy, ein Spiegel oder der Speicher kann fehlerhaft sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>{0} is not the file that Hearth was made for.</source>
+      <translation>{0} ist nicht die Datei, für die Hearth gemacht wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>The package index has other content, or another size, under this name.</source>
+      <translation>Der Paketindex hat unter diesem Namen einen anderen Inhalt oder eine andere Größe.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>Try again later, or use another package index; what has come was not mixed.</source>
+      <translation>Versuchen Sie es später noch einmal oder mit einem anderen Paketindex; was da ist, wurde nicht vermischt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>Wait a while, then resume the download; a token of your own allows more.</source>
+      <translation>Warte eine Weile und setze den Download fort; mit einem eigenen Token geht mehr.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>Wait a while, then try again; what has come is kept.</source>
+      <translation>Warten Sie eine Weile und versuchen Sie es dann noch einmal; was da ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>The Hub leads there, but that server answers {0}, also to a fresh address.</source>
+      <translation>Der Hub führt dorthin, aber dieser Server antwortet {0}, auch bei einer frischen Adresse.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/source.py" />
+      <source>The package index leads there, but that server answers {0}.</source>
+      <translation>Der Paketindex führt dorthin, aber dieser Server antwortet mit {0}.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
@@ -6448,6 +7616,7 @@
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
+      <location filename="../../app/services/engine_installing.py" />
       <location filename="../../app/store/db.py" />
       <source>The system does not allow writing to {0}.</source>
       <translation>Das System erlaubt kein Schreiben in {0}.</translation>
@@ -6474,6 +7643,20 @@
     </message>
     <message>
       <location filename="../../app/net/client.py" />
+      <location filename="../../app/packages/fetch.py" />
+      <location filename="../../app/packages/lookup.py" />
+      <source>get an engine</source>
+      <translation>get an engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/client.py" />
+      <location filename="../../app/net/lent.py" />
+      <location filename="../../app/services/servers.py" />
+      <source>ask a server</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/client.py" />
       <source>Hearth is offline.</source>
       <translation>Hearth ist offline.</translation>
     </message>
@@ -6486,31 +7669,6 @@
       <location filename="../../app/net/client.py" />
       <source>Turn “Stay offline” off to connect.</source>
       <translation>Schalte „Offline bleiben“ aus, um zu verbinden.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/client.py" />
-      <source>The certificates of this system cannot be read.</source>
-      <translation>Die Zertifikate dieses Systems sind nicht lesbar.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/client.py" />
-      <location filename="../../app/services/collection/removal.py" />
-      <location filename="../../app/services/exchange/reading.py" />
-      <location filename="../../app/services/prompts.py" />
-      <location filename="../../app/store/db.py" />
-      <location filename="../../app/store/folder.py" />
-      <location filename="../../app/store/search_file.py" />
-      <location filename="../../app/store/snapshots.py" />
-      <location filename="../../engines/gguf_header.py" />
-      <location filename="../../engines/llamacpp/probe.py" />
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>The system says: {0}.</source>
-      <translation>Das System sagt: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/client.py" />
-      <source>Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.</source>
-      <translation>Prüfe SSL_CERT_FILE und SSL_CERT_DIR in der Umgebung oder entferne sie.</translation>
     </message>
     <message>
       <location filename="../../app/net/client.py" />
@@ -6539,6 +7697,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
+      <location filename="../../engines/openai/faults.py" />
       <source>The certificate of {0} cannot be trusted.</source>
       <translation>Dem Zertifikat von {0} ist nicht zu trauen.</translation>
     </message>
@@ -6565,6 +7724,7 @@
     <message>
       <location filename="../../app/net/explained.py" />
       <location filename="../../app/store/search_file.py" />
+      <location filename="../../engines/openai/faults.py" />
       <source>Try again in a while.</source>
       <translation>Versuche es nach einer Weile noch einmal.</translation>
     </message>
@@ -6610,6 +7770,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
+      <location filename="../../engines/openai/faults.py" />
       <source>{0} cannot be reached.</source>
       <translation>{0} ist nicht zu erreichen.</translation>
     </message>
@@ -6630,6 +7791,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
+      <location filename="../../engines/openai/faults.py" />
       <source>There is no way to it from this network, or it ended the connection at once.</source>
       <translation>Aus diesem Netz führt kein Weg dorthin, oder die Verbindung wurde sofort beendet.</translation>
     </message>
@@ -6674,6 +7836,185 @@
       <translation>Trage einen HTTP-Proxy in den Netzwerkeinstellungen des Systems oder in HTTPS_PROXY ein.</translation>
     </message>
     <message>
+      <location filename="../../app/net/tls.py" />
+      <location filename="../../app/store/snapshots.py" />
+      <source>There is no such file.</source>
+      <translation>Eine solche Datei gibt es nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>It does not hold {0} in PEM form.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>The certificate file {0} cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>Choose another file in the server’s profile; this one is {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>The certificates of this system cannot be read.</source>
+      <translation>Die Zertifikate dieses Systems sind nicht lesbar.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <location filename="../../app/services/collection/removal.py" />
+      <location filename="../../app/services/engine_installing.py" />
+      <location filename="../../app/services/exchange/reading.py" />
+      <location filename="../../app/services/prompts.py" />
+      <location filename="../../app/store/db.py" />
+      <location filename="../../app/store/folder.py" />
+      <location filename="../../app/store/search_file.py" />
+      <location filename="../../app/store/snapshots.py" />
+      <location filename="../../engines/checkpoint.py" />
+      <location filename="../../engines/gguf_header.py" />
+      <location filename="../../engines/llamacpp/probe.py" />
+      <location filename="../../engines/llamacpp/sizing/sizer.py" />
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>The system says: {0}.</source>
+      <translation>Das System sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.</source>
+      <translation>Prüfe SSL_CERT_FILE und SSL_CERT_DIR in der Umgebung oder entferne sie.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>the certificate of an authority</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
+      <source>a certificate with its unlocked key</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/packages/config.py" />
+      <source>The package indexes of this computer are not known.</source>
+      <translation>Die Paketindizes dieses Computers sind nicht bekannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/config.py" />
+      <source>uv cannot use its settings: {0}.</source>
+      <translation>uv kann seine Einstellungen nicht verwenden: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/config.py" />
+      <source>Mend them: they are in uv.toml and in variables that begin with UV_.</source>
+      <translation>Berichtigen Sie sie: Sie stehen in uv.toml und in Variablen, die mit UV_ beginnen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/config.py" />
+      <source>/Library/Application Support/pip</source>
+      <translation>/Library/Application Support/pip</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/config.py" />
+      <source>Application Support</source>
+      <translation>Application Support</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/fetch.py" />
+      <source>{0} Trying again in {1} s.</source>
+      <translation>{0} Neuer Versuch in {1} s.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/fetch.py" />
+      <source>{0} in {1} is not the file that Hearth was made for.</source>
+      <translation>{0} in {1} ist nicht die Datei, für die Hearth gemacht wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/fetch.py" />
+      <source>Its bytes are others, by their checksum.</source>
+      <translation>Der Prüfsumme nach sind es andere Bytes.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/fetch.py" />
+      <source>Remove it, or replace it by the file that its makers have published.</source>
+      <translation>Entfernen Sie sie, oder ersetzen Sie sie durch die Datei, die ihre Hersteller veröffentlicht haben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/links.py" />
+      <source>{0}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1</source>
+      <translation>{0}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>The package index {0} does not answer as it should.</source>
+      <translation>Der Paketindex {0} antwortet nicht, wie er sollte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Try again later, or check its address in pip's or uv's configuration.</source>
+      <translation>Versuchen Sie es später noch einmal, oder prüfen Sie seine Adresse in der Konfiguration von pip oder uv.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>nowhere, since no index is configured</source>
+      <translation>nirgends, da kein Index eingerichtet ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>{0} was not found.</source>
+      <translation>{0} wurde nicht gefunden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>None of your package indexes has exactly this file. Hearth looked here: {0}.</source>
+      <translation>Keiner Ihrer Paketindizes hat genau diese Datei. Hearth hat hier gesucht: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Add an index that has it to pip's or uv's configuration, as extra-index-url or find-links, then try again.</source>
+      <translation>Fügen Sie der Konfiguration von pip oder uv einen Index hinzu, der sie hat, als extra-index-url oder find-links, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>The package index {0} does not let Hearth in.</source>
+      <translation>Der Paketindex {0} lässt Hearth nicht ein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Check the name and password in its address, in pip's or uv's configuration.</source>
+      <translation>Prüfen Sie Namen und Passwort in seiner Adresse, in der Konfiguration von pip oder uv.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>{0} does not say how large {1} is.</source>
+      <translation>{0} sagt nicht, wie groß {1} ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Without that Hearth cannot tell when it is whole.</source>
+      <translation>Ohne das kann Hearth nicht erkennen, wann die Datei vollständig ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Try again later, or use another package index.</source>
+      <translation>Versuchen Sie es später noch einmal oder mit einem anderen Paketindex.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>{0} does not answer like a package index.</source>
+      <translation>{0} antwortet nicht wie ein Paketindex.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Its page cannot be read: {0}.</source>
+      <translation>Die Seite kann nicht gelesen werden: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Check the addresses of package indexes in pip's or uv's configuration.</source>
+      <translation>Prüfen Sie die Adressen der Paketindizes in der Konfiguration von pip oder uv.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -6682,6 +8023,85 @@
       <location filename="../../app/services/catalogue_refresh.py" />
       <source>refresh the catalogue</source>
       <translation>den Katalog auffrischen</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <source>This is a planning figure: vLLM says what it has taken once it runs.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <source>{0} are needed and {1} are free on {2}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <source>“{0}” needs no memory of this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <source>It runs on another server.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <source>Ask whoever runs that server what it can hold.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <source>A context of up to {0} tokens fits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <location filename="../../engines/planner.py" />
+      <source>It fits: {0}.</source>
+      <translation>Es passt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoint_fit.py" />
+      <location filename="../../engines/planner.py" />
+      <source>It does not fit: {0}.</source>
+      <translation>Es passt nicht: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <location filename="../../app/services/library.py" />
+      <source>“{0}” was not added.</source>
+      <translation>„{0}“ wurde nicht hinzugefügt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <source>It is a drafter, and none of the checkpoints here is the one it drafts for.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <location filename="../../app/services/library.py" />
+      <source>Add its model first, then the drafter.</source>
+      <translation>Füge zuerst sein Modell hinzu, dann den Drafter.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <source>“{0}” is not a model to chat with.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <source>It is a {0}, which writes no text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <source>Choose a checkpoint of a chat model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/collection/checkpoints.py" />
+      <source>{0} was skipped: {1} is not in it.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/collection/collection.py" />
@@ -6757,6 +8177,7 @@
     </message>
     <message>
       <location filename="../../app/services/collection/hashing.py" />
+      <location filename="../../engines/checkpoint.py" />
       <location filename="../../engines/gguf_header.py" />
       <source>“{0}” cannot be read.</source>
       <translation>„{0}“ ist nicht lesbar.</translation>
@@ -6808,6 +8229,27 @@
       <translation>Die Zusammenfassung ist nicht kürzer als das, wofür sie steht.</translation>
     </message>
     <message>
+      <location filename="../../app/services/device_care.py" />
+      <source>There is no graphics device “{0}”.</source>
+      <translation>Ein Grafikgerät „{0}“ gibt es nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/device_care.py" />
+      <source>llama.cpp does not list one of this name.</source>
+      <translation>llama.cpp nennt keines mit diesem Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/device_care.py" />
+      <source>`hearth hardware` shows the devices.</source>
+      <translation>`hearth hardware` zeigt die Geräte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/device_care.py" />
+      <location filename="../../app/wiring_devices.py" />
+      <source>No graphics are used: {0}</source>
+      <translation>Keine Grafikkarte wird benutzt: {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/services/discover.py" />
       <source>{0} has no {1}.</source>
       <translation>{0} hat kein {1}.</translation>
@@ -6849,6 +8291,7 @@
     </message>
     <message>
       <location filename="../../app/services/download_list.py" />
+      <location filename="../../engines/vllm/failures.py" />
       <source>Download it again.</source>
       <translation>Lade es noch einmal herunter.</translation>
     </message>
@@ -6866,6 +8309,271 @@
       <location filename="../../app/services/downloads.py" />
       <source>Resume the download; if it fails again, please send the log to the project.</source>
       <translation>Setze den Download fort; schlägt er wieder fehl, sende bitte das Protokoll an das Projekt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>vLLM needs {0}, which does not come for this computer.</source>
+      <translation>vLLM braucht {0}, und das gibt es für diesen Computer nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>There is no build of it for {0}, this Python and glibc {1}.</source>
+      <translation>Es gibt davon keinen Build für {0}, dieses Python und glibc {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Use a newer Linux, or connect to a vLLM on another computer.</source>
+      <translation>Nehmen Sie ein neueres Linux, oder verbinden Sie sich mit einem vLLM auf einem anderen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Looking at this computer.</source>
+      <translation>Dieser Computer wird angesehen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>vLLM {0} is in use.</source>
+      <translation>vLLM {0} ist in Gebrauch.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>There is no earlier vLLM to go back to.</source>
+      <translation>Es gibt kein früheres vLLM, zu dem man zurück könnte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Only one version is installed, or none.</source>
+      <translation>Nur eine Version ist installiert, oder keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>`hearth engines list` shows what is there.</source>
+      <translation>`hearth engines list` zeigt, was da ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Putting vLLM {0} in use.</source>
+      <translation>vLLM {0} wird in Gebrauch genommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>vLLM {0} is running.</source>
+      <translation>vLLM {0} läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Its files cannot be removed while a process works with them.</source>
+      <translation>Seine Dateien können nicht entfernt werden, solange ein Prozess mit ihnen arbeitet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Close Hearth's window or choose another engine, then try again.</source>
+      <translation>Schließen Sie das Fenster von Hearth oder wählen Sie eine andere Engine, und versuchen Sie es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
+      <source>Another installation is at work; waiting for it.</source>
+      <translation>Eine andere Installation ist im Gange; es wird auf sie gewartet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>“{0}” cannot be answered by {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>GGUF file</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>No {0} of this model is here, and the list of models knows none.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Import a {0} of it with `hearth models import`, or choose another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>No server that is known offers this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>, and its drafter: `hearth models pull {0}`</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Its {0} is not here. {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Get it: `hearth models pull {0}`{1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Answer with llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>vLLM cannot answer here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>`hearth engines install vllm` says what it takes; leave out --engine to use llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>vLLM was not chosen.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Install it first: `hearth engines install vllm`.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>It is not installed.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>No space left on device</source>
+      <translation>No space left on device</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>The disk filled up while vLLM was being installed.</source>
+      <translation>Der Datenträger wurde voll, während vLLM installiert wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>There is no room left where {0} is; what has come is kept.</source>
+      <translation>Wo {0} liegt, ist kein Platz mehr; was da ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Free some space, then install again; or run `hearth engines remove vllm` to give it back.</source>
+      <translation>Schaffen Sie Platz und installieren Sie dann noch einmal; oder geben Sie ihn mit `hearth engines remove vllm` zurück.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Making an environment.</source>
+      <translation>Eine Umgebung wird angelegt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Unpacking the files.</source>
+      <translation>Die Dateien werden entpackt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>The environment is made.</source>
+      <translation>Die Umgebung ist angelegt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Getting compiled kernels for this card.</source>
+      <translation>Fertige Kernel für diese Karte werden geholt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>The kernels are here.</source>
+      <translation>Die Kernel sind da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Starting vLLM once, to see that it works.</source>
+      <translation>vLLM wird einmal gestartet, um zu sehen, ob es läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>vLLM works.</source>
+      <translation>vLLM läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>vLLM cannot be installed while Hearth is offline.</source>
+      <translation>vLLM kann nicht installiert werden, solange Hearth offline ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>“Stay offline” is on, and its files come from a package index.</source>
+      <translation>„Offline bleiben“ ist an, und die Dateien kommen von einem Paketindex.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Turn “Stay offline” off to install it.</source>
+      <translation>Schalten Sie „Offline bleiben“ aus, um es zu installieren.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Offline: vLLM will compile kernels at its first start.</source>
+      <translation>Offline: vLLM wird Kernel bei seinem ersten Start übersetzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>There are none for this card: vLLM will compile them at its first start.</source>
+      <translation>Für diese Karte gibt es keine: vLLM wird sie bei seinem ersten Start übersetzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Hearth cannot work in the folder of engines.</source>
+      <translation>Hearth kann im Ordner der Engines nicht arbeiten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Check the disk, then try again; what has come is kept.</source>
+      <translation>Prüfen Sie den Datenträger und versuchen Sie es dann noch einmal; was da ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>vLLM {0} could not be installed.</source>
+      <translation>vLLM {0} konnte nicht installiert werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>The last thing said was: {0}</source>
+      <translation>Das Letzte, was gesagt wurde, war: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Nothing else was changed. Try again; if it stays so, please report it.</source>
+      <translation>Sonst wurde nichts geändert. Versuchen Sie es noch einmal; wenn es so bleibt, melden Sie es bitte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Hearth cannot write to the folder of engines.</source>
+      <translation>Hearth kann nicht in den Ordner der Engines schreiben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>Allow writing to that folder, or set HEARTH_DATA_DIR to another one.</source>
+      <translation>Erlauben Sie das Schreiben in diesen Ordner, oder setzen Sie HEARTH_DATA_DIR auf einen anderen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_list.py" />
+      <source>engine care</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/engine_list.py" />
+      <source>device trials</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/exchange/files.py" />
@@ -6936,6 +8644,7 @@
     </message>
     <message>
       <location filename="../../app/services/fitting.py" />
+      <location filename="../../app/services/loads_vllm.py" />
       <source>The drafter cannot be used: {0} {1}</source>
       <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
     </message>
@@ -6981,18 +8690,33 @@
     </message>
     <message>
       <location filename="../../app/services/library.py" />
-      <source>“{0}” was not added.</source>
-      <translation>„{0}“ wurde nicht hinzugefügt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/library.py" />
       <source>It is a drafter, and none of the models here is the one that it drafts for.</source>
       <translation>Das ist ein Drafter, und keines der Modelle hier ist das, für das er vorausrät.</translation>
     </message>
     <message>
       <location filename="../../app/services/library.py" />
-      <source>Add its model first, then the drafter.</source>
-      <translation>Füge zuerst sein Modell hinzu, dann den Drafter.</translation>
+      <source>a checkpoint for vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/library.py" />
+      <source>a model on another server</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/library.py" />
+      <source>“{0}” has no GGUF file.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/library.py" />
+      <source>It is {0}, and llama.cpp reads GGUF files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/library.py" />
+      <source>Choose a model's GGUF file for this.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/library.py" />
@@ -7025,6 +8749,42 @@
       <location filename="../../app/services/library.py" />
       <source>Move its file away, or delete the model.</source>
       <translation>Verschiebe die Datei oder lösche das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/loads_vllm.py" />
+      <source>The drafter cannot be used: {0} was made for another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/loads_vllm.py" />
+      <location filename="../../app/services/runtime.py" />
+      <source>“{0}” cannot be loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/loads_vllm.py" />
+      <source>It is a checkpoint for vLLM, which is not installed.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/loads_vllm.py" />
+      <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/model_care.py" />
+      <source>“{0}” cannot be {1} here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/model_care.py" />
+      <source>It is on another server, and has no files on this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/model_care.py" />
+      <source>`hearth servers rm NAME` takes a server off, with all its models.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
@@ -7128,6 +8888,17 @@
     </message>
     <message>
       <location filename="../../app/services/mtp_advice.py" />
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>This checkpoint has no MTP head, and no assistant checkpoint for it is here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/mtp_advice.py" />
+      <source>Whether this server guesses ahead is its own setting.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/mtp_advice.py" />
       <source>A drafter for multi-token prediction belongs to this model.</source>
       <translation>Zu diesem Modell gehört ein Drafter für Multi-Token-Vorhersage.</translation>
     </message>
@@ -7135,6 +8906,16 @@
       <location filename="../../app/services/mtp_advice.py" />
       <source>Multi-token prediction is in this file.</source>
       <translation>Multi-Token-Vorhersage steckt in dieser Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/mtp_advice.py" />
+      <source>An assistant checkpoint for multi-token prediction belongs to this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/mtp_advice.py" />
+      <source>Multi-token prediction is in this checkpoint.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/prompts.py" />
@@ -7232,6 +9013,48 @@
       <translation>Hol das Modell wieder oder lass ein anderes antworten.</translation>
     </message>
     <message>
+      <location filename="../../app/services/runtime.py" />
+      <source>It needs the engine {0}, which is not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/runtime.py" />
+      <location filename="../../engines/dialect/dialect.py" />
+      <source>Choose another model.</source>
+      <translation>Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>There is no server “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>No profile has that name.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>`hearth servers list` shows them all; `hearth servers add` makes one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>look at a server</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>The key</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <location filename="../../app/services/tokens.py" />
+      <source>{0} in the environment</source>
+      <translation>{0} in der Umgebung</translation>
+    </message>
+    <message>
       <location filename="../../app/services/shelf.py" />
       <source>There is no model “{0}”.</source>
       <translation>Es gibt kein Modell „{0}“.</translation>
@@ -7323,13 +9146,23 @@
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
-      <source>{0} in the environment</source>
-      <translation>{0} in der Umgebung</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/tokens.py" />
       <source>It was not tested, since Hearth is offline.</source>
       <translation>Es wurde nicht geprüft, weil Hearth offline ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/wishing.py" />
+      <source>“{0}” names no LoRA adapter.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/wishing.py" />
+      <source>A line has a name of its own, an equals sign, and the folder of the adapter.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/wishing.py" />
+      <source>Mend it in the settings, under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
@@ -7503,8 +9336,8 @@
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
-      <source>This system has no keyring that Hearth can use, so a token stays in memory only and is gone when Hearth ends. Install one, such as GNOME Keyring or KWallet, or set {0}.</source>
-      <translation>Dieses System hat keinen Schlüsselbund, den Hearth verwenden kann; ein Token bleibt deshalb nur im Speicher und ist weg, wenn Hearth endet. Installiere einen, etwa GNOME-Schlüsselbund oder KWallet, oder setze {0}.</translation>
+      <source>This system has no keyring that Hearth can use, so a token stays in memory only and is gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{0}.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -7528,6 +9361,11 @@
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
+      <source>, or set {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/store/secrets.py" />
       <source>read the secret</source>
       <translation>das Geheimnis nicht lesen</translation>
     </message>
@@ -7540,6 +9378,21 @@
       <location filename="../../app/store/secrets.py" />
       <source>remove the secret</source>
       <translation>das Geheimnis nicht entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/servers.py" />
+      <source>There is a server “{0}” already.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/store/servers.py" />
+      <source>Models are named after their server, so each has a name of its own.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/store/servers.py" />
+      <source>Choose another name, or change that server.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -7565,11 +9418,6 @@
       <location filename="../../app/store/snapshots.py" />
       <source>`hearth chats restore list` shows all.</source>
       <translation>`hearth chats restore list` zeigt alle.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/snapshots.py" />
-      <source>There is no such file.</source>
-      <translation>Eine solche Datei gibt es nicht.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -7602,6 +9450,160 @@
       <translation>Es ist nichts mehr zu tun.</translation>
     </message>
     <message>
+      <location filename="../../app/wiring_seams.py" />
+      <source>{0} has no checkpoint.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/wiring_seams.py" />
+      <source>There are no safetensors files with a config.json at its top.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/wiring_seams.py" />
+      <source>Look for another repository of this model on the Hub.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/wiring_vllm.py" />
+      <source>Starter guide for vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <location filename="../../engines/gguf_header.py" />
+      <source>“{0}” is damaged.</source>
+      <translation>„{0}“ ist beschädigt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Download or copy it again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>{0} is not in the folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>“{0}” is no model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>There are no safetensors files in this folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Choose a folder with a config.json and safetensors files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Its config.json holds no settings.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <location filename="../../engines/gguf_header.py" />
+      <source>“{0}” was not found.</source>
+      <translation>„{0}“ wurde nicht gefunden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>There is no folder {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Look for where it has gone, or take it off the list.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>“{0}” is no checkpoint.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>It is a file, and vLLM reads a folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Choose the folder in which its config.json lies.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Check the folder's permissions.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Its files contradict themselves: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>Its config.json is not as it should be: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint.py" />
+      <source>There is no {0} in this folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>There is not enough memory for “{0}” in vLLM: it needs {1}, and {2} may be taken on {3}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>Its weights take {0}, the KV cache of {1} tokens takes {2}, and computing takes {3}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>Drafting ahead is switched off; vLLM starts again to switch it on.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>no NVIDIA card</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>A context of {0} tokens is too long for “{1}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <location filename="../../engines/vllm/failures.py" />
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>It was trained for {0} tokens.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>Set a context of {0} tokens or less.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>Set a context of {0} tokens, which fits, or close other programs.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/dialect/dialect.py" />
       <location filename="../../engines/dialect/sandbox.py" />
       <source>The model's chat template cannot be used.</source>
@@ -7614,8 +9616,18 @@
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
-      <source>Choose another model.</source>
-      <translation>Wähle ein anderes Modell.</translation>
+      <source>This model cannot be offered tools.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/dialect/dialect.py" />
+      <source>Its chat template has no place for them, or asks for calls in a form that is not known.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/dialect/dialect.py" />
+      <source>Ask without tools, or choose another model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/dialect/sandbox.py" />
@@ -7641,6 +9653,96 @@
       <location filename="../../engines/dialect/template.py" />
       <source>Start a new chat, or choose another model.</source>
       <translation>Beginne einen neuen Chat oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>Context, KV cache and memory are set at the server, not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>Whether the server guesses ahead (MTP) is its own setting.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>The context is {0} tokens instead of {1}: the model there was trained for no more.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>vLLM always guesses {0} tokens ahead, and starts again to change that; llama.cpp chooses a number for each answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>llama.cpp answers one conversation at a time here, and not {0}: others wait for their turn.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>llama.cpp takes the memory that the model needs, and no share of the card.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>llama.cpp gives whole layers to each card, one card after the other works.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>llama.cpp works on this computer alone.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>LoRA adapters are not used with llama.cpp here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>How many tokens are guessed ahead is chosen for each answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>The KV cache is FP8: 8 bits as here, rounded in another way.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>A number of threads has no meaning in vLLM, which chooses its own.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>vLLM puts all layers on the card; it cannot leave some on the processor.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>vLLM keeps the experts of a mixture with their layers, on the card.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>Several cards share each layer in vLLM (tensor parallel).</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>Nothing guesses ahead there: this checkpoint has no head and no assistant.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/equivalent.py" />
+      <source>No drafter's file for this model is here, so only copied text is guessed.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/gguf/causes.py" />
@@ -8015,6 +10117,7 @@
     </message>
     <message>
       <location filename="../../engines/gguf_header.py" />
+      <location filename="../../engines/vllm/failures.py" />
       <source>“{0}” is not complete.</source>
       <translation>„{0}“ ist nicht vollständig.</translation>
     </message>
@@ -8022,11 +10125,6 @@
       <location filename="../../engines/gguf_header.py" />
       <source>It should be at least {0} bytes long and has {1}: most likely its download was interrupted.</source>
       <translation>Es sollte mindestens {0} Bytes lang sein und hat {1}: Wahrscheinlich wurde der Download unterbrochen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/gguf_header.py" />
-      <source>“{0}” is damaged.</source>
-      <translation>„{0}“ ist beschädigt.</translation>
     </message>
     <message>
       <location filename="../../engines/gguf_header.py" />
@@ -8109,11 +10207,6 @@
       <location filename="../../engines/gguf_header.py" />
       <source>It is a device or a pipe, not an ordinary file.</source>
       <translation>Das ist ein Gerät oder eine Pipe, keine gewöhnliche Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/gguf_header.py" />
-      <source>“{0}” was not found.</source>
-      <translation>„{0}“ wurde nicht gefunden.</translation>
     </message>
     <message>
       <location filename="../../engines/gguf_header.py" />
@@ -8265,21 +10358,33 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <location filename="../../engines/vllm/engine.py" />
       <source>There is nothing to answer with.</source>
       <translation>Es gibt nichts, womit sich antworten lässt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <location filename="../../engines/vllm/engine.py" />
       <source>No model is loaded.</source>
       <translation>Kein Modell ist geladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <location filename="../../engines/vllm/engine.py" />
       <source>Choose a model.</source>
       <translation>Wähle ein Modell.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It runs on the processor. On the graphics card: {0}</source>
+      <translation>Es läuft auf dem Prozessor. Auf der Grafikkarte: {0}</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/placing.py" />
       <source>“{0}” could not be loaded.</source>
       <translation>„{0}“ ließ sich nicht laden.</translation>
     </message>
@@ -8365,6 +10470,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/vllm/failures.py" />
       <source>Set the KV cache type to f16.</source>
       <translation>Stell den Typ des KV-Caches auf f16.</translation>
     </message>
@@ -8484,49 +10590,14 @@
       <translation>Seine Bibliothek lädt auf diesem Computer nicht: {0}.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>This chat does not fit the context any more.</source>
-      <translation>Dieser Chat passt nicht mehr in den Kontext.</translation>
+      <location filename="../../engines/llamacpp/placing.py" />
+      <source>The device {0} is not there.</source>
+      <translation>Das Gerät {0} ist nicht da.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>With this message it takes {0} tokens. The context has {1}, of which {2} are kept for the answer.</source>
-      <translation>Mit dieser Nachricht braucht er {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort frei zu halten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>Shorten the message, choose a larger context, or let the oldest messages be left out or summed up.</source>
-      <translation>Kürze die Nachricht, wähle einen größeren Kontext oder lass die ältesten Nachrichten weglassen oder zusammenfassen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>This message is too long for the model.</source>
-      <translation>Diese Nachricht ist zu lang für das Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>With the system prompt it takes {0} tokens, and the context has {1}.</source>
-      <translation>Mit dem System-Prompt braucht sie {0} Token, und der Kontext hat {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>Shorten it, or load the model with a larger context.</source>
-      <translation>Kürze sie oder lade das Modell mit größerem Kontext.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>The pinned messages leave no room for this one.</source>
-      <translation>Die angehefteten Nachrichten lassen keinen Platz für diese.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>They take {0} of the {1} tokens that the context has, and always stay in it.</source>
-      <translation>Sie brauchen {0} der {1} Token des Kontexts und bleiben immer darin.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/overflow.py" />
-      <source>Unpin some of them, or choose a larger context.</source>
-      <translation>Löse einige davon oder wähle einen größeren Kontext.</translation>
+      <location filename="../../engines/llamacpp/placing.py" />
+      <source>Look at the devices in the settings, and choose another.</source>
+      <translation>Sehen Sie in den Einstellungen nach den Geräten, und wählen Sie ein anderes.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/probe.py" />
@@ -8720,11 +10791,13 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/vllm/truth.py" />
       <source>MTP is off, as chosen.</source>
       <translation>MTP ist aus, wie gewählt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/vllm/truth.py" />
       <source>MTP on: {0}</source>
       <translation>MTP an: {0}</translation>
     </message>
@@ -8745,6 +10818,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/vllm/truth.py" />
       <source>This model predicts several tokens ahead by itself</source>
       <translation>Dieses Modell sagt selbst mehrere Token voraus</translation>
     </message>
@@ -8760,8 +10834,461 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/vllm/truth.py" />
       <source>A drafter predicts several tokens ahead for this model</source>
       <translation>Ein Drafter sagt für dieses Modell mehrere Token voraus</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>It was switched off by hand.</source>
+      <translation>Es wurde von Hand abgeschaltet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>It computes wrongly: “{0}” where the processor says “{1}”.</source>
+      <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>A first answer on it came to no end within {0} minutes.</source>
+      <translation>Eine erste Antwort darauf kam in {0} Minuten zu keinem Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>The process that tried it ended with code {0}: its driver has a fault.</source>
+      <translation>Der Prozess, der es probierte, endete mit dem Code {0}: Sein Treiber hat einen Fehler.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>Its trial failed: {0} {1}</source>
+      <translation>Die Probe ist misslungen: {0} {1}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>No process for its trial starts: {0}.</source>
+      <translation>Für die Probe startet kein Prozess: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>{0} ended the answer before it was whole.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>The model asked for a tool without saying for which.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>What the server sent of it is not whole.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>Ask again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>A filter of the server’s did that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>It is being shut down.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>Ask differently, or another server.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>Ask again in a while.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>This server takes no grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>The protocol has no place for one, and a server of this kind knows none of its own.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>Ask without the grammar, or use a model on this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>This server cannot go on with a begun answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>The protocol has no way to ask for it, and a server of this kind knows none of its own.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>Ask for the answer anew, or write “go on” as the next message.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/client.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <source>The server</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/client.py" />
+      <source>the server</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Try again; if it stays so, ask whoever looks after the server.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>maximum context length</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>exceeds the available context size</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>longer than the model's context length</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>context length of only</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>context window</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>cannot be greater than max_model_len</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>exceed context</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It says: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} gave up in the middle of the answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>nothing more</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Ask again; what was answered is kept.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The connection to {0} broke off in the middle of the answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The server or the network ended it before the answer was whole.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Something else answers at the address of {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It sent a web page: the address is that of another program, or this network wants you to sign in first.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Check the address; sign in to the network in a browser if it asks for that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} is at another address.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It sends whoever asks to {0}, and Hearth follows no such hint.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>another place</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Put the right address into the server’s profile.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Check that it runs, its address, and the network between.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} does not know what was asked.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The address leads to a server that does not speak this protocol there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Check the address: it is the part before “/v1”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} does not let you in.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>no reason</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Ask whoever looks after the server whether your key may use this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Try again in {0} seconds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It takes no more requests now: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>no reason is given</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} is not ready.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It says: {0} It may still be loading its model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Nothing came back from there in time.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The proxy of this network did not connect: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The address cannot be used: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Its name cannot be found: it is wrong, or known in another network only.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Nothing listens there: the server is down or still starts, or the port is wrong.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>This chat does not fit the context of the server’s model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The server says: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Shorten the message, or start a new chat.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} does not take this request.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Change that setting of the chat, or choose another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Nobody that this computer trusts has signed it, it is for another name, it has expired, or the clock is wrong.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>If the server has a certificate of your own authority, put that authority’s file into the server’s profile.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} does not accept the encrypted connection.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It may want a certificate of yours, or not speak TLS at this port.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Put the certificate into the server’s profile, or check the address.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} took too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It is busy, or it hangs.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} has no model “{1}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>not found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Choose one of the models that it offers now.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} wants a key.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The key is missing, wrong or has expired.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Put the server’s key into its profile.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} has too much to do.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/via.py" />
+      <source>The server drafts tokens ahead, as it was started to.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/via.py" />
+      <source>The server decides, and tells nothing of it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>This chat does not fit the context any more.</source>
+      <translation>Dieser Chat passt nicht mehr in den Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>With this message it takes {0} tokens. The context has {1}, of which {2} are kept for the answer.</source>
+      <translation>Mit dieser Nachricht braucht er {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort frei zu halten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>Shorten the message, choose a larger context, or let the oldest messages be left out or summed up.</source>
+      <translation>Kürze die Nachricht, wähle einen größeren Kontext oder lass die ältesten Nachrichten weglassen oder zusammenfassen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>This message is too long for the model.</source>
+      <translation>Diese Nachricht ist zu lang für das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>With the system prompt it takes {0} tokens, and the context has {1}.</source>
+      <translation>Mit dem System-Prompt braucht sie {0} Token, und der Kontext hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>Shorten it, or load the model with a larger context.</source>
+      <translation>Kürze sie oder lade das Modell mit größerem Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>The pinned messages leave no room for this one.</source>
+      <translation>Die angehefteten Nachrichten lassen keinen Platz für diese.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>They take {0} of the {1} tokens that the context has, and always stay in it.</source>
+      <translation>Sie brauchen {0} der {1} Token des Kontexts und bleiben immer darin.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>Unpin some of them, or choose a larger context.</source>
+      <translation>Löse einige davon oder wähle einen größeren Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/pairing.py" />
@@ -8810,6 +11337,7 @@
     </message>
     <message>
       <location filename="../../engines/pairing.py" />
+      <location filename="../../engines/vllm/speculation.py" />
       <source>“{0}” cannot draft for “{1}”.</source>
       <translation>„{0}“ kann für „{1}“ nicht vorausraten.</translation>
     </message>
@@ -8825,11 +11353,13 @@
     </message>
     <message>
       <location filename="../../engines/pairing.py" />
+      <location filename="../../engines/vllm/speculation.py" />
       <source>It drafts for models of the kind {0}, and this one is {1}.</source>
       <translation>Er rät für Modelle der Art {0} voraus, und dieses ist {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/pairing.py" />
+      <location filename="../../engines/vllm/speculation.py" />
       <source>It was made for a model of width {0}, and this one has {1}.</source>
       <translation>Er wurde für ein Modell der Breite {0} gemacht, und dieses hat {1}.</translation>
     </message>
@@ -8840,6 +11370,7 @@
     </message>
     <message>
       <location filename="../../engines/pairing.py" />
+      <location filename="../../engines/vllm/speculation.py" />
       <source>It knows {0} tokens, and the model {1}: they have different vocabularies.</source>
       <translation>Er kennt {0} Token und das Modell {1}: Ihr Wortschatz ist verschieden.</translation>
     </message>
@@ -8885,11 +11416,6 @@
     </message>
     <message>
       <location filename="../../engines/planner.py" />
-      <source>It does not fit: {0}.</source>
-      <translation>Es passt nicht: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/planner.py" />
       <source>set a context below {0} tokens, </source>
       <translation>stell einen Kontext unter {0} Token ein, </translation>
     </message>
@@ -8925,13 +11451,13 @@
     </message>
     <message>
       <location filename="../../engines/planner.py" />
-      <source>It fits: {0}.</source>
-      <translation>Es passt: {0}.</translation>
+      <source>It just fits: {0}. Close other programs if the computer slows down.</source>
+      <translation>Es passt knapp: {0}. Schließe andere Programme, wenn der Computer langsam wird.</translation>
     </message>
     <message>
       <location filename="../../engines/planner.py" />
-      <source>It just fits: {0}. Close other programs if the computer slows down.</source>
-      <translation>Es passt knapp: {0}. Schließe andere Programme, wenn der Computer langsam wird.</translation>
+      <source>It fits on the graphics card but for the experts of {0} of its {1} layers, which the processor computes: {2}.</source>
+      <translation>Es passt auf die Grafikkarte, bis auf die Experten von {0} seiner {1} Schichten, die der Prozessor rechnet: {2}.</translation>
     </message>
     <message>
       <location filename="../../engines/planner.py" />
@@ -8942,6 +11468,11 @@
       <location filename="../../engines/planner.py" />
       <source>{0} of its {1} layers fit on the graphics card, the rest runs on the processor, which is slower: {2}.</source>
       <translation>{0} von {1} Schichten passen auf die Grafikkarte, der Rest läuft auf dem Prozessor, was langsamer ist: {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/planner.py" />
+      <source> {0} is not used: {1}</source>
+      <translation> {0} wird nicht benutzt: {1}</translation>
     </message>
     <message>
       <location filename="../../engines/planner.py" />
@@ -8960,13 +11491,993 @@
     </message>
     <message>
       <location filename="../../engines/registry.py" />
-      <source>This version of Hearth does not have it yet.</source>
-      <translation>Diese Version von Hearth hat sie noch nicht.</translation>
+      <source>Its library is not installed; start Hearth with run.py, which installs it.</source>
+      <translation>Ihre Bibliothek ist nicht installiert; starte Hearth mit run.py, das sie installiert.</translation>
     </message>
     <message>
       <location filename="../../engines/registry.py" />
-      <source>Its library is not installed; start Hearth with run.py, which installs it.</source>
-      <translation>Ihre Bibliothek ist nicht installiert; starte Hearth mit run.py, das sie installiert.</translation>
+      <source>It is not installed; `hearth engines install vllm` says what it takes.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/registry.py" />
+      <source>vLLM does not run on macOS; one on another computer can be a server.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/registry.py" />
+      <source>No server is known; `hearth servers add NAME ADDRESS` adds one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>The server drafts tokens ahead; whether it does is set where it is started.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>The server drafts no tokens ahead; that is set where it is started.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>The server does not tell how much context it has; the oldest messages are left out when it says that a chat is too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>Ollama does not tell how much context it has, and cuts off the beginning of a chat that is too long without a word; set the context as it is there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>The server does not tell whether it drafts tokens ahead.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>{0} does not offer the model “{1}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>It offers: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>Choose one of those, or start the server with this one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>The answers cannot be compared.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>Whether a server drafts tokens ahead is set where it is started.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>Compare with a model on this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/command.py" />
+      <source>With MTP, vLLM does not use the sampling settings min-p and logit bias.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/command.py" />
+      <source>vLLM keeps keys and values in 8 bits (fp8) where llama.cpp has {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/command.py" />
+      <source>vLLM keeps all experts on the cards.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/command.py" />
+      <source>On the processor vLLM keeps keys and values in 16 bits, not as {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Engine core initialization failed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>See root cause</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Error: cancelled</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>No available memory for the cache blocks|Cannot auto-fit max_model_len</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>type fp8e4nv not supported in this architecture|fp8 KV cache .* not supported</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>no kernel image is available for execution on the device</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>LocalEntryNotFoundError|HFValidationError|does not appear to have a file named</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Could not find any running Ray instance|No module named 'ray'|Ray is not installed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM could not start with “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Look at its log in the settings; try another model, or use llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>nothing at all.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM did not get ready with “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It has said nothing for {0} minutes.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Try again; if it happens again, use llama.cpp, and send us the report with its log.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM has stopped.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>What it wrote is kept. Ask again: Hearth starts it anew.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM stays off for now.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It has stopped {0} times within a few minutes.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Load the model again to try once more, with a shorter context or less memory; or use llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>There is not enough memory for a context of {0} tokens.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>With “{0}” its keys and values take {1} GiB, and {2} GiB are free for them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Take a context of {0} tokens, or keep its keys and values in 8 bits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>There is not enough memory for “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its weights take all that vLLM may use, and nothing is left for a context.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Close other programs, raise the share of the card’s memory, or choose a smaller model or quantisation.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its keys and values would take {0} GiB, and {1} GiB of the computer’s memory are free.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Take a context of {0} tokens, or let vLLM answer fewer chats at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source> In use by: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Not enough of the graphics card’s memory is free.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM was to take {0} GiB, and {1} of {2} GiB are free.{3}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Close what uses the card, or give vLLM a smaller share of its memory.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source> In use by others: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The graphics card’s memory ran out with “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Take a shorter context or fewer chats at once, close what uses the card, or choose a smaller model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source> It speaks CUDA {0}.{1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The NVIDIA driver is too old for vLLM.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The installed vLLM needs a driver that speaks CUDA 13, which is R580 or later.{0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Update the driver, and restart the computer; until then use llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>“{0}” has a quantisation that this card cannot compute.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The method {0} needs compute capability {1}, and the card has {2}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Choose a checkpoint that suits the card: W4A16, AWQ or GPTQ from 8.0, FP8 from 8.9, NVFP4 from 10.0.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>“{0}” cannot be computed on this card.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its numbers are bfloat16, and the card has compute capability {0}; they need 8.0.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>This card cannot keep keys and values in 8 bits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its compute capability is below 8.9, which fp8 needs here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM has no kernel for “{0}” on this card.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The installed build was not compiled for the card’s compute capability.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Install vLLM again to fetch its kernels, choose another quantisation, or use llama.cpp.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM could not make a kernel for this card.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It needs a tool that is not installed: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Install a C compiler (the package build-essential or gcc), then try again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM could not listen.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Another program uses the port or socket that it was given.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Try again: Hearth takes another one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM cannot run “{0}” yet.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The installed version does not know its architecture, “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Update vLLM, or choose another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>A context of {0} tokens is too large for “{1}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>Take a context of {0} tokens.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM looked for a file of it that is not in its folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The model cannot be cut over {0} cards.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It has {0} attention heads, and each card takes the same number of them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Choose a number of cards by which the heads can be divided.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>There are not {0} graphics cards for vLLM.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The system shows it {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Set the number of cards that share each layer to what is there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The other computers cannot be reached.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM shares layers among computers over Ray, and no Ray cluster answers here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Start Ray on each of them, install it into vLLM’s environment, or set the number of computers to 1.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>A LoRA adapter could not be loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM says: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Check its folder in the settings, and whether it was made for this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>One of its processes ended unexpectedly, perhaps for want of memory.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/guardian.py" />
+      <source>a worker can be looked after on Linux only</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/guardian.py" />
+      <source>the record of this worker cannot be written: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>non-default args</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Resolved architecture</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Reading the model’s description</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Initializing a V1 LLM engine</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Starting the engine</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Starting to load model</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Loading the weights</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Loading weights took</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Loading drafter model</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Loading the drafter</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Model loading took</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Measuring memory</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Dynamo bytecode transform</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>torch.compile took</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Available KV cache memory</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>KV cache size:</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Warming up</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Graph capturing finished</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>init engine (profile</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Nearly ready</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <location filename="../../engines/vllm/worker.py" />
+      <source>Starting vLLM server on</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Application startup complete</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Capturing CUDA graphs</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/places.py" />
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>vLLM could not be started.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/places.py" />
+      <source>Its folder cannot be written: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/places.py" />
+      <source>Check who may write to Hearth’s folder, and whether its drive is full.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>vLLM is not installed.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>It is no part of Hearth: it is fetched when it is wanted, since it is large.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>Install it in the settings, or with: hearth engines install vllm</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>“{0}” cannot chat.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>It only drafts tokens for another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>Choose the model it was made for; this one is then used beside it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/child.py" />
+      <source>{0} ended with {1}: {2}</source>
+      <translation>{0} endete mit {1}: {2}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>Metadata-Version: 2.1
+Name: vllm
+Version: {0}
+</source>
+      <translation>Metadata-Version: 2.1
+Name: vllm
+Version: {0}
+</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>vLLM cannot be installed: uv is missing.</source>
+      <translation>vLLM kann nicht installiert werden: uv fehlt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>It makes vLLM's environment, and belongs to Hearth's own installation.</source>
+      <translation>Es legt die Umgebung von vLLM an und gehört zur Installation von Hearth selbst.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>Install Hearth anew, or put its packages back by starting it with run.py.</source>
+      <translation>Installieren Sie Hearth neu, oder stellen Sie seine Pakete wieder her, indem Sie es mit run.py starten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>It calls itself {0}.</source>
+      <translation>Es nennt sich {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>{0} GB free of {1} GB</source>
+      <translation>{0} GB von {1} GB frei</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Linux inside WSL2</source>
+      <translation>Linux in WSL2</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM goes into the Linux inside this Windows, {0}.</source>
+      <translation>vLLM kommt in das Linux in diesem Windows, {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Hearth for Windows makes no environment there yet; a Hearth inside that Linux does.</source>
+      <translation>Hearth für Windows legt dort noch keine Umgebung an; ein Hearth in diesem Linux tut es.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install Hearth inside WSL2, run `hearth engines install vllm` there, and start it there.</source>
+      <translation>Installieren Sie Hearth in WSL2, führen Sie dort `hearth engines install vllm` aus, und starten Sie es dort.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>NVIDIA driver {0}, CUDA {1}</source>
+      <translation>NVIDIA-Treiber {0}, CUDA {1}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>{0}, compute capability {1}</source>
+      <translation>{0}, Compute Capability {1}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>{0} free on the disk</source>
+      <translation>{0} auf dem Datenträger frei</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM does not run on this system.</source>
+      <translation>vLLM läuft auf diesem System nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>It needs Linux and an NVIDIA card.</source>
+      <translation>Es braucht Linux und eine Karte von NVIDIA.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Use llama.cpp here, or connect to a vLLM on another computer.</source>
+      <translation>Verwenden Sie hier llama.cpp, oder verbinden Sie sich mit einem vLLM auf einem anderen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM does not come for {0} processors.</source>
+      <translation>vLLM gibt es nicht für {0}-Prozessoren.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>It is built for 64-bit Intel, AMD and ARM processors.</source>
+      <translation>Es wird für 64-Bit-Prozessoren von Intel, AMD und ARM gebaut.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM runs on Windows inside WSL2 only, which is not installed.</source>
+      <translation>vLLM läuft unter Windows nur in WSL2, und das ist nicht installiert.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Its makers do not build it for Windows itself; WSL2 is Microsoft's Linux in Windows.</source>
+      <translation>Seine Hersteller bauen es nicht für Windows selbst; WSL2 ist Microsofts Linux in Windows.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Run `wsl --install` as administrator, start the computer again, and come back.</source>
+      <translation>Führen Sie `wsl --install` als Administrator aus, starten Sie den Computer neu, und kommen Sie wieder.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>This Linux has no GNU C library.</source>
+      <translation>Dieses Linux hat keine GNU-C-Bibliothek.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM's files are built for it; Alpine, for example, has another one.</source>
+      <translation>Die Dateien von vLLM sind für sie gebaut; Alpine zum Beispiel hat eine andere.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Use a Linux with glibc {0} or newer, or a container with one.</source>
+      <translation>Verwenden Sie ein Linux mit glibc {0} oder neuer, oder einen Container damit.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>The C library of this Linux is too old: glibc {0}.</source>
+      <translation>Die C-Bibliothek dieses Linux ist zu alt: glibc {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM's files need glibc {0} or newer.</source>
+      <translation>Die Dateien von vLLM brauchen glibc {0} oder neuer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Update the system: Ubuntu 20.04, Debian 11 and Fedora 32 were the first to have it.</source>
+      <translation>Aktualisieren Sie das System: Ubuntu 20.04, Debian 11 und Fedora 32 waren die ersten, die sie hatten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>The NVIDIA driver {0} is too old.</source>
+      <translation>Der NVIDIA-Treiber {0} ist zu alt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>It speaks CUDA up to {0}; this vLLM is built for CUDA {1}.</source>
+      <translation>Er spricht CUDA bis {0}; dieses vLLM ist für CUDA {1} gebaut.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Update the driver to version 580 or newer, then start the computer again.</source>
+      <translation>Aktualisieren Sie den Treiber auf Version 580 oder neuer, und starten Sie dann den Computer neu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>The {0} is too old for vLLM.</source>
+      <translation>Die {0} ist für vLLM zu alt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Its compute capability is {0}; vLLM needs {1}, an RTX 20 or newer.</source>
+      <translation>Ihre Compute Capability ist {0}; vLLM braucht {1}, eine RTX 20 oder neuer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Use llama.cpp, which runs on older cards too.</source>
+      <translation>Verwenden Sie llama.cpp, das auch auf älteren Karten läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Little of the {0}'s memory is free: {1}.</source>
+      <translation>Vom Speicher der {0} ist wenig frei: {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Hardly a model with its context fits into less than {0} GB.</source>
+      <translation>In weniger als {0} GB passt kaum ein Modell mit seinem Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Close programs that use the card before you start vLLM.</source>
+      <translation>Schließen Sie Programme, die die Karte benutzen, bevor Sie vLLM starten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>There is not enough room on the disk: {0} are free.</source>
+      <translation>Auf dem Datenträger ist nicht genug Platz: {0} sind frei.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Files and environment take up to {0} GB while they are installed.</source>
+      <translation>Dateien und Umgebung brauchen während der Installation bis zu {0} GB.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Free {0} GB, or move the data folder (HEARTH_DATA_DIR).</source>
+      <translation>Schaffen Sie {0} GB Platz, oder verlegen Sie den Datenordner (HEARTH_DATA_DIR).</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>There is no Python {0} here.</source>
+      <translation>Hier gibt es kein Python {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>This build of vLLM is made for that version, and an environment needs it.</source>
+      <translation>Dieser Build von vLLM ist für diese Version gemacht, und eine Umgebung braucht sie.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install Python {0} so that uv or the command line finds it, then try again.</source>
+      <translation>Installieren Sie Python {0} so, dass uv oder die Kommandozeile es findet, und versuchen Sie es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>There is no C compiler.</source>
+      <translation>Es gibt keinen C-Compiler.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Some models have kernels compiled for this card at their first start.</source>
+      <translation>Manche Modelle lassen bei ihrem ersten Start Kernel für diese Karte übersetzen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).</source>
+      <translation>Installieren Sie gcc (unter Debian und Ubuntu: sudo apt install gcc python3-dev).</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>No NVIDIA card with a driver was found.</source>
+      <translation>Es wurde keine NVIDIA-Karte mit Treiber gefunden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM's official build runs on NVIDIA cards only, through NVIDIA's own driver.</source>
+      <translation>Der offizielle Build von vLLM läuft nur auf Karten von NVIDIA, über NVIDIAs eigenen Treiber.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.</source>
+      <translation>Installieren Sie NVIDIAs Treiber, wenn es eine solche Karte gibt; verwenden Sie sonst llama.cpp.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>MTP is not possible with “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>It is a model of the kind {0}, and no assistant.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Use the assistant that was made for this model, or none.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Its configuration names prediction layers, but their tensors are not in the files: whoever made this checkpoint left them out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Use it without MTP, or download a checkpoint that has them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>This model is drafted for by an assistant’s checkpoint, and there is none beside it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Download its assistant, and set it as the model’s drafter.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>This model has no MTP of its own.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Use it without, or choose a model that has it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>The keys and values that it reads have another shape than the model's.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>vLLM cannot run here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>It runs on Linux only.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>Use llama.cpp, or on Windows install vLLM inside WSL2.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>worker log</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>Close other programs, and try again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>MTP is still on, {0} ahead: vLLM changes it with a new start{1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>MTP is off: vLLM changes it with a new start{0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>{0}: {1}, {2}x measured on this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>{0}, but it does not pay here: {1}x measured on this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>{0}x measured on this computer</source>
+      <translation type="unfinished" />
     </message>
   </context>
 </TS>

@@ -14,6 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     "httpx2", "huggingface_hub", "jinja2", "keyring", "llama_cpp", "numpy", "pydantic", "pygments",
 }  # fmt: skip
+ELSEWHERE = {
+    "app.services.discover", "app.services.exchange.importing", "app.services.exchange.writing",
+    "app.ui.assistants.chat_settings_panel", "app.ui.assistants.scratch_window",
+    "app.ui.connections.connections_page", "app.ui.exchange.import_dialog",
+    "app.ui.models.models_page", "app.ui.settings.settings_dialog",
+}  # fmt: skip
+"""Of Hearth's own, what is shown when the user goes there."""
 IDLE_MS = 2000
 
 _PROGRAM = """
@@ -55,7 +62,7 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(data_dir: Path) -> None:
     opened.chats.ask(None, "What can you do?")
     opened.database.close()
     result = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, str(IDLE_MS), *sorted(HEAVY)],
+        [sys.executable, "-c", _PROGRAM, str(IDLE_MS), *sorted(HEAVY | ELSEWHERE)],
         cwd=ROOT,
         env={**os.environ, "HEARTH_DATA_DIR": str(data_dir), "QT_QPA_PLATFORM": "offscreen"},
         capture_output=True,
@@ -65,3 +72,16 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(data_dir: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines() == ["painted", "idle"]
+
+
+def test_no_source_is_read_for_an_import() -> None:
+    """As PySide6 does, and keeps it; see `app.plain_imports`."""
+    program = (
+        "import linecache, app.window, pathlib\n"
+        "print(*{pathlib.Path(name).parent.name for name in linecache.cache})\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, timeout=60, check=True, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert not {"core", "services", "ui"} & set(result.stdout.split())

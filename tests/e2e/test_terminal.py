@@ -136,7 +136,7 @@ def test_commands_of_the_chat(hearth: Hearth) -> None:
 
 def test_hardware_has_the_names_of_the_contract(hearth: Hearth) -> None:
     found = value(hearth("hardware", "--json"))
-    assert {"os", "cpu", "memory", "gpus", "engines"} <= set(found)
+    assert {"os", "cpu", "memory", "gpus", "devices", "engines"} <= set(found)
     assert {"name", "physical_cores", "logical_cores", "usable_threads", "features"} <= set(
         found["cpu"]
     )

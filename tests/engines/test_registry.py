@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from engines.registry import statuses
+from engines.vllm.provision.home import FACTS
 
 
 def test_this_computer() -> None:
     found = {status.name: status for status in statuses()}
     assert found["llamacpp"].available
     assert found["llamacpp"].why_not is None
-    for name in ("vllm", "remote"):
-        assert not found[name].available
-        assert found[name].why_not == "This version of Hearth does not have it yet."
+    assert not found["vllm"].available
+    assert "vLLM" in (found["vllm"].why_not or "") or "install" in (found["vllm"].why_not or "")
+    assert not found["remote"].available
+    assert "hearth servers add" in (found["remote"].why_not or "")
+
+
+def test_what_is_here_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "versions" / "0.33.0-cpu-12345678"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").touch()
+    facts = {"version": "0.33.0", "profile": "cpu"}
+    (folder / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+    (tmp_path / "current").write_text(f"{folder.name}\n", encoding="utf-8")
+    found = {status.name: status for status in statuses(tmp_path, 2)}
+    assert (found["vllm"].available, found["vllm"].about) == (True, "vLLM 0.33.0, for processors")
+    assert (found["remote"].available, found["remote"].about) == (True, "2 servers")
 
 
 def test_looking_loads_no_library() -> None:

@@ -82,6 +82,13 @@ class Collection:
         with self._lock:
             return [path for scan, _ in self._scans.values() for path in scan.drafters]
 
+    def assistants(self) -> list[Path]:
+        """Checkpoints that draft for others, as they were when models were last asked for."""
+        if not self._scans:
+            self.models()
+        with self._lock:
+            return [path for scan, _ in self._scans.values() for path in scan.assistants]
+
     def notes(self) -> list[str]:
         """What was there and could not be listed, one sentence each."""
         self.models()

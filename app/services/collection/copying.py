@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import time
@@ -32,9 +31,9 @@ class Copied:
 
 
 def copy_model(
-    files: tuple[Path, ...], own: Path, progress: Progress, cancel: CancelToken
+    files: tuple[Path, ...], own: Path, progress: Progress, cancel: CancelToken, name: str
 ) -> list[Copied]:
-    """Copy the parts of a model into a new folder in `own`.
+    """Copy the parts of a model into a new folder in `own`. name: of that folder.
 
     Raises DiskFull, DataFolderReadOnly, ModelNotRead, ModelDiffers or Cancelled; then nothing of
     the copy is left.
@@ -43,7 +42,7 @@ def copy_model(
     sizes = _sizes(files)
     _require_room(sum(sizes), own)
     share = Share(2 * sum(sizes), progress)
-    folder = _new_folder(own, files[0].stem)
+    folder = _new_folder(own, name)
     try:
         return [_copy(source, folder / source.name, share, cancel) for source in files]
     except BaseException:
@@ -75,6 +74,8 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
 
 
 def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:
+    import hashlib
+
     digest = hashlib.sha256()
     try:
         reading = source.open("rb")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from app.services.collection.found import Inode, Scan, skipped
+from engines.checkpoint import is_checkpoint
 from engines.gguf_glance import Glance, glance
 
 PART: Final = re.compile(
@@ -37,11 +38,14 @@ def groups_below(folder: Path, scan: Scan) -> list[Group]:
     """The chat models below `folder`; what is only a part of one, or none at all, is noted.
 
     A model has the projector that lies beside it, or in a folder above it up to `folder`.
+    Folders with a checkpoint are put into `scan.folders`.
     """
-    inside: dict[Path, list[Group]] = {
-        here: list(_whole(here, names, scan))
-        for here, names in _folders(folder, scan, _DEEPEST, set())
-    }
+    inside: dict[Path, list[Group]] = {}
+    scan.folders.clear()
+    for here, names in _folders(folder, scan, _DEEPEST, set()):
+        inside[here] = list(_whole(here, names, scan))
+        if is_checkpoint(names):
+            scan.folders.append(here)
     scan.drafters += [
         group.files[0]
         for groups in inside.values()

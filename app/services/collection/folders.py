@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.services.collection.checkpoints import checkpoints_of
 from app.services.collection.files import groups_below
 from app.services.collection.found import FoundModel, Scan
 
@@ -24,6 +25,19 @@ def scan_folder(folder: Path) -> Scan:
                 size_bytes=group.size_bytes,
                 inode=group.inode,
                 projector=group.projector,
+            )
+        )
+    for found in checkpoints_of(scan):
+        scan.models.append(
+            FoundModel(
+                identity=f"folder:{found.folder}",
+                name=found.folder.name,
+                source="folder",
+                files=found.files,
+                size_bytes=found.size_bytes,
+                inode=found.inode,
+                engine="vllm",
+                folder=found.folder,
             )
         )
     return scan

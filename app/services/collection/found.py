@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from app.core.models import Source
 from engines.errors import NotAModel
+from engines.types import EngineName
 
 Stamp = int | None
 """When a folder last changed, in nanoseconds; None while it is not there."""
@@ -26,7 +27,8 @@ class FoundModel:
     """A model to chat with, found somewhere.
 
     identity: what tells it from all others, for good: repository, file and hash, or its path.
-    files: its parts in their order. inode: of the first. See `ModelEntry` for the others.
+    files: its parts in their order. inode: of the first. folder: of a checkpoint, whose inode it
+    is then. See `ModelEntry` for the others.
     """
 
     identity: str
@@ -40,19 +42,29 @@ class FoundModel:
     file: str | None = None
     sha256: str | None = None
     projector: Path | None = None
+    engine: EngineName = "llamacpp"
+    folder: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """What an engine is given."""
+        return self.folder or self.files[0]
 
 
 @dataclass
 class Scan:
     """What one look at one place has brought.
 
-    drafters: files that draft for some model. notes: one sentence each on what was there and
-    could not be listed.
+    drafters: files that draft for some model; assistants: checkpoints that do. folders: with
+    a checkpoint in them, come upon but not looked into yet. notes: one sentence each on what was
+    there and could not be listed.
     seen: the folders that were looked into; the scan holds as long as none of them has changed.
     """
 
     models: list[FoundModel] = field(default_factory=list)
     drafters: list[Path] = field(default_factory=list)
+    assistants: list[Path] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seen: dict[Path, Stamp] = field(default_factory=dict)
 
@@ -65,6 +77,7 @@ class Scan:
         for other in others:
             self.models += other.models
             self.drafters += other.drafters
+            self.assistants += other.assistants
             self.notes += other.notes
             self.seen |= other.seen
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -32,6 +31,8 @@ class Share:
 
 def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
     """In hexadecimal. Raises ModelNotRead, or Cancelled."""
+    import hashlib
+
     digest = hashlib.sha256()
     try:
         with path.open("rb") as file:

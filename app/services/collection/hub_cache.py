@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from app.services.collection.checkpoints import checkpoints_of
 from app.services.collection.files import groups_below
 from app.services.collection.found import FoundModel, Scan, changed, inside
 
@@ -77,6 +78,26 @@ def _repository(folder: Path, commits: list[Path]) -> Scan:
                     file=file,
                     sha256=sha256,
                     projector=group.projector,
+                )
+            )
+        for found in checkpoints_of(scan):
+            identity = f"hub:{repo}/{found.folder.relative_to(commit).as_posix()}"
+            if identity in identities:
+                continue  # of an older commit
+            identities.add(identity)
+            inside_it = found.folder.relative_to(commit)
+            scan.models.append(
+                FoundModel(
+                    identity=identity,
+                    name=repo.rpartition("/")[2] if found.folder == commit else inside_it.name,
+                    source="hub",
+                    files=found.files,
+                    size_bytes=found.size_bytes,
+                    inode=found.inode,
+                    repo=repo,
+                    revision=commit.name,
+                    engine="vllm",
+                    folder=found.folder,
                 )
             )
     return scan

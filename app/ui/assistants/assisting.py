@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject
 
 from app.core.assistants import Preset
 from app.ui.assistants.assistant_picker import AssistantPicker
-from app.ui.assistants.assistants_page import AssistantsPage, Part
-from app.ui.assistants.chat_settings_panel import ChatSettingsPanel
 from app.ui.assistants.preset_keeper import PresetKeeper
-from app.ui.assistants.scratch_window import ScratchWindow, without_words
 from app.ui.prompts.prompt_use import PromptUse
 from app.ui.widgets.room import grow_for
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.ui.assistants.assistants_page import AssistantsPage, Part
+    from app.ui.assistants.chat_settings_panel import ChatSettingsPanel
+    from app.ui.assistants.scratch_window import ScratchWindow
     from app.ui.main_window import MainWindow
 
 
 class Assisting(QObject):
     """Brings the services and the widgets together; what the widgets show is theirs.
 
-    page, panel, picker: for the window to place. report: as `MainWindow` has it.
+    page and panel are made when they are first asked for. report: makes the text about a bug.
     """
 
     def __init__(self, window: MainWindow, report: Callable[[BaseException], str]) -> None:
@@ -33,9 +34,6 @@ class Assisting(QObject):
         self._services = window.services
         self._report = report
         self._chat = window.services.chat_settings
-        self.page = AssistantsPage(window.services, window.notifier)
-        self.panel = ChatSettingsPanel()
-        self.panel.hide()
         self.picker = AssistantPicker()
         self.prompts = PromptUse(
             window.services.prompts, window.page.composer.edit, window.page.transcript
@@ -46,6 +44,35 @@ class Assisting(QObject):
         window.page.welcome.put_first(self.picker)
         window.installEventFilter(self)
         self._connect()
+
+    @cached_property
+    def page(self) -> AssistantsPage:
+        from app.ui.assistants.assistants_page import AssistantsPage
+
+        page = AssistantsPage(self._services, self._window.notifier)
+        page.back.connect(self._window.go_to_chat)
+        page.chat.connect(self.begin_with)
+        self._window.add_page(page)
+        return page
+
+    @cached_property
+    def panel(self) -> ChatSettingsPanel:
+        from app.ui.assistants.chat_settings_panel import ChatSettingsPanel
+
+        window, chat, panel = self._window, self._chat, ChatSettingsPanel()
+        panel.hide()
+        panel.close_me.connect(self.toggle_panel)
+        panel.changed.connect(self._set)
+        panel.model.connect(lambda model: chat.set_model(window.page.chat_id, model))
+        panel.assistant.connect(lambda chosen: chat.set_assistant(window.page.chat_id, chosen))
+        panel.sampling.changed.connect(self._set)
+        panel.sampling.preset.connect(self._use)
+        panel.sampling.keep.connect(
+            lambda: self._presets.keep(chat.held(window.page.chat_id).settings)
+        )
+        panel.sampling.drop.connect(self._presets.drop)
+        window.add_panel(panel)
+        return panel
 
     def show_page(self, part: Part = "assistants") -> None:
         self.page.show_part(part)
@@ -61,6 +88,8 @@ class Assisting(QObject):
     def open_scratch(self) -> None:
         """The one that is open, or a new one."""
         if self.scratch is None:
+            from app.ui.assistants.scratch_window import ScratchWindow
+
             services = self._services
             self.scratch = ScratchWindow(
                 services.open_scratch(),
@@ -69,7 +98,10 @@ class Assisting(QObject):
                 self._report,
                 services.log_file,
                 lambda: services.is_offline,
+                self._window.switching.place_of,
             )
+            self.scratch.page.fixes.wanted.connect(self._window.switching.mend)
+            self._window.models_shown.connect(self.scratch.show_place)
             self.scratch.gone.connect(self._scratch_gone)
         self.scratch.show()
         self.scratch.raise_()
@@ -77,7 +109,11 @@ class Assisting(QObject):
 
     def discreet(self, error: BaseException) -> BaseException:
         """An error as it may be written down: without its words while a scratch chat is open."""
-        return without_words(error) if self.scratch is not None else error
+        if self.scratch is None:
+            return error
+        from app.ui.assistants.scratch_window import without_words
+
+        return without_words(error)
 
     def begin_with(self, assistant_id: str) -> None:
         """A new chat with this assistant."""
@@ -90,7 +126,7 @@ class Assisting(QObject):
         assistants = self._services.assistants
         if chat_id is None:
             self.picker.show_assistants(assistants.all(), self._chat.assistant(None))
-        if not self.panel.isHidden():
+        if "panel" in vars(self) and not self.panel.isHidden():
             self.panel.show_chat(
                 self._chat.held(chat_id),
                 self._chat.own(chat_id),
@@ -115,26 +151,14 @@ class Assisting(QObject):
         return super().eventFilter(watched, event)
 
     def _connect(self) -> None:
-        window, panel, chat = self._window, self.panel, self._chat
+        window, chat = self._window, self._chat
         window.page.shown.connect(self.show)
         chat.changed.connect(self.show)
         chat.failed.connect(window.notifier.error)
         self._services.assistants.changed.connect(self.show)
         self._services.settings.changed.connect(self.show)
-        self.page.back.connect(window.go_to_chat)
-        self.page.chat.connect(self.begin_with)
         self.picker.chosen.connect(lambda chosen: chat.set_assistant(None, chosen))
         self.picker.show_all.connect(self.show_page)
-        panel.close_me.connect(self.toggle_panel)
-        panel.changed.connect(self._set)
-        panel.model.connect(lambda model: chat.set_model(window.page.chat_id, model))
-        panel.assistant.connect(lambda chosen: chat.set_assistant(window.page.chat_id, chosen))
-        panel.sampling.changed.connect(self._set)
-        panel.sampling.preset.connect(self._use)
-        panel.sampling.keep.connect(
-            lambda: self._presets.keep(chat.held(window.page.chat_id).settings)
-        )
-        panel.sampling.drop.connect(self._presets.drop)
 
     def _set(self, name: str, value: object) -> None:
         try:

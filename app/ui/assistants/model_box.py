@@ -8,7 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from app.core.models import ModelEntry
+from app.ui.icons import icon
 from app.ui.models.names import name_of
+from app.ui.theme import theme_of
 
 
 class ModelBox(QComboBox):
@@ -38,6 +40,9 @@ class ModelBox(QComboBox):
         self.addItem(self._otherwise, None)
         for entry in entries:
             self.addItem(name_of(entry), entry.id)
+            if entry.engine == "remote":
+                drawn = icon("server", theme_of(self.palette()).muted, 16)
+                self.setItemIcon(self.count() - 1, drawn)
         index = self.findData(model)
         if model is not None and index < 0:
             self.addItem(self.tr("{0} (not here)").format(model), model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
@@ -27,6 +28,9 @@ from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
+if TYPE_CHECKING:
+    from app.services.server_list import Place
+
 
 class ScratchWindow(QMainWindow):
     """A window of its own, so that what is done in the other one never reaches it.
@@ -45,7 +49,9 @@ class ScratchWindow(QMainWindow):
         report: Callable[[BaseException], str],
         log_file: Path,
         is_offline: Callable[[], bool],
+        place_of: Callable[[str], Place | None],
     ) -> None:
+        """place_of: where the answers of a model come from, if not from Hearth."""
         super().__init__()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("scratchWindow")
@@ -54,6 +60,7 @@ class ScratchWindow(QMainWindow):
         self.setMinimumSize(480, 420)
         self.resize(760, 640)
         self.scratch = scratch
+        self._place_of = place_of
         self._sure = False
         self.notifier = Notifier(
             self, lambda error: report(without_words(error)), log_file, is_offline
@@ -79,6 +86,9 @@ class ScratchWindow(QMainWindow):
         column.addWidget(self.page, 1)
         self.setCentralWidget(middle)
         settings.changed.connect(self.page.apply)
+        settings.changed.connect(self.show_place)
+        scratch.chat_settings.changed.connect(self.show_place)
+        self.page.shown.connect(self.show_place)
         self._add_actions(settings.current)
         self.page.open_chat(None)
         self.page.composer.set_assistant(self.tr("the model, off the record"))
@@ -92,6 +102,11 @@ class ScratchWindow(QMainWindow):
         self.scratch.close()
         event.accept()
         self.gone.emit()
+
+    def show_place(self) -> None:
+        """Where the text of this chat goes; the models may be known better by now."""
+        page = self.page
+        page.show_place(self._place_of(self.scratch.chat_settings.model(page.chat_id)))
 
     def close_now(self) -> None:
         """Close without asking."""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from app.core.conversation import StoredMessage
 from app.services.generation import Generation
 from app.ui.chat.transcript import Transcript
+from app.ui.language import translated
 from engines.types import PromptReady
 
 
@@ -29,7 +30,7 @@ class AnswerStream(QObject):
     def _loading(self, answer_id: str, share: float) -> None:
         view = self._transcript.view_of(answer_id)
         if view is not None:
-            view.show_loading(share)
+            view.show_loading(share, translated(self._generation.doing()))
 
     def _prompt(self, answer_id: str, prompt: PromptReady) -> None:
         view = self._transcript.view_of(answer_id)

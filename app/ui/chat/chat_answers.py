@@ -32,12 +32,14 @@ from app.ui.notify import Notifier
 
 class ChatAnswers(QObject):
     """asking(number): an answer was asked for. pin(message): it is to stay in the context, or not.
+    fix(message): what made it fail is to be mended.
 
     options: how the next answer is to be written, where the settings do not say it.
     """
 
     asking = Signal(int)
     pin = Signal(object)
+    fix = Signal(object)
 
     def __init__(
         self,
@@ -82,6 +84,7 @@ class ChatAnswers(QObject):
             "branches": lambda message: self.show_tree(message.chat_id),
             "delete": self._branches.remove,
             "menu": self._show_menu,
+            "fix": self.fix.emit,
         }
         transcript.showing.connect(self._attach)
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
@@ -117,7 +120,7 @@ class ChatAnswers(QObject):
             fitting = [it for it in self._transcript.messages if it.role == role]
             message = fitting[-1] if fitting else None
         if message is not None and message.state != "streaming":
-            self._act(name, message)
+            self.act(name, message)
 
     def step(self, by: int) -> None:
         """Go to the branch before or after: at the message with the focus, else the last fork."""
@@ -137,7 +140,7 @@ class ChatAnswers(QObject):
         dialog.open()
 
     def _attach(self, view: MessageView) -> None:
-        view.act.connect(self._act)
+        view.act.connect(self.act)
         view.go.connect(self._go)
         view.entered.connect(lambda: self._entered(view))
         view.tail.show_fork(self._forks.get(view.message.id))
@@ -149,7 +152,7 @@ class ChatAnswers(QObject):
             if other is not view and other is not focused:
                 other.tail.want(False)
 
-    def _act(self, name: str, message: StoredMessage) -> None:
+    def act(self, name: str, message: StoredMessage) -> None:
         self._does[name](message)
 
     def _go(self, step: int, message: StoredMessage) -> None:
@@ -202,7 +205,7 @@ class ChatAnswers(QObject):
             message,
             selection=view.view.textCursor().hasSelection(),
             last=last,
-            act=lambda name: self._act(name, message),
+            act=lambda name: self.act(name, message),
             parent=self._window,
         )
         menu.popup(self._beside(message, "moreActions"))

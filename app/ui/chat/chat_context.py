@@ -88,7 +88,11 @@ class ChatContext(QObject):
             self.warning.hide()
             self.meter.show_use(None)
             self.card.hide()
-        self.look()
+            # Counting a long chat takes a processor, which the painting of its end comes before.
+            self._looking = True
+            self._pause.start()
+        else:
+            self.look()
 
     def adopt(self, chat_id: str) -> None:
         """The empty chat has been stored."""

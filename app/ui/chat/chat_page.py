@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -26,6 +27,7 @@ from app.ui.chat.chat_mtp import ChatMtp
 from app.ui.chat.chat_queue import ChatQueue
 from app.ui.chat.chat_thinking import ChatThinking
 from app.ui.chat.composer import Composer
+from app.ui.chat.fixes import Fixes
 from app.ui.chat.message_keys import MessageKeys
 from app.ui.chat.message_ring import MessageRing
 from app.ui.chat.mtp_bar import MtpBar
@@ -36,6 +38,10 @@ from app.ui.notify import Notifier
 from app.ui.onboarding.welcome import Welcome
 from app.ui.scale import scaled
 from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.services.server_list import Place
+    from app.ui.chat.engine_badge import EngineBadge
 
 
 class ChatPage(QWidget):
@@ -66,6 +72,7 @@ class ChatPage(QWidget):
         self._notifier = notifier
         self._chat_id: str | None = None
         self._asking: int | None = None
+        self._badge: EngineBadge | None = None
         self._drafts = chats.drafts
         self._branches = answering.branches
         self._waiting = answering.waiting
@@ -77,7 +84,7 @@ class ChatPage(QWidget):
         switch, bar = ThinkingSwitch(), MtpBar()
         self.composer.options.addWidget(Switches(switch, bar), 1)
         self.thinking = ChatThinking(switch, answering.thinking, chat_settings, generation, self)
-        self.mtp = ChatMtp(bar, chats, generation, settings, self)
+        self.mtp = ChatMtp(bar, chats, generation, settings, notifier.ask, self)
         self.context = ChatContext(
             self, self.composer, self.transcript, context, generation, chat_settings
         )
@@ -90,6 +97,9 @@ class ChatPage(QWidget):
             self._options,
             notifier,
             self,
+        )
+        self.fixes = Fixes(
+            chat_settings, notifier, lambda it: self.answers.act("regenerate", it), self
         )
         self.queue = ChatQueue(
             answering.waiting, generation, self.composer, notifier, self.ask_model, self
@@ -156,6 +166,17 @@ class ChatPage(QWidget):
         self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
         self._show_answering()
 
+    def show_place(self, place: Place | None) -> None:
+        """Where the text of this chat goes, said before anything is sent; None: nowhere else."""
+        if self._badge is None and place is not None:
+            from app.ui.chat.engine_badge import EngineBadge
+
+            self._badge = EngineBadge(parent=self.composer)
+            self.composer.above.addWidget(self._badge)
+        if self._badge is not None:
+            self._badge.show_place(place)
+        self.mtp.show_at_server(place is not None)
+
     def ask(self, text: str, model: str | None = None) -> None:
         """Ask, or put it behind what is being written. model: an id; None is the chat's."""
         options = replace(self._options(), model=model)
@@ -187,6 +208,7 @@ class ChatPage(QWidget):
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
         self.answers.pin.connect(self.context.pin)
+        self.answers.fix.connect(self.fixes.do)
         self._branches.switched.connect(self._show_path)
         self._branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
         self._branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
 
 from app.core.models import ModelEntry
 from app.ui.chat.offline_switch import OfflineSwitch
 from app.ui.models.names import name_of
+from app.ui.scale import scaled
 from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 
+if TYPE_CHECKING:
+    from app.core.counterparts import Counterpart
+    from app.services.server_list import Place
+    from app.ui.chat.engine_badge import HeaderBadge
+
+_NARROW = 640
+"""Pixels; with less, the badge says no more than where the text goes."""
+
 
 class Header(QWidget):
-    """model(id): another model was chosen. add_model(), show_models(): from the same menu.
+    """model(id): another model was chosen. add_model(), show_models(), servers(): from the same
+    menu. choosing(): it is about to open, so that its counterparts may be looked for.
+    other_engine(Counterpart): the same model is wanted on another engine.
 
     toggle_offline(): the user wants Hearth offline, or online again. chat_settings(): they are to
     be seen, or not any more.
@@ -26,6 +38,9 @@ class Header(QWidget):
     model = Signal(str)
     add_model = Signal()
     show_models = Signal()
+    servers = Signal()
+    choosing = Signal()
+    other_engine = Signal(object)
     show_sidebar = Signal()
     toggle_offline = Signal()
     chat_settings = Signal()
@@ -33,7 +48,7 @@ class Header(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         row.setSpacing(GRID)
         self._sidebar = IconButton("panel", self.tr("Show the sidebar"), "showSidebar")
@@ -48,9 +63,11 @@ class Header(QWidget):
         self._button.setProperty("look", "quiet")
         self._menu = QMenu(self._button)
         self._menu.setObjectName("modelChoices")
-        self._menu.aboutToShow.connect(self._fill)
+        self._menu.aboutToShow.connect(self._open)
         self._button.setMenu(self._menu)
         self._entries: Sequence[ModelEntry] = ()
+        self._elsewhere: Sequence[Counterpart] = ()
+        self._badge: HeaderBadge | None = None
         self._current = ""
         tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings")
         tune.clicked.connect(self.chat_settings)
@@ -74,19 +91,49 @@ class Header(QWidget):
         self._button.setText(f"{name}  ▾")
         self._button.setAccessibleName(self.tr("Model: {0}").format(name))
 
+    def show_place(self, place: Place | None) -> None:
+        """Where the text of the chat goes; None where Hearth itself answers."""
+        if self._badge is None and place is not None:
+            from app.ui.chat.engine_badge import HeaderBadge
+
+            self._badge = HeaderBadge(self)
+            self._row.insertWidget(self._row.indexOf(self._offline), self._badge)
+            self._fit(self.width())
+        if self._badge is not None:
+            self._badge.show_place(place)
+
+    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
+        """The same model on other engines, for the menu that is open and for the next."""
+        self._elsewhere = found
+        if self._menu.isVisible():
+            self._fill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit(event.size().width())
+
+    def _fit(self, width: int) -> None:
+        if self._badge is not None:
+            self._badge.set_short(width < scaled(_NARROW))
+
+    def _open(self) -> None:
+        self._fill()
+        self.choosing.emit()
+
     def _fill(self) -> None:
         """There may be thousands of models, so the menu is made only when it is opened."""
+        from app.ui.chat.model_choices import add_counterpart, fill_choices
+
         self._menu.clear()
-        group = QActionGroup(self._menu)
-        for entry in self._entries:
-            action = QAction(name_of(entry), self._menu)
-            action.setCheckable(True)
-            action.setActionGroup(group)
-            action.setChecked(self._current in (entry.id, entry.name))
-            action.triggered.connect(lambda _=False, chosen=entry.id: self.model.emit(chosen))
-            self._menu.addAction(action)
+        fill_choices(self._menu, self._entries, self._current, self.model.emit)
+        if self._elsewhere:
+            self._menu.addSeparator()
+        for other in self._elsewhere:
+            add_counterpart(self._menu, other, self.other_engine.emit)
         self._menu.addSeparator()
         add = self._menu.addAction(self.tr("Add a model file…"))
         add.triggered.connect(self.add_model)
         manage = self._menu.addAction(self.tr("All models"))
         manage.triggered.connect(self.show_models)
+        servers = self._menu.addAction(self.tr("Servers…"))
+        servers.triggered.connect(self.servers)

@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.conversation import StoredMessage
 from app.core.models import ModelEntry
+from app.ui.icons import icon
 from app.ui.models.names import name_of
+from app.ui.theme import theme_of
 
 _tr = QCoreApplication.translate
 Act = Callable[[str], None]
@@ -98,6 +100,8 @@ def fill_models(
     for entry in others:
         action = menu.addAction(name_of(entry))
         action.setObjectName(f"model-{entry.id}")
+        if entry.engine == "remote":
+            action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
         action.triggered.connect(lambda _=False, chosen=entry.id: use(chosen))
     if not others:
         menu.addAction(_tr("message", "There is no other model here")).setEnabled(False)

@@ -96,10 +96,11 @@ class MessageView(QWidget):
         self._drop("progress")
         self._put_reasoning(self.message).append(text)
 
-    def show_loading(self, share: float) -> None:
+    def show_loading(self, share: float, words: str = "") -> None:
+        """words: what is done for it just now, where the engine says."""
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
-            part.load(share)
+            part.load(share, words)
 
     def show_prompt(self, left_out: int) -> None:
         """The model is loaded and reads the prompt."""
@@ -184,6 +185,7 @@ class MessageView(QWidget):
         elif answer.state == "failed" and answer.failure:
             card = FailureCard(answer.failure)
             card.again.connect(lambda: self.act.emit("regenerate", self.message))
+            card.fix.connect(lambda: self.act.emit("fix", self.message))
             self._put("failure", card)
 
     def show_part(self, part: str, widget: QWidget | None, *, above: bool = False) -> None:

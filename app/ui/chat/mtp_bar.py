@@ -47,6 +47,7 @@ class MtpBar(QWidget):
                 ("on", self.tr("On"), self.tr("Multi-token prediction on")),
             ),
         )
+        self._tip = tip
         self._switch.setAccessibleDescription(tip)
         self._switch.chosen.connect(self.chosen)
         self.line = LiveLine(self.tr("What multi-token prediction does"), "small", "mtpLine")
@@ -70,3 +71,9 @@ class MtpBar(QWidget):
 
     def show_mode(self, mode: MtpMode) -> None:
         self._switch.show_choice(mode)
+
+    def show_out_of_reach(self, why: str) -> None:
+        """why: the reason why the switch moves nothing here; "" lets it move."""
+        self._switch.setEnabled(not why)
+        self._switch.setToolTip(why)
+        self._switch.setAccessibleDescription(why or self._tip)

@@ -26,8 +26,8 @@ class OfflineSwitch(LabelledButton):
         else:
             self.redraw("online", self.tr("Online"))
             tip = self.tr(
-                "Hearth connects when you search for models or download one, and never else. "
-                "Press to stay offline."
+                "Hearth connects when you search for models, download something, or write to a "
+                "server that you added, and never else. Press to stay offline."
             )
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)

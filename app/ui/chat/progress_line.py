@@ -50,11 +50,12 @@ class ProgressLine(QWidget):
         if self.isVisible():
             self._timer.start()
 
-    def load(self, share: float) -> None:
-        """The model is being loaded; share: 0.0 to 1.0."""
+    def load(self, share: float, words: str = "") -> None:
+        """The model is being loaded; share: 0.0 to 1.0. words: what is done for it just now."""
         self._timer.stop()
         percent = round(share * 100)
-        self._text.setText(self.tr("Loading the model, {0} %").format(percent))
+        what = words or self.tr("Loading the model")
+        self._text.setText(self.tr("{0}, {1} %").format(what, percent))
         self._bar.setValue(percent)
         self._bar.show()
 

@@ -118,8 +118,8 @@ class ConnectionsPage(QWidget):
             text = self.tr("None of them matches “{0}”.").format(words.strip())
         else:
             text = self.tr(
-                "Hearth connects only when you search for models, look at one or download it. "
-                "Each of these connections is listed here."
+                "Hearth connects only when you search for models, look at one or download it, and "
+                "when you use a server that you added. Each of these connections is listed here."
             )
         self._nothing.setText(text)
         self._nothing.setVisible(not found)

@@ -82,9 +82,16 @@ class Desktop(QObject):
             self._quick.open_chat.connect(self._open_chat)
             self._quick.link.connect(self._window.notifier.ask_to_open)
             self._quick.destroyed.connect(self._quick_closed)
+            self._show_quick_place()
         self._quick.show()
         self._quick.raise_()
         self._quick.activateWindow()
+
+    def _show_quick_place(self) -> None:
+        """It asks the model that new chats begin with."""
+        if self._quick is not None:
+            model = self._settings.current.model
+            self._quick.show_place(self._window.switching.place_of(model))
 
     def fulfil(self, wish: Wish) -> None:
         """What was wanted when Hearth was started once more."""
@@ -114,6 +121,8 @@ class Desktop(QObject):
     def _connect(self) -> None:
         window, services = self._window, self._services
         self._settings.changed.connect(self._apply)
+        self._settings.changed.connect(self._show_quick_place)
+        window.models_shown.connect(self._show_quick_place)
         self._tray.open.connect(window.come_to_front)
         self._tray.ask.connect(self.quick_ask)
         self._tray.new_chat.connect(self._new_chat)

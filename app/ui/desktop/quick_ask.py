@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
@@ -22,6 +24,10 @@ from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.services.server_list import Place
+    from app.ui.chat.engine_badge import EngineBadge
 
 _WIDTH, _HIGH = 560, 460
 
@@ -61,6 +67,7 @@ class QuickAsk(QWidget):
         self.edit.textChanged.connect(self._show_button)
         self._button = IconButton("send", "", "quickSend", look="send", tone="on_accent")
         self._button.clicked.connect(self._press)
+        self._badge: EngineBadge | None = None
         self._problem = Label("", "problem", name="quickProblem", wrap=True)
         self._problem.hide()
         self._lay_out()
@@ -68,6 +75,17 @@ class QuickAsk(QWidget):
         self.resize(_WIDTH, self.sizeHint().height())
         self._show_button()
         self.edit.setFocus()
+
+    def show_place(self, place: Place | None) -> None:
+        """Where what is asked here goes; None: nowhere else."""
+        if self._badge is None and place is not None:
+            from app.ui.chat.engine_badge import EngineBadge
+
+            self._badge = EngineBadge("quickBadge", self)
+            self._column.insertWidget(self._column.indexOf(self._problem), self._badge)
+            self.resize(self.width(), max(self.height(), self.sizeHint().height()))
+        if self._badge is not None:
+            self._badge.show_place(place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -88,7 +106,7 @@ class QuickAsk(QWidget):
         below.addWidget(Picture("flame", "accent_text", 18))
         below.addWidget(Label(self.tr("Enter asks, Esc closes"), "small"), 1)
         below.addWidget(self._go_on)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         column.setSpacing(GRID)
         column.addWidget(self._page, 1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Importer(QObject):
-    """Takes files that are dropped onto the window, too."""
+    """Files come from the user's choice, or by `take_dropped`."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -33,7 +33,6 @@ class Importer(QObject):
         self._importing.looked.connect(self._looked)
         self._importing.imported.connect(self._imported)
         self._importing.failed.connect(self._failed)
-        window.desktop.drops.importer = self._take_dropped
 
     def ask(self) -> None:
         """Let the user choose files."""
@@ -63,8 +62,8 @@ class Importer(QObject):
             self._dialog = None
         self._files = ()
 
-    def _take_dropped(self, path: Path) -> bool:
-        """All that are dropped together are looked at together."""
+    def take_dropped(self, path: Path) -> bool:
+        """Whether this is such a file; all that are dropped together are looked at together."""
         if not looks_like_chats(path):
             return False
         if not self._dropped:

@@ -27,6 +27,7 @@ def source_word(source: Source) -> str:
         "lmstudio": "LM Studio",
         "jan": "Jan",
         "gpt4all": "GPT4All",
+        "server": _tr("Server"),
     }[source]
 
 
@@ -34,6 +35,7 @@ def source_sentence(source: Source) -> str:
     """What the word means for who wants to know where the file lies and whose it is."""
     return {
         "builtin": _tr("Part of Hearth."),
+        "server": _tr("A server offers it; none of its files is here."),
         "added": _tr("You added its file where it lies, or a copy of it."),
         "folder": _tr("It lies in one of your folders with models."),
         "hub": _tr("Downloaded from the Hub, into the cache that other tools share."),

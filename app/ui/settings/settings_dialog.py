@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -38,9 +38,13 @@ class SettingsDialog(QDialog):
         settings: SettingsService,
         data_folder: Path,
         notes: Mapping[str, str],
+        ways: Mapping[str, tuple[str, Callable[[], object]]],
         parent: QWidget | None = None,
     ) -> None:
-        """notes: by the name of a setting, why it cannot be as it says here; "" if it can."""
+        """notes: by the name of a setting, why it cannot be as it says here; "" if it can.
+
+        ways: by the name of a section, what its button says and does, which leads to its page.
+        """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("settingsDialog")
@@ -48,6 +52,7 @@ class SettingsDialog(QDialog):
         self.resize(800, 560)
         self._settings = settings
         self._notes = notes
+        self._ways = ways
         self._rows: dict[str, SettingRow] = {}
         self._sections = QListWidget()
         self._sections.setObjectName("sections")
@@ -95,7 +100,7 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(page)
         column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
         column.setSpacing(3 * GRID)
-        column.addWidget(Label(translated(section), "title"))
+        column.addLayout(self._head(section))
         values = self._settings.current.values()
         for name, field in fields().items():
             if section_of(field) == section and field.in_form:
@@ -111,6 +116,17 @@ class SettingsDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(page)
         return area
+
+    def _head(self, section: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(Label(translated(section), "title"), 1)
+        if section in self._ways:
+            words, go = self._ways[section]
+            way = LabelledButton("forward", words, f"way-{section.lower()}")
+            way.clicked.connect(self.accept)
+            way.clicked.connect(lambda: go())  # noqa: PLW0108 - not told that it is pressed in
+            row.addWidget(way)
+        return row
 
     def _folder_line(self, folder: Path) -> QWidget:
         line = Panel("", "dataFolder", across=True, margins=(4, 1, 3, 1.5))

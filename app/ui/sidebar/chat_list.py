@@ -73,8 +73,9 @@ class ChatList(RowList):
                 self._lay_out(index.row())
                 self.scrollTo(index)
             self._quiet = False
-        self.shown = chat_id
-        self.viewport().update()
+        if chat_id != self.shown:
+            self.shown = chat_id
+            self.viewport().update()
 
     def let_go(self) -> None:
         """Of a selection of several chats."""

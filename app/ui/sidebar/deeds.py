@@ -12,7 +12,6 @@ from app.services.chats import Chats
 from app.services.generation import Generation
 from app.ui.format import figure
 from app.ui.notify import Notifier
-from app.ui.sidebar.exporter import Exporter
 
 
 class Deeds(QObject):
@@ -26,14 +25,14 @@ class Deeds(QObject):
         chats: Chats,
         generation: Generation,
         notifier: Notifier,
-        exporter: Exporter,
+        export: Callable[[Sequence[str]], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._chats = chats
         self._generation = generation
         self._notifier = notifier
-        self._exporter = exporter
+        self._export = export
         self._reopen: str | None = None
         chats.changed.connect(self._changed)
 
@@ -47,7 +46,7 @@ class Deeds(QObject):
             "archive": self.archive,
             "unarchive": lambda ids: self._chats.unarchive(*ids),
             "restore": lambda ids: self._chats.undelete(*ids),
-            "export": self._exporter.ask,
+            "export": self._export,
             "delete": self.delete,
             "purge": self.purge,
             "remove_folder": lambda ids: self.remove_folder(ids[0]),
@@ -98,7 +97,7 @@ class Deeds(QObject):
 
     def export_folder(self, folder_id: str) -> None:
         """All chats in it, those that are pinned, too."""
-        self._exporter.ask(self._chats.ids_in_folder(folder_id))
+        self._export(self._chats.ids_in_folder(folder_id))
 
     def remove_folder(self, folder_id: str) -> None:
         names = {folder.id: folder.name for folder in self._chats.folders()}

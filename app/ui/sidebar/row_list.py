@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -55,9 +57,7 @@ class RowList(QListView):
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDropIndicatorShown(False)
         self._with_actions = -1
-        self._actions = RowActions(self.viewport())
-        self._actions.wanted.connect(self._want)
-        self._actions.more.connect(lambda: self._ask_menu(self._with_actions))
+        self._pointed_at = (-1, -1)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
@@ -74,6 +74,14 @@ class RowList(QListView):
     def room_for_actions(self, row: int) -> int:
         """Pixels at the end of a row that its buttons take."""
         return self._actions.width() - 4 if row == self._with_actions else 0
+
+    @cached_property
+    def _actions(self) -> RowActions:
+        """Made for the first row that has them."""
+        actions = RowActions(self.viewport())
+        actions.wanted.connect(self._want)
+        actions.more.connect(lambda: self._ask_menu(self._with_actions))
+        return actions
 
     def keyboardSearch(self, _search: str) -> None:
         """Not here: it would read every chat. The field above searches."""
@@ -161,7 +169,9 @@ class RowList(QListView):
     def _place_actions(self) -> None:
         """On the row under the pointer; without one, on the current row of the keyboard."""
         focus = QApplication.focusWidget()
-        has_focus = self.hasFocus() or (focus is not None and self._actions.isAncestorOf(focus))
+        has_focus = self.hasFocus() or (
+            focus is not None and self._with_actions >= 0 and self._actions.isAncestorOf(focus)
+        )
         number = self.hovered if self.hovered >= 0 else self.currentIndex().row()
         row = self._row(number) if self.hovered >= 0 or has_focus else None
         shows = isinstance(row, ChatRow | FolderRow) and not self.is_bulk
@@ -171,6 +181,10 @@ class RowList(QListView):
             size = self._actions.sizeHint()
             left = area.right() + 1 - size.width()
             self._actions.setGeometry(left, area.top(), size.width(), area.height())
+        pointed_at = self.hovered, number if shows else -1
+        if not shows and pointed_at == self._pointed_at:
+            return
+        self._pointed_at = pointed_at
         self._with_actions = number if shows else -1
         self._actions.setVisible(shows)
         self.viewport().update()

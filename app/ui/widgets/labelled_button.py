@@ -41,8 +41,9 @@ class LabelledButton(QPushButton):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() is QEvent.Type.PaletteChange:
+        if event.type() in {QEvent.Type.PaletteChange, QEvent.Type.EnabledChange}:
             self._draw()
 
     def _draw(self) -> None:
-        self.setIcon(icon(self._drawing, colour_of(theme_of(self.palette()), self._tone), 18))
+        tone: Tone = self._tone if self.isEnabled() else "muted"
+        self.setIcon(icon(self._drawing, colour_of(theme_of(self.palette()), tone), 18))

@@ -37,7 +37,8 @@ _UNSAID = (
     "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
     "engines/llamacpp/probing/record.py", "engines/llamacpp/resume",
     "engines/llamacpp/sizing/account.py", "engines/llamacpp/sizing/book.py",
-    "engines/llamacpp/speculative/cost_book.py",
+    "engines/llamacpp/speculative/cost_book.py", "engines/llamacpp/trial_child.py",
+    "engines/llamacpp/trial_record.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
 _CODE = re.compile(

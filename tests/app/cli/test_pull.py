@@ -16,6 +16,7 @@ from app.cli import pull
 from app.hub.retry import Patience
 from app.services.fitting import Fitting
 from tests.app.cli.conftest import Hearth
+from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.hub import faults
 from tests.hub.contents import Made
 from tests.hub.testhub import TestHub
@@ -169,3 +170,16 @@ def test_downloads_can_be_paused_and_cancelled_by_id(
     assert "cancelled" in capsys.readouterr().out
     assert hearth("downloads", "pause", "nobody", "--json") == 1
     assert value(capsys)["error"]["code"] == "download_not_found"
+
+
+def test_a_checkpoint_comes_whole_and_pairs_with_its_assistant(
+    full: TestHub, cache: Path, hearth: Hearth, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for repo, folder in (("ada/tiny-it", TARGET), ("ada/tiny-it-assistant", DRAFTER)):
+        files = {it.name: it.read_bytes() for it in folder.iterdir()}
+        full.add(repo, {**files, "README.md": b"# Tiny", "original/w.safetensors": b"no"})
+        assert hearth("models", "pull", repo, "--json") == 0
+        assert set(value(capsys)["files"]) == set(files)
+    assert hearth("models", "show", "ada/tiny-it", "--json") == 0
+    told = value(capsys)
+    assert (told["engine"], told["repo"], told["mtp"]["kind"]) == ("vllm", "ada/tiny-it", "drafter")

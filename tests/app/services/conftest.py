@@ -13,6 +13,7 @@ from app.services.chat_layers import ChatLayers
 from app.services.compacting import Compacting
 from app.services.fitting import Fitting
 from app.services.library import Library
+from app.services.loads import LlamaLoads
 from app.services.runtime import Runtime
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
@@ -55,7 +56,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
     models = ModelStore(database)
     library = Library(models, STARTER, STARTER_DRAFTER)
     loads = LoadStore(database)
-    runtime = Runtime(engine, Fitting(detect, loads, Sizer()))
+    runtime = Runtime({"llamacpp": LlamaLoads(engine, Fitting(detect, loads, Sizer()))})
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database), runtime)
     answers = Answers(chats, library, runtime, layers, compacting)

@@ -156,3 +156,27 @@ def test_a_check_says_why_it_cannot_be_done(
     with qtbot.waitSignal(check.crashed):
         check.start()
     assert not check.is_running
+
+
+def test_an_engine_that_starts_again_for_mtp_is_measured_one_mode_after_the_other(
+    bench: Bench, services: Services
+) -> None:
+    services.engine.says = {"mtp_switch": "restart"}
+    *steps, result = measure(bench, services, EVERY, 2)
+    assert isinstance(result, BenchResult)
+    assert [mode.mode for mode in result.kinds[0].modes] == ["off", "on"], "auto would be as on"
+    assert result.kinds[0].modes[1].gain == 1.0
+    counted = [request.mtp for request in services.engine.requests if request.max_tokens == 2]
+    assert counted == ["off"] * len(counted[::2]) + ["on"] * len(counted[::2])
+    starts = [it.what for it in steps if isinstance(it, Step) and "starting again" in it.what]
+    assert starts == ["starting again with MTP on"]
+
+
+def test_what_a_server_does_by_itself_is_measured_as_it_is(
+    bench: Bench, services: Services
+) -> None:
+    services.engine.says = {"mtp_switch": "server"}
+    *_, result = measure(bench, services, ("off", "on"), 1)
+    assert isinstance(result, BenchResult)
+    assert [mode.mode for mode in result.kinds[0].modes] == ["on"]
+    assert result.kinds[0].modes[0].gain is None

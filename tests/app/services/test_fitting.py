@@ -11,6 +11,7 @@ import pytest
 
 from app.core.models import STARTER as STARTER_ID
 from app.services.fitting import PROJECTOR_MARGIN, Fitting
+from app.services.loads import LlamaLoads
 from app.services.runtime import Runtime
 from app.store.db import Database
 from app.store.loads import LoadStore
@@ -176,7 +177,7 @@ class TestRealLoads:
         it = fitting(loads)
         entry = services.library.find(STARTER_ID)
         it.report(entry.path, read_header(entry.path), Wishes(), entry.drafter)
-        runtime = Runtime(engine, it)
+        runtime = Runtime({"llamacpp": LlamaLoads(engine, it)})
         loaded = runtime.load(entry, Wishes(), lambda _: None, CancelToken())
         last = loads.last(str(entry.path))
         assert last is not None
@@ -188,7 +189,7 @@ class TestRealLoads:
     def test_load_anyway_really_loads(
         self, services: Services, engine: LlamaCppEngine, loads: LoadStore
     ) -> None:
-        runtime = Runtime(engine, fitting(loads, 1_000_000))
+        runtime = Runtime({"llamacpp": LlamaLoads(engine, fitting(loads, 1_000_000))})
         entry = services.library.find(STARTER_ID)
         with pytest.raises(NotEnoughMemory, match="anyway"):
             runtime.load(entry, Wishes(), lambda _: None, CancelToken())

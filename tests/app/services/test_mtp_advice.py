@@ -11,6 +11,7 @@ import pytest
 from app.core.catalogue import Catalogue, Fact, Mtp, load_catalogue
 from app.core.errors import CatalogueInvalid
 from app.services.fitting import Fitting
+from app.services.loads import LlamaLoads
 from app.services.mtp_advice import mtp_of_files, with_catalogue
 from app.services.runtime import Runtime
 from app.wiring import CATALOGUE, STARTER_DRAFTER
@@ -102,7 +103,7 @@ def test_a_catalogue_that_cannot_be_read_leaves_the_general_advice(
 def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> None:
     entry = services.library.find(str(write_llama(tmp_path / "plain.gguf")))
     fitting = Fitting(detect, services.loads, Sizer())
-    runtime = Runtime(services.engine, fitting, lambda _: "Get it.")
+    runtime = Runtime({"llamacpp": LlamaLoads(services.engine, fitting, lambda _: "Get it.")})
     runtime.load(entry, Wishes(), lambda _: None, CancelToken())
     starter = services.library.find("starter")
     runtime.load(starter, Wishes(mtp=False), lambda _: None, CancelToken())

@@ -19,6 +19,7 @@ from app.services.compacting import Compacting, Compaction
 from app.services.counting import Counting
 from app.services.fitting import Fitting
 from app.services.library import Library
+from app.services.loads import LlamaLoads
 from app.services.runtime import Runtime
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
@@ -101,7 +102,9 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
     store, summaries = ChatStore(database), SummaryStore(database)
     library = Library(ModelStore(database), STARTER, STARTER_DRAFTER)
     engine = LlamaCppEngine()
-    runtime = Runtime(engine, Fitting(detect, LoadStore(database), Sizer()))
+    runtime = Runtime(
+        {"llamacpp": LlamaLoads(engine, Fitting(detect, LoadStore(database), Sizer()))}
+    )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     answers = Answers(store, library, runtime, layers, Compacting(summaries, runtime))
     counting = Counting(store, summaries, answers, runtime)

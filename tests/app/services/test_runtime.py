@@ -9,6 +9,7 @@ import pytest
 
 from app.core.models import ModelEntry
 from app.services.fitting import Fitting
+from app.services.loads import LlamaLoads
 from app.services.runtime import Runtime
 from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
@@ -56,7 +57,9 @@ def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
         found = detect()
         return replace(found, memory=replace(found.memory, available_bytes=1_000_000))
 
-    runtime = Runtime(services.engine, Fitting(poor, services.loads, Sizer()))
+    runtime = Runtime(
+        {"llamacpp": LlamaLoads(services.engine, Fitting(poor, services.loads, Sizer()))}
+    )
     with pytest.raises(NotEnoughMemory):
         runtime.load(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())
     assert services.engine.plans == []

@@ -12,9 +12,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.conversation import StoredMessage
+from app.core.models import ModelEntry
 from app.core.titles import title_request
 from app.services.answers import AnswerOptions
 from app.services.generation import Generation
+from app.services.runtime import Runtime
 from app.services.settings import SettingsService
 from app.services.tasks import Tasks
 from app.services.titles import Titles
@@ -127,6 +129,22 @@ def test_what_comes_with_hearth_makes_no_titles(talk: Talk) -> None:
     talk.settings.set("model", "starter")
     assert talk.title(talk.ask()) == (QUESTION, "text")
     assert len(talk.services.engine.requests) == 1
+
+
+def test_what_was_answered_here_is_told_no_server(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another chat may have gone to one before this one's title is made."""
+    talk.settings.set("auto_titles", False)
+    chat = talk.ask()
+    answer = talk.services.chats.path(chat)[-1]
+    there = ModelEntry("team:x", "x on team", Path(), engine="remote", server="id-team")
+    monkeypatch.setattr(Runtime, "entry", property(lambda _: there))
+    asked = len(talk.services.engine.requests)
+    talk.settings.set("auto_titles", True)
+    talk.generation.ended.emit(answer)
+    assert talk.title(chat)[1] == "text"
+    assert len(talk.services.engine.requests) == asked
 
 
 def test_a_stopped_answer_makes_no_title(talk: Talk) -> None:

@@ -159,7 +159,7 @@ def ui(
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
     monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
-    monkeypatch.setattr(wiring, "hardware", lambda: COMPUTER)
+    monkeypatch.setattr(wiring, "looking", lambda *_, **__: lambda: COMPUTER)
     monkeypatch.setattr(BandwidthBook, "of", lambda *_: Bandwidth(30e9))
     folder = DataFolder.default()
     core = wiring.open_core(folder)

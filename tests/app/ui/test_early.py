@@ -12,10 +12,13 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import wiring
+from app.core.servers import ServerProfile
 from app.loading import Loading, keep_words
 from app.opening import first_services, open_data
 from app.store.drafts import DraftStore
 from app.store.folder import DataFolder
+from app.store.servers import ServerStore
+from app.ui.chat.engine_badge import EngineBadge
 from app.ui.early import Early, FirstPainting
 from app.ui.main_window import MainWindow
 from tests.support.scripted import ScriptedEngine
@@ -70,6 +73,21 @@ def test_what_was_said_too_early_is_said_again(qapp: QApplication) -> None:
     assert heard == [("a", None), ("b", 1)]
 
 
+def test_a_message_for_another_computer_waits_for_who_has_not_seen_that(first: First) -> None:
+    ServerStore(first.opened.database).save(
+        ServerProfile("id-team", "team", "https://ai.example.org")
+    )
+    first.services.settings.set("model", "team:qwen3")
+    QTest.keyClicks(first.window.composer.edit, "What is MTP?")
+    first.window.composer.submit()
+    first.furnish()
+    assert first.window.composer.text == "What is MTP?"
+    assert first.window.page.chat_id is None
+    badge = first.window.findChild(EngineBadge, "engineBadge")
+    assert badge is not None
+    assert not badge.isHidden()
+
+
 def test_a_message_of_the_first_moment_is_asked(first: First) -> None:
     QTest.keyClicks(first.window.composer.edit, "What is MTP?")
     first.window.composer.submit()
@@ -102,7 +120,7 @@ def test_a_button_of_the_first_moment_is_obeyed(first: First) -> None:
 
 
 def test_what_cannot_be_loaded_is_told(first: First, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError("no more files")
 
     monkeypatch.setattr(wiring, "complete", fail)

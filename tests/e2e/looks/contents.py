@@ -15,6 +15,7 @@ from app.core.downloads import Wanted
 from app.core.hub import Found
 from app.core.network import Connection
 from app.core.prompts import SavedPrompt
+from app.core.servers import ServerProfile
 from app.store.folders import new_folder
 from engines.types import MtpReport
 from tests.engines.gguf_files import write_llama
@@ -120,6 +121,8 @@ def fill(core: wiring.Core, data: Path) -> None:
     _chats(core)
     _connections(core)
     _downloads(core)
+    for name, address in (("team", "https://ai.example.org:8000"), ("near", "127.0.0.1:11434")):
+        core.servers.save(ServerProfile("", name, address), None)
 
 
 def rich_chat(core: wiring.Core) -> str:

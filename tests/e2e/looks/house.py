@@ -108,7 +108,7 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
     with ExitStack() as patches:
         for target, name, value in (
             (wiring, "LlamaCppEngine", lambda *_, **__: engine),
-            (wiring, "hardware", lambda: COMPUTER),
+            (wiring, "looking", lambda *_, **__: lambda: COMPUTER),
             (wiring, "Hub", lambda *_: scripted_hub()),
             (BandwidthBook, "of", lambda *_: Bandwidth(30e9)),
             (DownloadQueue, "start", lambda *_: None),

@@ -44,6 +44,12 @@ PAGES: Final = (
         full=False,
         empty="connectionsPage",
     ),
+    Page(
+        "servers-empty",
+        ways.place("show_servers", "noServers"),
+        full=False,
+        empty="serversPage",
+    ),
     Page("assistants-empty", ways.place("show_assistants"), full=False, empty="assistantsPage"),
     Page("prompts-empty", ways.place("show_prompts"), full=False, empty="assistantsPage"),
     Page(
@@ -84,6 +90,12 @@ PAGES: Final = (
     Page("repository", ways.repository, leave=lambda house: ways.click(house, "backToResults")),
     Page("downloads", ways.models("downloads")),
     Page("connections", ways.place("show_connections")),
+    Page("engines", ways.place("show_engines", "suitsWhy")),
+    Page("engines-price", ways.price),
+    Page("servers", ways.place("show_servers", "server1")),
+    Page("server-dialog", ways.server_dialog),
+    Page("badge", ways.badge, leave=ways.model_here),
+    Page("badge-quick", ways.quick_badge, leave=ways.model_here),
     Page("assistants", ways.place("show_assistants")),
     Page(
         "assistant-form",

@@ -7,13 +7,28 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListWidget, QPlainTextEdit, QWidget
 
+from app.core.engine_care import Check, Price
+from app.core.models import STARTER
 from app.core.setting_declared import SECTIONS, Section
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.settings.settings_dialog import SettingsDialog
 from engines.errors import ModelUnreadable
+from engines.vllm.provision.preflight import Finding
 from tests.e2e.looks.contents import rich_chat
 from tests.e2e.looks.house import House, rest, settle
+
+FINDINGS = (
+    Finding(True, "Linux on x86_64", "", "", "system"),
+    Finding(
+        False,
+        "The disk has 12 GB free.",
+        "vLLM takes 24 GB while it is made.",
+        "Free 12 GB, or move Hearth’s data folder to another disk.",
+        "disk",
+    ),
+)
+PRICE = Price(4_200_000_000, 14_200_000_000, 10_000_000_000, 19)
 
 
 def chat(house: House) -> QWidget:
@@ -232,6 +247,41 @@ def dialog(command: str, name: str) -> Callable[[House], QWidget]:
         return house.part(QWidget, name)
 
     return show
+
+
+def price(house: House) -> QWidget:
+    """What vLLM would take, with what is in its way."""
+    house.do("show_engines")
+    house.window.engines.vllm.show_check(Check(FINDINGS, PRICE))
+    settle()
+    area = house.window.engines
+    area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+    return house.window
+
+
+def server_dialog(house: House) -> QWidget:
+    house.do("show_servers")
+    click(house, "addServer")
+    return house.part(QWidget, "serverDialog")
+
+
+def badge(house: House) -> QWidget:
+    """A chat whose text goes to another computer."""
+    house.set(model="team:qwen3-32b")
+    house.window.open_chat(None)
+    house.until("engineBadge")
+    return house.window
+
+
+def quick_badge(house: House) -> QWidget:
+    house.set(model="team:qwen3-32b")
+    house.do("quick_ask")
+    house.until("quickBadge")
+    return house.part(QuickAsk)
+
+
+def model_here(house: House) -> None:
+    house.set(model=STARTER)
 
 
 def scratch(house: House) -> QWidget:

@@ -43,6 +43,8 @@ class DiscoverPage(QStackedWidget):
             services.hub_token, lambda: self._service.page("settings/tokens"), notifier, self
         )
         self._connect()
+        if self._suggestions.told is not None:
+            self.home.offers.show_offers(self._suggestions.told)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

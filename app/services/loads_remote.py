@@ -1,0 +1,52 @@
+"""How a model on another server gets ready: nothing is loaded here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from app.core.models import ModelEntry
+from engines.base import Engine, Progress
+from engines.cancel import CancelToken
+from engines.planner import Wishes
+from engines.types import LoadedModel, LoadPlan
+
+
+class RemoteLoads:
+    """make: the engine, called once and only when it is needed."""
+
+    local = False
+
+    def __init__(self, make: Callable[[], Engine]) -> None:
+        self._make = make
+
+    @cached_property
+    def engine(self) -> Engine:
+        return self._make()
+
+    def open(self, entry: ModelEntry) -> _RemoteLoad:
+        return _RemoteLoad(entry)
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        """Whether the server still answers shows when it is asked."""
+
+
+class _RemoteLoad:
+    def __init__(self, entry: ModelEntry) -> None:
+        self._entry = entry
+
+    def plan(self, wishes: Wishes, _cancel: CancelToken) -> LoadPlan:
+        """A context of 0 is the server's own."""
+        return LoadPlan(
+            model=Path(self._entry.served),
+            context=wishes.context or 0,
+            threads=0,
+            batch_threads=0,
+            draft_max=0,
+            server=self._entry.server,
+            served=self._entry.served,
+        )
+
+    def learn(self, loaded: LoadedModel) -> None:
+        """It takes none of this computer's memory."""

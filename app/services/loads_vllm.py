@@ -1,0 +1,106 @@
+"""How checkpoints get into the local vLLM worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal, Protocol
+
+from app.core.models import ModelEntry
+from engines.base import Engine, Progress
+from engines.cancel import CancelToken
+from engines.checkpoint import Checkpoint, pairs, read_checkpoint
+from engines.checkpoint_plan import plan_checkpoint, require_room, room_for
+from engines.errors import Action, EngineError, EngineUnavailable
+from engines.hardware import Hardware
+from engines.planner import Wishes
+from engines.types import LoadedModel, LoadPlan
+
+Profile = Literal["cuda", "cpu"]
+
+
+class Worker(Engine, Protocol):
+    """An engine in a process of its own, which can end by itself."""
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """Start it again if it has ended. Raises EngineError or LoadCancelled."""
+        ...
+
+
+class VllmLoads:
+    """make: the engine, called once and only when it is needed. look: at the computer now.
+
+    installed: which build of vLLM is here, None for none. advised: tokens to draft ahead, as the
+    catalogue knows it of a model.
+    """
+
+    local = True
+
+    def __init__(
+        self,
+        make: Callable[[], Worker],
+        installed: Callable[[], Profile | None],
+        look: Callable[[], Hardware],
+        advised: Callable[[ModelEntry], int | None] = lambda _: None,
+    ) -> None:
+        self._make = make
+        self._installed = installed
+        self._look = look
+        self._advised = advised
+
+    @cached_property
+    def engine(self) -> Worker:
+        return self._make()
+
+    def open(self, entry: ModelEntry) -> _VllmLoad:
+        profile = self._installed()
+        if profile is None:
+            raise EngineUnavailable(
+                f"“{entry.name}” cannot be loaded.",
+                "It is a checkpoint for vLLM, which is not installed.",
+                "Install it under Engines in the settings, or with `hearth engines install vllm`; "
+                "or choose the model's GGUF file.",
+                Action("install", "vllm"),
+            )
+        return _VllmLoad(entry, profile, self._look, self._advised(entry))
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        self.engine.revive(progress, cancel)
+
+
+class _VllmLoad:
+    def __init__(
+        self,
+        entry: ModelEntry,
+        profile: Profile,
+        look: Callable[[], Hardware],
+        advised: int | None,
+    ) -> None:
+        self._checkpoint = read_checkpoint(entry.path)
+        self._drafter, self._trouble = _drafter(self._checkpoint, entry)
+        self._profile = profile
+        self._look = look
+        self._advised = advised
+
+    def plan(self, wishes: Wishes, _cancel: CancelToken) -> LoadPlan:
+        room = room_for(self._look(), card=self._profile == "cuda", cards=wishes.cards)
+        plan = plan_checkpoint(self._checkpoint, self._drafter, wishes, room, self._advised)
+        require_room(self._checkpoint, self._drafter, plan, room)
+        return replace(plan, mtp_note=self._trouble) if self._trouble and wishes.mtp else plan
+
+    def learn(self, loaded: LoadedModel) -> None:
+        """What vLLM takes it takes by a share of the card, which tells nothing of the model."""
+
+
+def _drafter(checkpoint: Checkpoint, entry: ModelEntry) -> tuple[Checkpoint | None, str]:
+    """The drafter, or the reason why the model has to do without: it is never refused for it."""
+    if entry.drafter is None:
+        return None, ""
+    try:
+        drafter = read_checkpoint(entry.drafter)
+    except EngineError as error:
+        return None, f"The drafter cannot be used: {error.what} {error.why}"
+    if not pairs(checkpoint, drafter):
+        return None, f"The drafter cannot be used: {drafter.name} was made for another model."
+    return drafter, ""

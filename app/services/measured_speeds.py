@@ -1,0 +1,48 @@
+"""How fast engines were when they were measured on this computer, kept for the comparison."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import asdict
+from pathlib import Path
+
+from app.core.engine_advice import MeasuredSpeed
+from app.services.bench_results import BenchResult
+from app.store.folder import write_whole
+
+_log = logging.getLogger(__name__)
+
+
+class MeasuredSpeeds:
+    """The last figure of each engine, model and number of answers at once.
+
+    A file that cannot be read counts as empty: it is measured anew.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def all(self) -> tuple[MeasuredSpeed, ...]:
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+            return tuple(MeasuredSpeed(**it) for it in found)
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, TypeError) as error:
+            _log.warning("what was measured before cannot be read: %s", error)
+            return ()
+
+    def keep(self, measured: MeasuredSpeed) -> None:
+        """Raises DataFolderReadOnly or DiskFull."""
+        key = (measured.engine, measured.model, measured.at_once)
+        others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
+        kept = [asdict(it) for it in (*others, measured)]
+        write_whole(self._file, json.dumps(kept, indent=1) + "\n")
+
+
+def speed_of(result: BenchResult, model: str) -> MeasuredSpeed:
+    """Of a chat's answer in the quickest mode. model: the same for each engine that has it."""
+    chat = next((it for it in result.kinds if it.kind == "chat"), result.kinds[0])
+    fastest = max(mode.decode_tok_s for mode in chat.modes)
+    return MeasuredSpeed(result.runs_on, model, result.concurrency, fastest)

@@ -1,0 +1,176 @@
+"""The page of the engines: which suits this computer, and looking after each of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.services.window import WindowServices
+from app.ui.engines.advice_card import AdviceCard
+from app.ui.engines.llama_card import LlamaCard
+from app.ui.engines.remote_card import RemoteCard
+from app.ui.engines.vllm_card import VllmCard
+from app.ui.notify import Notifier
+from app.ui.theme import GRID
+from app.ui.widgets.column_page import ColumnPage
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.core.engine_care import EngineState
+    from app.services.engine_list import Device
+
+_WIDTH = 840
+
+
+class EnginesPage(ColumnPage):
+    """back(): to the chat. settings(): to those of the engines. servers(): to their page."""
+
+    back = Signal()
+    settings = Signal()
+    servers = Signal()
+
+    def __init__(
+        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("enginesPage", width=_WIDTH, spacing=2 * GRID, parent=parent)
+        self._engines = services.engines
+        self._servers = services.servers
+        self._settings = services.settings
+        self._models = services.models
+        self._notifier = notifier
+        self._devices: tuple[Device, ...] = ()
+        self._state: EngineState | None = None
+        self.advice = AdviceCard()
+        self.llama = LlamaCard()
+        folder = services.data_folder / "engines" / "vllm"
+        self.vllm = VllmCard(folder, self._engines.system)
+        self.remote = RemoteCard()
+        self.column.addLayout(self._head())
+        for card in (self.advice, self.llama, self.vllm, self.remote):
+            self.column.addWidget(card)
+        self.column.addStretch(1)
+        self._connect()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.look()
+
+    def look(self) -> None:
+        self._engines.look()
+        self._servers.look()
+        self._show_servers()
+
+    def show_vllm(self) -> None:
+        """What it would take to have vLLM here, at once."""
+        self.ensureWidgetVisible(self.vllm)
+        self._engines.check()
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        back = IconButton("back", self.tr("Back to the chat"), "enginesBack")
+        back.clicked.connect(self.back)
+        row.addWidget(back)
+        row.addWidget(Label(self.tr("Engines"), "title"))
+        row.addStretch(1)
+        settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
+        settings.clicked.connect(self.settings)
+        row.addWidget(settings)
+        return row
+
+    def _connect(self) -> None:
+        engines, vllm = self._engines, self.vllm
+        engines.advised.connect(self.advice.show_advice)
+        engines.devices_known.connect(self._show_devices)
+        engines.stood.connect(self._show_state)
+        engines.checked.connect(vllm.show_check)
+        engines.stepped.connect(vllm.show_step)
+        engines.worker_seen.connect(vllm.show_worker)
+        engines.ended.connect(lambda: vllm.show_installing(False))
+        engines.failed.connect(self._failed)
+        self._servers.listed.connect(self._show_servers)
+        self.llama.chosen.connect(self._choose_devices)
+        self.llama.again.connect(lambda: engines.look_at_devices(again=True))
+        vllm.check.connect(engines.check)
+        vllm.install.connect(self._install)
+        vllm.cancel.connect(engines.cancel)
+        vllm.roll_back.connect(self._ask_to_roll_back)
+        vllm.remove.connect(self._ask_to_remove)
+        vllm.worker.look.connect(engines.look_at_worker)
+        vllm.worker.stop.connect(lambda: engines.stop_worker())  # noqa: PLW0108 - takes what then
+        vllm.servers.connect(self.servers)
+        self.remote.servers.connect(self.servers)
+
+    def _show_devices(self, devices: tuple[Device, ...]) -> None:
+        self._devices = devices
+        named = (name.strip() for name in self._settings.current.devices.split(","))
+        self.llama.show_devices(devices, [name for name in named if name])
+
+    def _show_state(self, state: EngineState) -> None:
+        before, self._state = self._state, state
+        if before is not None and before.version != state.version:
+            self._models.look()  # those that only vLLM runs come and go with it
+        self.vllm.show_state(state)
+
+    def _show_servers(self) -> None:
+        self.remote.show_servers([it.name for it in self._servers.profiles()])
+
+    def _choose_devices(self, names: tuple[str, ...]) -> None:
+        try:
+            self._settings.set("devices", ", ".join(names))
+        except UserError as error:
+            self._notifier.error(error)
+
+    def _install(self) -> None:
+        self.vllm.show_installing(True)
+        self._engines.install()
+
+    def _failed(self) -> None:
+        """What it is, is told by who made this page; here all is as before."""
+        self.vllm.show_checking(False)
+        if self._devices:
+            self._show_devices(self._devices)
+
+    def _ask_to_roll_back(self) -> None:
+        if self._state is None or self._state.previous is None:
+            return
+        lines = [
+            self.tr("Go back to vLLM {0}?").format(self._state.previous),
+            self.tr(
+                "Version {0} stays here, so that you can change back. Nothing is downloaded; a "
+                "worker that runs is stopped."
+            ).format(self._state.version),
+        ]
+        answers = [
+            ("keepVllm", self.tr("Leave it")),
+            ("confirmRollBack", self.tr("Roll back")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: self._engines.roll_back() if it == "confirmRollBack" else None,
+        )
+
+    def _ask_to_remove(self) -> None:
+        lines = [
+            self.tr("Remove vLLM?"),
+            self.tr(
+                "Its environment and the version before it go, and a worker that runs is stopped. "
+                "Models and chats stay. To have it again it has to be downloaded again."
+            ),
+        ]
+        answers = [
+            ("keepVllm", self.tr("Keep it")),
+            ("confirmRemove", self.tr("Remove it")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: self._engines.remove() if it == "confirmRemove" else None,
+        )

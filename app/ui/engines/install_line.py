@@ -1,0 +1,86 @@
+"""How far an installation is: which of its steps, how much of that, and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app.ui.language import translated
+from app.ui.motion import show_busy
+from app.ui.theme import GRID
+from app.ui.widgets.elided_label import ElidedLabel
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+
+if TYPE_CHECKING:
+    from app.core.engine_care import Step
+
+
+class InstallLine(QWidget):
+    """cancel(): the user wants it to end."""
+
+    cancel = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("installLine")
+        self._phases = {
+            "look": self.tr("Looking at this computer"),
+            "download": self.tr("Downloading"),
+            "install": self.tr("Installing"),
+            "kernels": self.tr("Preparing the card’s kernels"),
+            "try": self.tr("Trying it with a small model"),
+            "switch": self.tr("Putting it in use"),
+        }
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        self._phase = Label("", "strong", name="installPhase", wrap=True)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("installProgress")
+        self._bar.setAccessibleName(self.tr("How far the installation is"))
+        self._bar.setTextVisible(False)
+        self._words = ElidedLabel("", "small", "installWords")
+        self._cancel = LabelledButton("close", self.tr("Cancel"), "cancelInstall")
+        self._cancel.clicked.connect(self._end)
+        note = Label(
+            self.tr(
+                "You can go on chatting. If Hearth is closed, the rest comes when you install it "
+                "again."
+            ),
+            "small",
+            name="installNote",
+            wrap=True,
+        )
+        row = QHBoxLayout()
+        row.setSpacing(2 * GRID)
+        row.addWidget(note, 1)
+        row.addWidget(self._cancel)
+        for widget in (self._phase, self._bar, self._words):
+            column.addWidget(widget)
+        column.addLayout(row)
+        self.begin()
+
+    def begin(self) -> None:
+        self._phase.setText(self.tr("The installation begins…"))
+        self._words.setText("")
+        show_busy(self._bar)
+        self._cancel.setEnabled(True)
+
+    def show_step(self, step: Step) -> None:
+        number = list(self._phases).index(step.phase) + 1
+        name = self._phases[step.phase]
+        words = self.tr("Step {0} of {1}: {2}").format(number, len(self._phases), name)
+        self._phase.setText(words)
+        self._words.setText(translated(step.words))
+        percent = round(step.share * 100)
+        self._bar.setRange(0, 100)
+        self._bar.setValue(percent)
+        self._bar.setAccessibleDescription(f"{words}, {percent} %")
+
+    def _end(self) -> None:
+        self._cancel.setEnabled(False)
+        self._words.setText(self.tr("It ends as soon as it can…"))
+        self.cancel.emit()

@@ -1,0 +1,110 @@
+"""What an installation takes and touches, before anything starts, and the consent to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.ui.engines.findings import Findings
+from app.ui.format import size
+from app.ui.theme import GRID
+from app.ui.widgets.button_row import ButtonRow
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+
+if TYPE_CHECKING:
+    from app.core.engine_care import Check, EngineState
+
+
+class PriceCard(QWidget):
+    """agreed(): the user wants it installed. again(): what is in the way may have been mended."""
+
+    agreed = Signal()
+    again = Signal()
+
+    def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
+        """folder: all that the installation touches."""
+        super().__init__(parent)
+        self.setObjectName("priceCard")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        self._findings = Findings()
+        column.addWidget(self._findings)
+        self._price = QWidget()
+        grid = QGridLayout(self._price)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        self._facts: dict[str, Label] = {}
+        for row, (name, words) in enumerate(
+            (
+                ("priceDownload", self.tr("Download")),
+                ("priceDisk", self.tr("On the disk")),
+                ("priceTime", self.tr("Time")),
+                ("priceTouched", self.tr("What is touched")),
+            )
+        ):
+            fact = Label("", name=name, wrap=True)
+            grid.addWidget(Label(words, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(fact, row, 1)
+            self._facts[name] = fact
+        self._facts["priceTouched"].setText(
+            self.tr(
+                "Only the folder {0}. Nothing of the system is changed: no driver, no other "
+                "Python, no setting. It can be removed here again."
+            ).format(folder)
+        )
+        column.addWidget(self._price)
+        self._verdict = Label("", "problem", name="priceVerdict", wrap=True)
+        column.addWidget(self._verdict)
+        self._row = self._buttons()
+        column.addWidget(self._row)
+
+    def show_check(self, check: Check, state: EngineState | None) -> None:
+        self._findings.show_check(check)
+        hindrance, price = check.hindrance, check.price
+        self._price.setVisible(price is not None)
+        if price is not None:
+            come = state.unfinished_bytes if state is not None else 0
+            self._facts["priceDownload"].setText(self._download(price.download_bytes, come))
+            self._facts["priceDisk"].setText(
+                self.tr("{0} stay; up to {1} while it is made").format(
+                    size(price.kept_bytes), size(price.disk_bytes)
+                )
+            )
+            self._facts["priceTime"].setText(
+                self.tr("About {0} minutes on a usual line").format(price.minutes)
+            )
+        if hindrance is not None:
+            said = self.tr("It cannot be installed before this is mended.")
+        elif price is None:
+            said = self.tr("There is no build of vLLM for this computer.")
+        else:
+            said = ""
+        self._verdict.setText(said)
+        self._verdict.setVisible(bool(said))
+        self._install.setEnabled(not said)
+        words = self.tr("Download {0} and install").format(
+            size(price.download_bytes) if price is not None else "vLLM"
+        )
+        self._install.redraw("download", words)
+        self._row.arrange()
+
+    def _download(self, wanted: int, come: int) -> str:
+        if come:
+            return self.tr("{0}; {1} have come already").format(size(wanted), size(come))
+        return size(wanted)
+
+    def _buttons(self) -> ButtonRow:
+        self._install = LabelledButton(
+            "download", self.tr("Install"), "installVllm", look="primary", tone="on_accent"
+        )
+        self._install.clicked.connect(self.agreed)
+        again = LabelledButton("again", self.tr("Look again"), "checkVllmAgain")
+        again.clicked.connect(self.again)
+        return ButtonRow(self._install, again)

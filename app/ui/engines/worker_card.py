@@ -1,0 +1,137 @@
+"""The worker that runs: what it does, what it holds in memory, and its log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QWidget
+
+from app.ui.format import size
+from app.ui.language import translated
+from app.ui.theme import GRID
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
+
+if TYPE_CHECKING:
+    from app.services.engine_list import WorkerState
+
+_LOOK_MS = 1000
+_LOG_HEIGHT = 200
+
+
+class WorkerCard(Panel):
+    """look(): it can be seen, and wants to know how the worker is. stop(): end the worker."""
+
+    look = Signal()
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("fold", "workerCard", margins=(2, 1.5, 2, 1.5), parent=parent)
+        self._state: WorkerState | None = None
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        self._running = Picture("play", "good", 18)
+        self._resting = Picture("pause", "muted", 18)
+        self._what = Label("", "strong", name="workerState", wrap=True)
+        self._stop = LabelledButton("stop", self.tr("Stop it"), "stopWorker")
+        self._stop.clicked.connect(self.stop)
+        self._open = LabelledButton("log", self.tr("Log"), "openLog")
+        self._open.setCheckable(True)
+        self._open.toggled.connect(self._turn_log)
+        for picture in (self._running, self._resting):
+            row.addWidget(picture)
+        row.addWidget(self._what, 1)
+        row.addWidget(self._open)
+        row.addWidget(self._stop)
+        self._facts = Label("", "small", name="workerFacts", wrap=True)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("workerProgress")
+        self._bar.setAccessibleName(self.tr("How far vLLM’s start is"))
+        self._bar.setTextVisible(False)
+        self._log = QPlainTextEdit()
+        self._log.setObjectName("workerLog")
+        self._log.setAccessibleName(self.tr("vLLM’s log, its last lines"))
+        self._log.setReadOnly(True)
+        self._log.setTabChangesFocus(True)
+        self._log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._log.setFixedHeight(_LOG_HEIGHT)
+        self._log.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._log.hide()
+        self.box.addLayout(row)
+        for widget in (self._bar, self._facts, self._log):
+            self.box.addWidget(widget)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_LOOK_MS)
+        self._tick.setTimerType(Qt.TimerType.CoarseTimer)
+        self._tick.timeout.connect(self.look)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tick.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+    def show_worker(self, worker: WorkerState) -> None:
+        if worker == self._state:
+            return
+        self._state = worker
+        runs = worker.state != "stopped"
+        self._running.setVisible(runs)
+        self._resting.setVisible(not runs)
+        self._what.setText(self._headline(worker))
+        facts = self._said(worker)
+        self._facts.setText(facts)
+        self._facts.setVisible(bool(facts))
+        self._bar.setVisible(worker.state == "starting")
+        self._bar.setValue(round(worker.share * 100))
+        self._stop.setVisible(runs)
+        self._open.setVisible(bool(worker.log))
+        self._log.setVisible(self._open.isChecked() and bool(worker.log))
+        self._show_log(worker.log)
+
+    def _headline(self, worker: WorkerState) -> str:
+        if worker.state == "starting":
+            words = translated(worker.words) or self.tr("Starting")
+            return self.tr("{0}: {1}").format(worker.model, words) if worker.model else words
+        if worker.state == "ready":
+            return self.tr("Running: {0}").format(worker.model)
+        return self.tr("No model runs on vLLM now")
+
+    def _said(self, worker: WorkerState) -> str:
+        if worker.state == "stopped":
+            return self.tr("It starts with the first message to one of its models.")
+        parts = []
+        if worker.memory_bytes:
+            parts.append(self.tr("Holds {0} of memory.").format(size(worker.memory_bytes)))
+        if worker.state == "ready" and worker.stops_after_s:
+            left = max(0, round((worker.stops_after_s - worker.idle_s) / 60))
+            parts.append(
+                self.tr("Without a message it stops in about {0} minutes.").format(left)
+                if left
+                else self.tr("Without a message it stops within a minute.")
+            )
+        elif worker.state == "ready":
+            parts.append(self.tr("It runs until you stop it or close Hearth."))
+        return " ".join(parts)
+
+    def _turn_log(self, shown: bool) -> None:
+        self._log.setVisible(shown)
+        if shown:
+            bar = self._log.verticalScrollBar()
+            bar.setValue(bar.maximum())
+
+    def _show_log(self, lines: tuple[str, ...]) -> None:
+        """It stays at its end, unless its reader has gone up in it."""
+        text = "\n".join(lines)
+        if text == self._log.toPlainText():
+            return
+        bar = self._log.verticalScrollBar()
+        before, at_end = bar.value(), bar.value() >= bar.maximum()
+        self._log.setPlainText(text)
+        bar.setValue(bar.maximum() if at_end else before)

@@ -1,0 +1,1 @@
+"""The page of other servers whose models answer here."""

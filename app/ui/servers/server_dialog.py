@@ -1,0 +1,213 @@
+"""Takes what is needed to reach a server: tested on wish, then kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.language import in_full
+from app.ui.servers.file_field import FileField
+from app.ui.servers.words import found, models
+from app.ui.theme import GRID
+from app.ui.widgets.label import Label
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.core.servers import ServerFacts, ServerProfile
+
+
+class ServerDialog(QDialog):
+    """test(profile, key), save(profile, key): key None leaves the one that is kept.
+
+    The owner answers with `show_found`, `show_problem` or `accept`.
+    """
+
+    test = Signal(object, object)
+    save = Signal(object, object)
+
+    def __init__(self, profile: ServerProfile | None, parent: QWidget | None = None) -> None:
+        """profile: the one to change; None for a new one."""
+        from app.core.servers import ServerProfile
+
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("serverDialog")
+        title = self.tr("Add a server") if profile is None else self.tr("Change a server")
+        self.setWindowTitle(title)
+        self.setMinimumWidth(520)
+        self._is_new = profile is None
+        self._before = profile or ServerProfile("", "", "", None, None)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
+        column.setSpacing(12)
+        column.addWidget(Label(title, "title"))
+        column.addWidget(
+            Label(
+                self.tr(
+                    "Any server that speaks OpenAI’s language. What you write to its models goes "
+                    "there; each such chat says so."
+                ),
+                wrap=True,
+            )
+        )
+        column.addLayout(self._form())
+        self._result = Label("", name="serverResult", wrap=True, selectable=True)
+        self._result.hide()
+        column.addWidget(self._result)
+        column.addSpacing(GRID)
+        column.addLayout(self._buttons())
+        self._typed()
+        self._name.setFocus()
+        self._grow()
+
+    @property
+    def profile_id(self) -> str:
+        """Of the profile that is changed; "" for a new one."""
+        return self._before.id
+
+    @property
+    def key(self) -> str | None:
+        """What was typed; None leaves the one that is kept, "" forgets it."""
+        return self._key.text().strip() or ("" if self._forget.isChecked() else None)
+
+    def profile(self) -> ServerProfile:
+        return replace(
+            self._before,
+            name=self._name.text().strip(),
+            address=self._address.text().strip(),
+            ca=self._ca.path,
+            certificate=self._certificate.path,
+        )
+
+    def show_found(self, facts: ServerFacts) -> None:
+        lines = [found(facts), *models(facts, 4)]
+        self._say("\n".join(lines), "good")
+        self._wait(False)
+        self._save.setFocus()
+
+    def show_problem(self, error: UserError) -> None:
+        self._say(in_full(error), "problem")
+        self._wait(False)
+
+    def _form(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(GRID)
+        grid.setColumnStretch(1, 1)
+        before = self._before
+        self._name = self._line("serverName", self.tr("Name"), before.name, self.tr("team"))
+        self._address = self._line(
+            "serverAddress", self.tr("Address"), before.address, "https://ai.example.org:8000"
+        )
+        none = self.tr("if it asks for one")
+        kept = self.tr("leave empty to keep the present one")
+        self._key = self._line("serverKey", self.tr("Key"), "", none if self._is_new else kept)
+        self._key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._forget = QCheckBox(self.tr("Forget the present key"))
+        self._forget.setObjectName("forgetServerKey")
+        self._forget.setAccessibleName(self._forget.text())
+        self._forget.setVisible(not self._is_new)
+        self._ca = FileField(
+            "serverCa", self.tr("Own CA"), self.tr("a .pem file, if the system does not know it"),
+            before.ca,
+        )  # fmt: skip
+        self._certificate = FileField(
+            "serverCertificate", self.tr("Client certificate"),
+            self.tr("a .pem file with certificate and key"), before.certificate,
+        )  # fmt: skip
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (self.tr("Name"), self._name),
+            (self.tr("Address"), self._address),
+            (self.tr("Key"), self._key),
+            (self.tr("Own CA"), self._ca),
+            (self.tr("Client certificate"), self._certificate),
+        )
+        row = 0
+        for title, field in fields:
+            grid.addWidget(Label(title, "muted"), row, 0)
+            grid.addWidget(field, row, 1)
+            row += 1
+            if field is self._key:
+                note = self.tr("It is kept in the system’s keyring, and shown to this server only.")
+                grid.addWidget(Label(note, "small", name="serverKeyNote", wrap=True), row, 1)
+                grid.addWidget(self._forget, row + 1, 1)
+                row += 2
+        return grid
+
+    def _line(self, name: str, title: str, text: str, hint: str) -> QLineEdit:
+        line = QLineEdit(text)
+        line.setObjectName(name)
+        line.setAccessibleName(title)
+        line.setPlaceholderText(hint)
+        line.textChanged.connect(self._typed)
+        return line
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        self._cancel = self._button("cancelServer", self.tr("Cancel"))
+        self._cancel.clicked.connect(self.reject)
+        self._test = self._button("testServer", self.tr("Test"))
+        self._test.clicked.connect(self._try)
+        self._save = self._button("saveServer", self.tr("Save"))
+        self._save.setProperty("look", "primary")
+        self._save.setDefault(True)
+        self._save.clicked.connect(self._keep)
+        row.addWidget(self._test)
+        row.addStretch(1)
+        row.addWidget(self._cancel)
+        row.addWidget(self._save)
+        return row
+
+    def _button(self, name: str, text: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.setAutoDefault(False)
+        return button
+
+    def _typed(self) -> None:
+        whole = bool(self._name.text().strip() and self._address.text().strip())
+        for button in (self._test, self._save):
+            button.setEnabled(whole)
+
+    def _try(self) -> None:
+        self._wait(True)
+        self._say(self.tr("Asking the server what it is…"), "muted")
+        self.test.emit(self.profile(), self.key)
+
+    def _keep(self) -> None:
+        self._wait(True)
+        self.save.emit(self.profile(), self.key)
+
+    def _wait(self, waits: bool) -> None:
+        for button in (self._test, self._save):
+            button.setEnabled(not waits)
+
+    def _say(self, text: str, look: str) -> None:
+        self._result.setProperty("look", look)
+        self._result.style().unpolish(self._result)
+        self._result.style().polish(self._result)
+        self._result.setText(text)
+        self._result.show()
+        self._grow()
+
+    def _grow(self) -> None:
+        """So high that all of it can be seen."""
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+            needed = layout.totalHeightForWidth(self.width())
+            self.resize(self.width(), max(self.height(), needed))

@@ -1,0 +1,189 @@
+"""The page of other servers: which there are, adding and testing one, choosing its models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.services.window import WindowServices
+from app.ui.language import translated
+from app.ui.notify import Notifier
+from app.ui.servers.server_dialog import ServerDialog
+from app.ui.servers.server_row import ServerRow
+from app.ui.theme import GRID
+from app.ui.widgets.column_page import ColumnPage
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.core.servers import ServerFacts, ServerProfile
+
+
+class ServersPage(ColumnPage):
+    """back(): to the chat. use(model id): that is to answer. current: the id of the one in use."""
+
+    back = Signal()
+    use = Signal(str)
+
+    def __init__(
+        self,
+        services: WindowServices,
+        notifier: Notifier,
+        current: Callable[[], str],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("serversPage", spacing=2 * GRID, parent=parent)
+        self._servers = services.servers
+        self._models = services.models
+        self._notifier = notifier
+        self._current = current
+        self._rows: dict[str, ServerRow] = {}
+        self._dialog: ServerDialog | None = None
+        self.column.addLayout(self._head())
+        self._none = self._empty_part()
+        self.column.addWidget(self._none)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(2 * GRID)
+        self.column.addLayout(self._list)
+        self.column.addStretch(1)
+        servers = self._servers
+        servers.listed.connect(self._listed)
+        servers.tested.connect(self._tested)
+        servers.refused.connect(self._refused)
+        servers.saved.connect(self._saved)
+        servers.failed.connect(notifier.error)
+        servers.crashed.connect(notifier.error)
+        self._models.listed.connect(self.show_servers)
+        self.show_servers()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._servers.look()
+        self.show_servers()
+
+    def add(self) -> None:
+        self._open(None)
+
+    def show_servers(self) -> None:
+        """As they are known now."""
+        profiles, current = self._servers.profiles(), self._current()
+        entries = [it for it in self._models.list() if it.engine == "remote"]
+        empty(self._list)
+        self._rows = {}
+        for number, profile in enumerate(profiles, start=1):
+            own = [it for it in entries if it.server == profile.id]
+            row = ServerRow(number, profile, self._servers.where(profile), own, current)
+            row.test.connect(lambda it=profile: self._servers.test(it))
+            row.change.connect(lambda it=profile: self._open(it))
+            row.remove.connect(lambda it=profile: self._ask_to_remove(it))
+            row.use.connect(self.use)
+            self._list.addWidget(row)
+            self._rows[profile.id] = row
+        self._none.setVisible(not profiles)
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        back = IconButton("back", self.tr("Back to the chat"), "serversBack")
+        back.clicked.connect(self.back)
+        row.addWidget(back)
+        row.addWidget(Label(self.tr("Servers"), "title"))
+        row.addStretch(1)
+        add = LabelledButton("plus", self.tr("Add a server…"), "addServer")
+        add.clicked.connect(self.add)
+        row.addWidget(add)
+        return row
+
+    def _empty_part(self) -> QWidget:
+        part = Panel("card", "noServers", margins=(3, 3, 3, 3), spacing=1.5)
+        part.box.addWidget(Picture("server", "accent_text", 32))
+        part.box.addWidget(Label(self.tr("Let another computer answer"), "title", wrap=True))
+        part.box.addWidget(
+            Label(
+                self.tr(
+                    "A vLLM of your team, an Ollama in the next room, a gateway of your company: "
+                    "add its address, and its models are in the menu above a chat. Its chats say "
+                    "at the message box that text leaves this computer."
+                ),
+                name="noServersWords",
+                wrap=True,
+            )
+        )
+        add = LabelledButton(
+            "plus", self.tr("Add a server…"), "addFirstServer", look="primary", tone="on_accent"
+        )
+        add.clicked.connect(self.add)
+        part.box.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
+        return part
+
+    def _open(self, profile: ServerProfile | None) -> None:
+        dialog = ServerDialog(profile, self.window())
+        dialog.test.connect(self._servers.test)
+        dialog.save.connect(self._servers.save)
+        dialog.finished.connect(self._closed)
+        self._dialog = dialog
+        dialog.open()
+
+    def _closed(self) -> None:
+        self._dialog = None
+
+    def _asks(self, profile_id: str) -> ServerDialog | None:
+        """The dialog, if it is open for this profile: what was asked for was asked there."""
+        dialog = self._dialog
+        return dialog if dialog is not None and dialog.profile_id == profile_id else None
+
+    def _tested(self, profile_id: str, facts: ServerFacts) -> None:
+        dialog = self._asks(profile_id)
+        if dialog is not None:
+            dialog.show_found(facts)
+        elif profile_id in self._rows:
+            self._rows[profile_id].show_found(facts)
+        self._models.look()
+
+    def _refused(self, profile_id: str, error: UserError) -> None:
+        dialog = self._asks(profile_id)
+        if dialog is not None:
+            dialog.show_problem(error)
+        elif profile_id in self._rows:
+            self._rows[profile_id].show_problem(error)
+        else:
+            self._notifier.error(error)
+
+    def _saved(self, profile_id: str, kept: ServerProfile, warning: str) -> None:
+        dialog = self._asks(profile_id)
+        if dialog is not None:
+            dialog.accept()
+        said = self.tr("{0} is kept.").format(kept.name)
+        self._notifier.say(f"{said} {translated(warning)}".strip())
+        self._servers.test(kept)
+
+    def _listed(self) -> None:
+        self.show_servers()
+        self._models.look()
+
+    def _ask_to_remove(self, profile: ServerProfile) -> None:
+        lines = [
+            self.tr("Remove {0}?").format(profile.name),
+            self.tr(
+                "Its key is forgotten and its models leave the list. Chats with them stay, and can "
+                "go on with another model."
+            ),
+        ]
+        answers = [
+            ("keepServer", self.tr("Keep it")),
+            ("confirmRemoveServer", self.tr("Remove it")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: self._servers.remove(profile) if it == "confirmRemoveServer" else None,
+        )

@@ -1,0 +1,50 @@
+"""What a server was found to be, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app.ui.format import figure
+
+if TYPE_CHECKING:
+    from app.core.servers import ServerFacts
+
+_tr = QCoreApplication.translate
+_KINDS = {
+    "vllm": "vLLM",
+    "llama-server": "llama-server",
+    "lmstudio": "LM Studio",
+    "ollama": "Ollama",
+    "sglang": "SGLang",
+}
+
+
+def found(facts: ServerFacts) -> str:
+    """One line: what it is, how many models it has, and whether it drafts ahead."""
+    kind = _KINDS.get(facts.kind) or _tr("servers", "A server that speaks OpenAI’s language")
+    parts = [f"{kind} {facts.version or ''}".strip()]
+    count = len(facts.models)
+    if count == 1:
+        parts.append(_tr("servers", "one model"))
+    else:
+        parts.append(_tr("servers", "{0} models").format(count))
+    if facts.mtp is not None:
+        on = _tr("servers", "MTP is on there")
+        parts.append(on if facts.mtp else _tr("servers", "MTP is off there"))
+    return " · ".join(parts)
+
+
+def models(facts: ServerFacts, most: int = 8) -> list[str]:
+    """A line for each model; after `most` of them, how many more."""
+    lines = []
+    for model in facts.models[:most]:
+        if model.context:
+            words = _tr("servers", "{0}, context of {1} tokens")
+            lines.append(words.format(model.id, figure(model.context)))
+        else:
+            lines.append(model.id)
+    if len(facts.models) > most:
+        lines.append(_tr("servers", "and {0} more").format(len(facts.models) - most))
+    return lines

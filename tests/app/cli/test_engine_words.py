@@ -1,0 +1,132 @@
+"""--engine and what there is of engines, in the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.core.models import STARTER_CHECKPOINT
+from app.wiring_vllm import Vllm
+from tests.app.cli.conftest import Hearth
+from tests.app.services.test_switching import ScriptedWorker
+from tests.engines.checkpoint_files import DRAFTER, TARGET
+from tests.support.openai_server import OpenAiServer
+from tests.support.scripted import ScriptedEngine
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> ScriptedWorker:
+    """As if vLLM was installed, with a scripted worker in its place."""
+    from engines.vllm.provision.home import Installed
+
+    worker = ScriptedWorker(("From", " vLLM"))
+    monkeypatch.setattr(Vllm, "installed", lambda _: Installed("0.33.0", "cpu", Path("/nowhere")))
+    monkeypatch.setattr(Vllm, "make", lambda _: worker)
+    return worker
+
+
+def test_the_same_model_on_vllm(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    worker: ScriptedWorker,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert hearth("ask", "Hello", "--engine", "vllm", "--json") == 0
+    value: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (value["engine"], value["model"]) == ("vllm", STARTER_CHECKPOINT)
+    assert (worker.plans[0].model, worker.plans[0].drafter) == (TARGET, DRAFTER)
+    assert engine.plans == []
+
+
+def test_without_vllm_it_says_what_would_help(
+    hearth: Hearth, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (("ask", "Hello"), ("chat",), ("bench",)):
+        assert hearth(*words, "--engine", "vllm") == 1
+        assert "hearth engines install vllm" in capsys.readouterr().err
+    assert engine.plans == []
+
+
+def test_a_depth_for_this_answer_and_mtp_off(hearth: Hearth, worker: ScriptedWorker) -> None:
+    assert hearth("ask", "Hello", "--engine", "vllm", "--depth", "5") == 0
+    assert hearth("ask", "Hello", "--engine", "vllm", "--mtp", "off") == 0
+    assert [it.draft_max for it in worker.plans] == [5, 0]
+
+
+def test_the_engine_that_the_settings_prefer(
+    hearth: Hearth, worker: ScriptedWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hearth("engines", "use", "vllm") == 0
+    assert hearth("ask", "Hello") == 0
+    assert capsys.readouterr().out.endswith("From vLLM\n")
+    assert hearth("ask", "Hello", "--engine", "llamacpp") == 0
+    assert capsys.readouterr().out.endswith("Hello there\n")
+
+
+def test_a_chat_goes_on_with_another_engine(
+    hearth: Hearth,
+    worker: ScriptedWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = iter(["Hello", "/engine", "/engine vllm", "Again", "/engine remote"])
+
+    def typed(_: str) -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("builtins.input", typed)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    assert hearth("chat") == 0
+    shown = capsys.readouterr()
+    assert "is answered by llama.cpp" in shown.out
+    assert "answers, by vLLM" in shown.out
+    assert shown.out.index("Hello there") < shown.out.index("From vLLM")
+    assert "No server that is known offers this model" in shown.err
+    assert [it.text for it in worker.requests[0].messages][-3:] == [
+        "Hello", "Hello there", "Again",
+    ]  # fmt: skip
+
+
+def test_a_server_answers_under_its_name(
+    hearth: Hearth, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAiServer("vllm", context=512) as server:
+        assert hearth("servers", "add", "team", server.address) == 0
+        assert hearth("servers", "test", "team") == 0
+        capsys.readouterr()
+        assert hearth("models", "list", "--json") == 0
+        listed = {it["id"]: it for it in json.loads(capsys.readouterr().out)}
+        assert (listed["team:tiny"]["engine"], listed["team:tiny"]["source"]) == (
+            "remote",
+            "server",
+        )
+        assert hearth("ask", "Hello", "--model", "team:tiny", "--json") == 0
+        value = json.loads(capsys.readouterr().out)
+        assert (value["engine"], value["model"]) == ("remote", "team:tiny")
+        assert value["text"]
+        assert hearth("engines", "list", "--json") == 0
+        rows = {it["name"]: it for it in json.loads(capsys.readouterr().out)}
+        assert (rows["remote"]["available"], rows["remote"]["about"]) == (True, "1 server")
+    assert engine.plans == []
+
+
+def test_bench_measures_an_engine_that_starts_again_for_mtp(
+    hearth: Hearth, worker: ScriptedWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.says = {"mtp_switch": "restart"}
+    words = ("bench", "--engine", "vllm", "--rounds", "1", "--tokens", "2", "--json")
+    assert hearth(*words) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["runs_on"] == "vllm"
+    assert [mode["mode"] for mode in value["kinds"][0]["modes"]] == ["off", "on"]
+    assert [it.draft_max for it in worker.plans] == [0, 2]
+    assert hearth("recommend", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["engine"]["rows"]
+    assert rows[0]["measured"]
+    assert rows[0]["topic"] == "starter, one user"

@@ -1,0 +1,68 @@
+"""`hearth hardware`: the devices with what is known of them, and what can be done about one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import wiring
+from app.services.device_care import DeviceCare
+from engines.hardware import NativeDevice
+from engines.llamacpp.trial import Trials
+from tests.app.cli.conftest import Hearth
+
+PROCESSOR = NativeDevice("CPU", "A processor", "CPU", "cpu", 1, 1)
+CARD = NativeDevice("Vulkan0", "A card", "Vulkan", "gpu", 8 << 30, 7 << 30, "0000:01:00.0")
+
+
+@pytest.fixture
+def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A card whose trial ends with another text than the processor's."""
+    said = json.dumps({"expected": "a", "text": "b", "gap": None})
+    command = (sys.executable, "-c", f"print({said!r})")
+    trials = Trials(tmp_path, tmp_path / "model.gguf", command)
+    care = DeviceCare(lambda: (PROCESSOR, CARD), trials)
+    monkeypatch.setattr(wiring, "device_care", lambda *_: care)
+
+
+def devices(hearth: Hearth, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert hearth("hardware", "--json", *words) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert {gpu["device"] for gpu in value["gpus"] if gpu["backend"]} == {"Vulkan0"}
+    return {device["name"]: device for device in value["devices"]}
+
+
+@pytest.mark.usefixtures("says")
+def test_a_device_with_its_memory_and_what_is_known_of_it(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = devices(hearth, capsys)
+    assert set(found) == {"CPU", "Vulkan0"}
+    assert (found["CPU"]["ok"], found["CPU"]["backend"]) == (True, "CPU")
+    card = found["Vulkan0"]
+    assert (card["tried"], card["ok"], card["why_not"]) == (False, False, "")
+    assert (card["total_bytes"], card["free_bytes"]) == (8 << 30, 7 << 30)
+
+
+@pytest.mark.usefixtures("says")
+def test_one_is_tried_again_and_one_is_switched_off(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = devices(hearth, capsys, "--try", "Vulkan0")["Vulkan0"]
+    assert (tried["tried"], tried["ok"], tried["state"]) == (True, False, "broken")
+    assert "computes wrongly" in tried["why_not"]
+    assert hearth("hardware") == 0
+    assert "computes wrongly" in capsys.readouterr().out
+    off = devices(hearth, capsys, "--off", "Vulkan0")["Vulkan0"]
+    assert (off["state"], off["why_not"]) == ("off", "It was switched off by hand.")
+
+
+@pytest.mark.usefixtures("says")
+def test_a_device_that_is_not_there(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hearth("hardware", "--try", "CUDA3") == 1
+    assert "no graphics device “CUDA3”" in capsys.readouterr().err
+    assert hearth("hardware", "--try", "a", "--off", "b") == 2

@@ -1,0 +1,107 @@
+"""`hearth servers`, with servers on this computer."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from engines.openai.values import ServerKind
+from tests.app.cli.conftest import Hearth
+from tests.support.openai_server import OpenAiServer
+
+KEY = "sk-abcdef"
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_server_is_added_tested_listed_and_removed(
+    hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch, data_dir: Path
+) -> None:
+    monkeypatch.setenv("HEARTH_KEY_TEAM", KEY)
+    with OpenAiServer(api_key=KEY, context=4096) as server:
+        assert hearth("servers", "add", "team", f"{server.address}/v1", "--json") == 0
+        added = json.loads(capsys.readouterr().out)
+        assert (added["name"], added["address"], added["key"]) == (
+            "team",
+            server.address,
+            "environment",
+        )
+        assert added["leaves_computer"] is False
+        assert hearth("servers", "test", "team") == 0
+        said = capsys.readouterr().out
+        assert said == "team: vLLM 0.32.0; tiny (context 4,096); MTP is off\n"
+        assert hearth("servers", "list", "--json") == 0
+        (listed,) = json.loads(capsys.readouterr().out)
+        assert listed["kind"] == "vllm"
+        assert listed["models"] == [{"id": "tiny", "context": 4096}]
+    assert KEY.encode() not in b"".join(
+        it.read_bytes() for it in data_dir.rglob("*") if it.is_file()
+    )
+    assert hearth("servers", "rm", "team") == 0
+    assert hearth("servers", "list") == 0
+    assert "No servers yet" in capsys.readouterr().out
+
+
+def test_a_key_without_a_keyring_is_told(
+    hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    assert hearth("servers", "add", "team", "http://192.0.2.7:8000", "--key-stdin") == 0
+    told = capsys.readouterr().err
+    assert "HEARTH_KEY_TEAM" in told
+    assert "without encryption" in told
+
+
+def test_a_second_add_changes_it(hearth: Hearth, capsys: Captured) -> None:
+    for port in ("8000", "8001"):
+        assert hearth("servers", "add", "team", f"127.0.0.1:{port}") == 0
+    capsys.readouterr()
+    assert hearth("servers", "list", "--json") == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert listed["address"] == "http://127.0.0.1:8001"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("test", "nobody"), "server_not_found"),
+        (("add", "a:b", "http://127.0.0.1:1"), "server_invalid"),
+        (("add", "team", "ftp://box"), "address_invalid"),
+        (("add", "team", "https://box", "--ca", "no-such.pem"), "certificate_refused"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    hearth: Hearth, capsys: Captured, words: tuple[str, ...], code: str
+) -> None:
+    assert hearth("servers", *words, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == code
+
+
+def test_a_server_that_is_down_and_one_far_away(hearth: Hearth, capsys: Captured) -> None:
+    with OpenAiServer() as server:
+        pass
+    hearth("servers", "add", "down", server.address)
+    hearth("servers", "add", "far", "http://192.0.2.7")
+    capsys.readouterr()
+    assert hearth("servers", "test", "down", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "server_unreachable"
+    assert hearth("servers", "test", "far", "--offline", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "offline"
+
+
+@pytest.mark.parametrize("kind", ["vllm", "openai"])
+def test_a_question_goes_to_a_server(hearth: Hearth, capsys: Captured, kind: ServerKind) -> None:
+    with OpenAiServer(kind, context=4096) as server:
+        assert hearth("servers", "add", "team", server.address) == 0
+        assert hearth("servers", "test", "team") == 0
+        capsys.readouterr()
+        assert hearth("ask", "What is Hearth?", "--model", "team:tiny", "--json") == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said["engine"] == "remote"
+        assert said["text"]
+        assert said["usage"]["context"] == (4096 if kind == "vllm" else 0)
+        assert server.chats()[0]["messages"][-1]["content"] == "What is Hearth?"
+        assert hearth("ask", "Go on", "--model", "team:gone", "--json") == 1
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == "model_not_found"

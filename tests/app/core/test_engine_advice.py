@@ -1,0 +1,65 @@
+"""Which engine suits described computers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.counterparts import Card
+from app.core.engine_advice import Advice, MeasuredSpeed, Situation, advise
+
+BIG = Card("RTX 4090", 8.9, 25_700_000_000)
+SMALL = Card("RTX 3070", 8.6, 8_500_000_000)
+OLD = Card("GTX 1080 Ti", 6.1, 11_800_000_000)
+LINUX = Situation("linux", (BIG,), vllm="installed")
+
+
+@pytest.mark.parametrize(
+    ("it", "word"),
+    [
+        (Situation("macos"), "macOS"),
+        (Situation("linux"), "no NVIDIA card"),
+        (Situation("linux", (SMALL,)), "less than 16 GB"),
+        (Situation("linux", (OLD,)), "too old"),
+        (replace(LINUX, vllm="impossible", why_not="The driver is too old."), "driver"),
+        (LINUX, "One user"),
+    ],
+)
+def test_llama_unless_something_speaks_for_vllm(it: Situation, word: str) -> None:
+    found = advise(it)
+    assert found.engine == "llamacpp"
+    assert word in found.sentence
+
+
+def test_many_chats_on_a_card_with_room() -> None:
+    found = advise(replace(LINUX, chats_at_once=8))
+    assert found.engine == "vllm"
+    assert "8 chats at once" in found.sentence
+    assert advise(replace(LINUX, cards=(SMALL,), chats_at_once=8)).engine == "llamacpp"
+
+
+def test_what_was_measured_here_counts_more_than_what_others_report() -> None:
+    speeds = (MeasuredSpeed("llamacpp", "Gemma", 1, 40.0), MeasuredSpeed("vllm", "Gemma", 1, 60.0))
+    found = advise(replace(LINUX, measured=speeds))
+    assert found.engine == "vllm"
+    assert "1.5 times" in found.sentence
+    assert (found.rows[0].llamacpp, found.rows[0].vllm) == (
+        "40 tokens a second",
+        "60 tokens a second",
+    )
+    assert found.rows[0].measured
+    slower = (speeds[0], replace(speeds[1], tokens_per_s=41.0))
+    assert advise(replace(LINUX, measured=slower)).engine == "llamacpp"
+
+
+def test_what_was_not_measured_says_so() -> None:
+    found = advise(replace(LINUX, measured=(MeasuredSpeed("llamacpp", "Gemma", 1, 40.0),)))
+    assert found.rows[0].vllm == "not measured"
+
+
+def test_the_comparison_is_there_always() -> None:
+    found: Advice = advise(Situation("windows"))
+    topics = [row.topic for row in found.rows]
+    assert {"One user", "Portability", "Memory"} <= set(topics)
+    assert any("users at once" in topic for topic in topics)

@@ -1,0 +1,175 @@
+"""Servers: kept, looked at and lent, over the gate; with a keyring and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import keyring
+import pytest
+
+from app.core.errors import CertificateRefused, Offline, ServerUnknown, TokenMalformed
+from app.core.network import Connection
+from app.core.servers import ServerProfile
+from app.net import Gate
+from app.services.servers import Servers
+from app.store.db import Database
+from app.store.secrets import Secrets
+from app.store.servers import ServerStore
+from engines.cancel import CancelToken
+from engines.errors import ServerRefused
+from engines.remote.engine import RemoteEngine
+from engines.types import LoadPlan
+from tests.app.store.test_secrets import Ring
+from tests.engines.asking import answer, ask
+from tests.support.certificates import make_certificates
+from tests.support.openai_server import OpenAiServer
+
+KEY = "sk-abcdef"
+
+
+@dataclass
+class Place:
+    """Where a test's servers are kept. offline: whether Hearth is."""
+
+    servers: Servers
+    ledger: list[Connection]
+    secrets: Secrets
+    offline: bool = False
+
+
+@pytest.fixture
+def ring() -> Iterator[Ring]:
+    before = keyring.get_keyring()
+    ring = Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    ledger: list[Connection] = []
+    database = Database(tmp_path / "hearth.db")
+    gate = Gate(ledger.append, lambda: made.offline)
+    secrets = Secrets()
+    made = Place(Servers(ServerStore(database), secrets, gate), ledger, secrets)
+    yield made
+    gate.close()
+    database.close()
+
+
+def new(address: str, **more: Path) -> ServerProfile:
+    return ServerProfile("", "team", address, **more)
+
+
+def ask_at(place: Place, profile: ServerProfile, question: str = "What is Hearth?") -> str:
+    engine = RemoteEngine(place.servers.lend)
+    plan = LoadPlan(Path("tiny"), 512, 1, 1, server=profile.id, served="tiny")
+    engine.load(plan, lambda _: None, CancelToken())
+    try:
+        return answer(engine, ask(question))
+    finally:
+        engine.close()
+
+
+def test_a_server_is_kept_tested_asked_and_forgotten(place: Place, ring: Ring) -> None:
+    with OpenAiServer(api_key=KEY) as server:
+        profile = place.servers.save(new(f"{server.address}/v1"), KEY)
+        assert list(ring.held.values()) == [KEY]
+        facts = place.servers.test(profile)
+        assert (facts.kind, facts.version, facts.models[0].id) == ("vllm", "0.32.0", "tiny")
+        assert place.servers.facts(profile.id) == facts
+        assert ask_at(place, profile)
+    assert {it.purpose for it in place.ledger} == {"look at a server", "ask a server"}
+    assert all(it.host == "127.0.0.1" for it in place.ledger)
+    place.servers.remove(profile.id)
+    assert not ring.held
+    with pytest.raises(ServerUnknown):
+        place.servers.lend(profile.id)
+
+
+def test_without_a_keyring_a_key_lasts_for_the_run(place: Place) -> None:
+    with OpenAiServer(api_key=KEY) as server:
+        profile = place.servers.save(new(server.address), KEY)
+        status = place.servers.key_status(profile)
+        assert (status.present, status.place) == (True, "memory")
+        assert place.servers.test(profile).kind == "vllm"
+        place.servers.save(profile, "")
+        with pytest.raises(ServerRefused):
+            place.servers.test(profile)
+
+
+def test_a_key_may_come_from_the_environment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEARTH_KEY_TEAM", KEY)
+    with OpenAiServer(api_key=KEY) as server:
+        profile = place.servers.save(new(server.address), None)
+        assert place.servers.key_status(profile).place == "environment"
+        assert place.servers.test(profile).models
+
+
+def test_a_server_is_tested_before_it_is_kept(place: Place) -> None:
+    with OpenAiServer(api_key=KEY) as server:
+        assert place.servers.test(new(server.address), KEY).models
+        with pytest.raises(ServerRefused):
+            place.servers.test(new(server.address), "sk-wrong")
+    assert not place.servers.list()
+
+
+def test_a_key_is_one_word(place: Place) -> None:
+    with pytest.raises(TokenMalformed):
+        place.servers.save(new("http://127.0.0.1:1"), "two words")
+    assert not place.servers.list()
+
+
+def test_offline_asks_nobody_but_this_computer(place: Place) -> None:
+    place.offline = True
+    with pytest.raises(Offline):
+        place.servers.test(new("http://192.0.2.7:8000"))
+    assert [it.result for it in place.ledger] == ["refused"]
+    with OpenAiServer() as server:
+        assert place.servers.test(new(server.address)).models
+
+
+def test_own_certificates_are_trusted_and_shown(place: Place, tmp_path: Path) -> None:
+    made = make_certificates(tmp_path, asks_for_client=True)
+    with OpenAiServer(tls=made.server) as server:
+        for profile in (new(server.address), new(server.address, ca=made.ca)):
+            with pytest.raises(Exception, match=r"certificate|encrypted|broke off"):
+                place.servers.test(profile)
+        both = new(server.address, ca=made.ca, certificate=made.client)
+        assert place.servers.test(both).kind == "vllm"
+
+
+def test_a_file_that_is_no_certificate_is_refused(place: Place, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.pem"
+    wrong.write_text("no certificate", encoding="utf-8")
+    for profile in (
+        new("https://127.0.0.1:1", ca=wrong),
+        new("https://127.0.0.1:1", certificate=wrong),
+        new("https://127.0.0.1:1", ca=tmp_path / "missing.pem"),
+    ):
+        with pytest.raises(CertificateRefused):
+            place.servers.save(profile, None)
+
+
+def test_the_key_does_not_follow_a_redirect(place: Place) -> None:
+    with OpenAiServer(api_key=KEY) as server, OpenAiServer() as other:
+        from tests.support.openai_server import Reply
+
+        server.script("/v1/models", Reply(b"", 307, headers={"Location": other.address}))
+        with pytest.raises(Exception, match="another address"):
+            place.servers.test(new(server.address), KEY)
+        assert not other.asked
+
+
+Find = Callable[[str], ServerProfile]
+
+
+def test_a_server_is_found_by_its_name(place: Place) -> None:
+    profile = place.servers.save(new("127.0.0.1:8000"), None)
+    assert place.servers.find("TEAM") == profile
+    assert profile.address == "http://127.0.0.1:8000"
+    changed = place.servers.save(replace(profile, name="Others"), None)
+    assert place.servers.list() == (changed,)

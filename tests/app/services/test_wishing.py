@@ -1,0 +1,74 @@
+"""What the settings make of a load, on each engine only what it can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.core.errors import SettingsInvalid
+from app.core.settings import Settings
+from app.services.wishing import adapters_named, wishes_of
+from engines.planner import Wishes
+from engines.types import EngineName
+
+SET: dict[str, Any] = {
+    "context": 2048, "threads": 3, "gpu_layers": 5, "kv_type": "q8_0", "devices": "CUDA0, CUDA1,",
+    "experts_in_ram": 4, "vllm_parallel": 8, "vllm_memory": 50, "vllm_cards": 2, "vllm_nodes": 3,
+    "vllm_depth": 3, "vllm_adapters": "law = /adapters/law\n\nverse=/v",
+}  # fmt: skip
+
+
+def settings(**values: Any) -> Settings:
+    made = Settings()
+    for name, value in values.items():
+        made = made.changed(name, value)
+    return made
+
+
+def test_for_llama() -> None:
+    found = wishes_of(settings(**SET))
+    assert (found.context, found.threads, found.gpu_layers, found.kv_type) == (2048, 3, 5, "q8_0")
+    assert (found.devices, found.experts_in_ram) == (("CUDA0", "CUDA1"), 4)
+    assert (found.parallel, found.cards, found.adapters) == (1, 1, ())
+
+
+def test_for_vllm() -> None:
+    found = wishes_of(settings(**SET), "vllm")
+    assert (found.context, found.kv_type, found.parallel) == (2048, "q8_0", 8)
+    assert (found.memory_share, found.cards, found.nodes, found.depth) == (0.5, 2, 3, 3)
+    assert [(it.name, it.path) for it in found.adapters] == [
+        ("law", Path("/adapters/law").absolute()),
+        ("verse", Path("/v").absolute()),
+    ]
+    assert (found.threads, found.gpu_layers, found.devices) == (None, None, ())
+
+
+def test_what_is_left_open_is_left_to_the_plan() -> None:
+    found = wishes_of(settings(), "vllm")
+    assert (found.context, found.memory_share, found.depth) == (None, None, None)
+    assert wishes_of(settings(), "vllm", depth=5).depth == 5
+
+
+@pytest.mark.parametrize(
+    ("engine", "other"),
+    [("llamacpp", {"vllm_parallel": 9}), ("vllm", {"threads": 9}), ("remote", {"threads": 9})],
+)
+def test_what_belongs_to_another_engine_loads_nothing_anew(
+    engine: EngineName, other: dict[str, Any]
+) -> None:
+    assert wishes_of(settings(), engine) == wishes_of(settings(**other), engine)
+
+
+def test_mtp_is_settled_at_the_start_of_vllm_and_for_each_answer_of_llama() -> None:
+    assert not wishes_of(settings(mtp="off"), "vllm").mtp
+    assert wishes_of(settings(mtp="on"), "vllm").mtp
+    assert wishes_of(settings(mtp="off")).mtp
+    assert wishes_of(settings(context=1024), "remote") == Wishes(context=1024)
+
+
+@pytest.mark.parametrize("text", ["law", "= /a", "law =", "a = /b\na = /c"])
+def test_a_line_that_names_no_adapter_is_refused(text: str) -> None:
+    with pytest.raises(SettingsInvalid):
+        adapters_named(text)

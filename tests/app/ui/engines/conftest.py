@@ -1,0 +1,57 @@
+"""The real window, with engines and servers that say what a test tells them to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app import wiring_visits
+from app.core.servers import ServedModel, ServerFacts, ServerProfile
+from app.services.engine_list import EngineList
+from app.services.server_list import ServerList
+from app.services.settings import SettingsService
+from app.services.tasks import Tasks
+from app.services.window import Makers
+from app.wiring import Core
+from tests.support.scripted_engines import ScriptedCare, ScriptedSeams, ScriptedServers
+
+TEAM = ServerProfile("id-team", "team", "https://ai.example.org:8000")
+NEAR = ServerProfile("id-near", "near", "http://127.0.0.1:11434")
+FACTS = ServerFacts(
+    "vllm", "0.33.0", (ServedModel("qwen3-32b", 32_768), ServedModel("gemma-4", None)), True, True
+)
+
+
+@pytest.fixture
+def care() -> ScriptedCare:
+    return ScriptedCare()
+
+
+@pytest.fixture
+def seams() -> ScriptedSeams:
+    return ScriptedSeams()
+
+
+@pytest.fixture
+def servers() -> ScriptedServers:
+    return ScriptedServers([TEAM, NEAR], {TEAM.address: FACTS})
+
+
+@pytest.fixture(autouse=True)
+def _scripted(
+    monkeypatch: pytest.MonkeyPatch,
+    care: ScriptedCare,
+    seams: ScriptedSeams,
+    servers: ScriptedServers,
+) -> None:
+    made = wiring_visits.makers
+
+    def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
+        return replace(
+            made(core, settings, tasks),
+            engines=lambda hush: EngineList(care, seams, hush, tasks),
+            servers=lambda: ServerList(servers, tasks),
+        )
+
+    monkeypatch.setattr(wiring_visits, "makers", makers)

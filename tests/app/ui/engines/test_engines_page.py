@@ -1,0 +1,223 @@
+"""The page of the engines: what suits, the devices, vLLM installed and looked after."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QProgressBar, QPushButton, QWidget
+
+from app.core.engine_advice import MeasuredSpeed, Situation, advise
+from app.core.engine_care import EngineState
+from app.services.engine_list import Device, WorkerState
+from app.ui.widgets.switch import Switch
+from tests.app.ui.conftest import Ui
+from tests.app.ui.test_accessibility import reached_by_tab, to_reach
+from tests.app.ui.test_window import nameless
+from tests.support.scripted_engines import (
+    IN_THE_WAY,
+    OFFERED,
+    WELL,
+    ScriptedCare,
+    ScriptedSeams,
+)
+
+CARD = Device("CUDA0", "RTX 4090 (CUDA)", 24_000_000_000, 21_000_000_000, "works")
+OLD = Device(
+    "Vulkan1", "Old card (Vulkan)", 4_000_000_000, 3_900_000_000, "refused",
+    "Its text was not the processor's.",
+)  # fmt: skip
+NEW = Device("CUDA1", "RTX 4070 (CUDA)", 12_000_000_000, 11_000_000_000, "untried")
+
+
+def text(ui: Ui, name: str) -> str:
+    return ui.find(QLabel, name).text()
+
+
+def all_words(root: QWidget) -> list[str]:
+    return [it.text() for it in root.findChildren(QLabel)]
+
+
+def test_what_suits_is_said_with_what_was_measured_here(ui: Ui, seams: ScriptedSeams) -> None:
+    speeds = (
+        MeasuredSpeed("llamacpp", "Gemma 4 E4B", 1, 92.0),
+        MeasuredSpeed("vllm", "Gemma 4 E4B", 1, 61.0),
+    )
+    seams.advice = advise(Situation("linux", measured=speeds))
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: text(ui, "suits") == "llama.cpp suits this computer")
+    assert "no NVIDIA card" in text(ui, "suitsWhy")
+    words = all_words(ui.window.engines.advice)
+    assert "Gemma 4 E4B, one user (measured here)" in words
+    assert "92 tokens a second" in words
+    assert nameless(ui.window) == []
+    ui.click("enginesBack")
+    assert not ui.has("enginesPage")
+
+
+def test_devices_are_chosen_and_the_last_one_stays(ui: Ui, seams: ScriptedSeams) -> None:
+    seams.found = (CARD, OLD, NEW)
+    ui.press("Ctrl+Shift+G")
+    first, old = ui.find(Switch, "useDevice1"), ui.find(Switch, "useDevice2")
+    new = ui.find(Switch, "useDevice3")
+    assert (first.isChecked(), old.isChecked(), old.isEnabled(), new.isChecked()) == (
+        True, False, False, True,
+    )  # fmt: skip
+    assert text(ui, "deviceState1").endswith("24 GB of memory, 21 GB of it free now.")
+    new.setFocus()
+    QTest.keyClick(new, Qt.Key.Key_Space)
+    assert ui.core.settings.read().devices == "CUDA0"
+    assert not first.isEnabled()
+    QTest.keyClick(new, Qt.Key.Key_Space)
+    assert ui.core.settings.read().devices == ""
+
+
+def test_a_refused_device_says_why_and_is_tried_again(ui: Ui, seams: ScriptedSeams) -> None:
+    seams.found = (OLD,)
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: ui.has("tryDevices"))
+    assert "Its text was not the processor's." in all_words(ui.window.engines.llama)
+    ui.click("tryDevices")
+    ui.qtbot.waitUntil(lambda: not ui.has("tryDevices"))
+    assert seams.did == ["try again"]
+    assert ui.find(Switch, "useDevice1").isChecked()
+
+
+def test_the_price_is_said_before_anything_starts(ui: Ui, care: ScriptedCare) -> None:
+    ui.press("Ctrl+Shift+G")
+    ui.click("checkVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    assert care.did == ["check cuda"]
+    assert text(ui, "priceDownload") == "5.1 GB"
+    assert text(ui, "priceDisk") == "9.8 GB stay; up to 24 GB while it is made"
+    assert "25 minutes" in text(ui, "priceTime")
+    assert str(ui.services.data_folder / "engines" / "vllm") in text(ui, "priceTouched")
+    button = ui.find(QPushButton, "installVllm")
+    assert (button.isEnabled(), button.text()) == (True, "Download 5.1 GB and install")
+
+
+def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, care: ScriptedCare) -> None:
+    care.findings = (WELL, IN_THE_WAY)
+    ui.press("Ctrl+Shift+G")
+    ui.click("checkVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    assert not ui.find(QPushButton, "installVllm").isEnabled()
+    assert "before this is mended" in text(ui, "priceVerdict")
+    assert IN_THE_WAY.do in all_words(ui.window.engines.vllm)
+    care.findings = (WELL,)
+    ui.click("checkVllmAgain")
+    ui.qtbot.waitUntil(lambda: ui.find(QPushButton, "installVllm").isEnabled())
+
+
+def test_an_installation_tells_its_steps_and_ends_installed(ui: Ui, care: ScriptedCare) -> None:
+    ui.press("Ctrl+Shift+G")
+    ui.click("checkVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    ui.click("installVllm")
+    ui.qtbot.waitUntil(lambda: text(ui, "installPhase") == "Step 2 of 6: Downloading")
+    assert ui.find(QProgressBar, "installProgress").value() == 40
+    assert text(ui, "installWords") == "torch 2.9.1: 350 of 870 MB."
+    ui.click("enginesBack")
+    ui.ask("Hi")
+    ui.press("Ctrl+Shift+G")
+    assert ui.has("installLine")
+    care.hold.set()
+    ui.qtbot.waitUntil(lambda: ui.has("vllmVersion"))
+    assert text(ui, "vllmVersion") == f"Version {OFFERED}, for NVIDIA cards"
+    assert care.did == ["check cuda", "install cuda"]
+
+
+def test_an_installation_is_cancelled(ui: Ui, care: ScriptedCare) -> None:
+    ui.press("Ctrl+Shift+G")
+    ui.click("checkVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    ui.click("installVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installLine"))
+    ui.click("cancelInstall")
+    ui.qtbot.waitUntil(lambda: ui.has("checkVllm"))
+    assert care.now.version is None
+    assert not ui.has("toastText")
+
+
+def test_it_is_rolled_back_and_removed_after_a_question(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+) -> None:
+    care.now = EngineState("0.33.0", "cuda", "0.32.0", "0.34.0", kept_bytes=9_800_000_000)
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: ui.has("rollBackVllm"))
+    assert ui.find(QPushButton, "updateVllm").text() == "Update to 0.34.0"
+    ui.click("rollBackVllm")
+    ui.click("keepVllm")
+    assert care.did == []
+    ui.click("rollBackVllm")
+    ui.click("confirmRollBack")
+    ui.qtbot.waitUntil(lambda: text(ui, "vllmVersion") == "Version 0.32.0, for NVIDIA cards")
+    ui.click("removeVllm")
+    ui.click("confirmRemove")
+    ui.qtbot.waitUntil(lambda: ui.has("checkVllm"))
+    assert care.did == ["rollback", "remove"]
+    assert seams.did == ["stop worker", "stop worker"]
+
+
+def test_the_worker_is_seen_with_its_log_and_stopped(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+) -> None:
+    care.now = EngineState("0.33.0", "cuda", None, "0.33.0")
+    seams.runs = WorkerState("starting", words="Loading the weights", share=0.5, log=("INFO one",))
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Loading the weights")
+    assert ui.find(QProgressBar, "workerProgress").value() == 50
+    assert not ui.has("workerLog")
+    ui.click("openLog")
+    assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one"
+    seams.runs = WorkerState(
+        "ready", "Gemma 4 E4B", memory_bytes=11_000_000_000, idle_s=300, stops_after_s=1800,
+        log=("INFO one", "INFO two"),
+    )  # fmt: skip
+    ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Running: Gemma 4 E4B")
+    assert text(ui, "workerFacts") == (
+        "Holds 11 GB of memory. Without a message it stops in about 25 minutes."
+    )
+    assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one\nINFO two"
+    ui.click("stopWorker")
+    ui.qtbot.waitUntil(lambda: not ui.has("stopWorker"))
+    assert seams.did == ["stop worker"]
+
+
+@pytest.mark.parametrize(
+    ("system", "words", "can_look"),
+    [("macos", "does not run on macOS", False), ("windows", "inside WSL2", True)],
+)
+def test_where_vllm_cannot_run_the_page_says_so(
+    ui: Ui, seams: ScriptedSeams, system: str, words: str, can_look: bool
+) -> None:
+    seams.system = system  # type: ignore[assignment]
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: words in text(ui, "vllmWords"))
+    ui.qtbot.wait(50)
+    assert ui.has("checkVllm") is can_look
+    ui.click("vllmServers")
+    assert ui.has("serversPage")
+
+
+def test_the_settings_lead_to_the_page(ui: Ui) -> None:
+    ui.window.show_settings("engine")
+    ui.click("way-engines")
+    assert ui.has("enginesPage")
+    assert not ui.has("settingsDialog")
+    ui.click("enginesSettings")
+    assert ui.has("settingsDialog")
+
+
+@pytest.mark.parametrize("keys", ["Ctrl+Shift+G", "Ctrl+Shift+Y"])
+def test_tab_reaches_every_control(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams, keys: str
+) -> None:
+    care.now = EngineState("0.33.0", "cuda", "0.32.0", "0.34.0")
+    seams.found = (CARD, OLD, NEW)
+    seams.runs = WorkerState("ready", "Gemma 4 E4B", log=("INFO one",))
+    ui.press(keys)
+    ui.qtbot.wait(200)
+    reached = reached_by_tab(ui, ui.window)
+    missed = [it.objectName() for it in to_reach(ui.window) if it not in reached]
+    assert [name for name in missed if not name.startswith("mtp-")] == []

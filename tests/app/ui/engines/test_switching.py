@@ -1,0 +1,200 @@
+"""The same model on another engine, a restart for MTP, and failures with a button that helps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton
+
+from app.core.counterparts import Counterpart
+from app.core.engine_care import EngineState
+from app.core.models import ModelEntry
+from engines.errors import Action, EngineFailed
+from tests.app.ui.conftest import Ui, part
+from tests.support.scripted_engines import ScriptedCare, ScriptedSeams
+
+CHECKPOINT = ModelEntry("gemma-vllm", "Gemma 4 E4B it", Path(), engine="vllm", source="hub")
+FETCHED = Counterpart("vllm", "Gemma 4 E4B it", "FP8", None, "google/g-fp8", 3_400_000_000)
+
+
+@pytest.fixture
+def listed(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ui.services.models.list()
+    monkeypatch.setattr(ui.services.models, "list", lambda: [*before, CHECKPOINT])
+    ui.window.show_models()
+
+
+def menu(ui: Ui) -> QMenu:
+    found = part(ui.window, QMenu, "modelChoices")
+    if not found.isVisible():
+        found.popup(ui.window.mapToGlobal(ui.window.rect().center()))
+    return found
+
+
+def action(ui: Ui, name: str) -> QAction:
+    ui.qtbot.waitUntil(lambda: any(it.objectName() == name for it in menu(ui).actions()))
+    return next(it for it in menu(ui).actions() if it.objectName() == name)
+
+
+def press(ui: Ui, name: str) -> None:
+    found = action(ui, name)
+    shown = menu(ui)
+    shown.setActiveAction(found)
+    QTest.keyClick(shown, Qt.Key.Key_Return)
+
+
+def mode(ui: Ui) -> str:
+    return ui.page.mtp.mode
+
+
+@pytest.mark.usefixtures("listed")
+def test_models_are_grouped_by_engine(ui: Ui) -> None:
+    words = [it.text() for it in menu(ui).actions()]
+    assert words.index("llama.cpp") < words.index("Starter guide") < words.index("vLLM")
+    assert words.index("vLLM") < words.index("Gemma 4 E4B it")
+    menu(ui).close()
+
+
+def test_of_one_engine_alone_there_is_no_heading(ui: Ui) -> None:
+    assert "llama.cpp" not in [it.text() for it in menu(ui).actions()]
+    menu(ui).close()
+
+
+@pytest.mark.usefixtures("listed")
+def test_a_counterpart_that_is_here_is_used(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+) -> None:
+    care.now = EngineState("0.33.0", "cuda", None, "0.33.0")
+    seams.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
+    ui.ask("Hi")
+    chat = ui.page.chat_id
+    assert action(ui, "elsewhere-vllm").text() == "Same model on vLLM"
+    press(ui, "elsewhere-vllm")
+    assert ui.services.chat_settings.model(chat) == CHECKPOINT.id
+    assert ui.page.chat_id == chat
+    assert ui.texts == ["Hi", "Hello there"]
+
+
+def test_one_that_has_to_be_fetched_says_its_price_and_asks(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+) -> None:
+    care.now = EngineState("0.33.0", "cuda", None, "0.33.0")
+    seams.others = (FETCHED,)
+    assert action(ui, "elsewhere-vllm").text() == "Same model on vLLM, FP8 (3.4 GB to download)"
+    press(ui, "elsewhere-vllm")
+    assert "3.4 GB come from google/g-fp8" in ui.find(QLabel, "line2").text()
+    ui.click("fetch")
+    ui.qtbot.waitUntil(lambda: seams.did == ["fetch google/g-fp8"])
+
+
+def test_without_vllm_the_way_leads_to_its_page(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+) -> None:
+    seams.others = (FETCHED,)
+    press(ui, "elsewhere-vllm")
+    ui.click("seeEngines")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    assert care.did == ["check cuda"]
+
+
+def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
+    ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
+    ui.ask("Hi")
+    ui.click("mtp-off")
+    assert "about 84 s" in ui.find(QLabel, "line2").text()
+    assert part(ui.window, QPushButton, "mtp-auto").isChecked()
+    ui.click("keepMtp")
+    assert mode(ui) == "auto"
+    ui.click("mtp-off")
+    ui.click("restartForMtp")
+    assert mode(ui) == "off"
+    line = part(ui.window, QLabel, "mtpLine")
+    assert line.text() == "With the next message the engine starts again: about 84 s."
+    ui.click("mtp-on")
+    assert not ui.has("messageDialog")
+    assert mode(ui) == "on"
+    assert "starts again" not in line.text()
+
+
+def test_between_auto_and_on_nothing_starts_again(ui: Ui) -> None:
+    ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
+    ui.ask("Hi")
+    ui.click("mtp-on")
+    assert not ui.has("messageDialog")
+    assert mode(ui) == "on"
+
+
+def test_what_differs_is_among_the_facts(ui: Ui) -> None:
+    ui.engine.says = {"notes": ("min_p does not work with drafts.", "The context is shorter.")}
+    ui.ask("Hi")
+    ui.press("Ctrl+N")
+    ui.window.open_chat(ui.core.chats.chats()[0].id)
+    ui.page.answers.do("facts")
+    card = ui.find(QLabel, "factsTitle").window()
+    words = [it.text() for it in card.findChildren(QLabel)]
+    assert "What differs here" in words
+    assert "min_p does not work with drafts. The context is shorter." in words
+    card.close()
+
+
+def fail(ui: Ui, action: Action | None) -> None:
+    ui.engine.pieces = ()
+    ui.engine.error = EngineFailed("vLLM did not start.", "It is too large.", "Help.", action)
+    ui.ask("Hi")
+    ui.engine.pieces, ui.engine.error = ("Now it works.",), None
+
+
+def test_a_failure_offers_the_context_that_fits(ui: Ui) -> None:
+    fail(ui, Action("shorter_context", 1_024))
+    button = ui.find(QPushButton, "fixFailure")
+    assert button.text() == "Use a context of 1,024 tokens"
+    ui.click("fixFailure")
+    ui.wait_for_text("Now it works.")
+    assert ui.engine.plans[-1].context == 1_024
+    assert ui.services.chat_settings.own(ui.page.chat_id).settings == {"context": 1_024}
+
+
+@pytest.mark.parametrize(
+    ("kind", "did"), [("stop_worker", "stop worker"), ("free_memory", "free memory")]
+)
+def test_a_failure_frees_memory_and_asks_again(
+    ui: Ui, seams: ScriptedSeams, kind: str, did: str
+) -> None:
+    fail(ui, Action(kind))  # type: ignore[arg-type]
+    ui.click("fixFailure")
+    ui.wait_for_text("Now it works.")
+    assert seams.did == [did]
+
+
+def test_a_failure_leads_to_the_settings_or_the_installation(ui: Ui) -> None:
+    fail(ui, Action("open_settings", "vllm_memory"))
+    ui.click("fixFailure")
+    assert ui.has("settingsDialog")
+    ui.find(QPushButton, "way-engines").window().close()
+    ui.window.new_chat()
+    fail(ui, Action("install", "vllm"))
+    assert ui.find(QPushButton, "fixFailure").text() == "See what it takes to install it"
+    ui.click("fixFailure")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+
+
+def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:
+    fail(ui, None)
+    assert not ui.has("fixFailure")
+    assert ui.has("tryAgain")
+
+
+def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(ui.core.answers), "doing", lambda _: "Loading the weights")
+    ui.engine.pieces = ()
+    ui.ask("Hi")
+    generation = ui.services.generation
+    seen: list[str] = []
+    generation.loading.connect(lambda *_: seen.append(generation.doing()))
+    ui.services.settings.set("context", 2048)
+    ui.ask("And now?")
+    assert "Loading the weights" in seen

@@ -1,0 +1,60 @@
+"""The window with a server that speaks OpenAI's protocol, through all of the real services."""
+
+from __future__ import annotations
+
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+
+from tests.app.ui.conftest import Ui
+from tests.support.openai_server import OpenAiServer
+
+
+def text(ui: Ui, name: str) -> str:
+    return ui.find(QLabel, name).text()
+
+
+def add(ui: Ui, name: str, address: str) -> None:
+    ui.press("Ctrl+Shift+Y")
+    ui.click("addServer")
+    for field, words in (("serverName", name), ("serverAddress", address)):
+        line = ui.find(QLineEdit, field)
+        line.setFocus()
+        QTest.keyClicks(line, words)
+
+
+def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
+    ui.services.settings.set("auto_titles", False)
+    with OpenAiServer("vllm") as server:
+        add(ui, "team", server.address)
+        ui.click("testServer")
+        ui.qtbot.waitUntil(lambda: "vLLM" in text(ui, "serverResult"))
+        ui.click("saveServer")
+        ui.qtbot.waitUntil(lambda: ui.has("server1"))
+        ui.qtbot.waitUntil(lambda: any(it.engine == "remote" for it in ui.window.chooser.entries()))
+        chosen = next(it for it in ui.window.chooser.entries() if it.engine == "remote")
+        ui.click(f"use-{chosen.id}")
+        assert text(ui, "engineBadgeWhat") == "Another program answers"
+        assert not ui.find(QWidget, "mtp").isEnabled()
+        ui.ask("Hi")
+        assert len(server.chats()) == 1
+        assert server.chats()[0]["messages"][-1]["content"] == "Hi"
+        assert ui.texts[0] == "Hi"
+        assert ui.texts[1]
+        assert ui.engine.requests == []
+        ui.press("Ctrl+M")
+        here = ui.window.models
+        ui.qtbot.waitUntil(lambda: bool(here.findChildren(QLabel, "modelName")))
+        names = [it.text() for it in here.findChildren(QLabel, "modelName")]
+        assert "Starter guide" in names
+        assert chosen.name not in names
+
+
+def test_offline_another_computer_is_refused_with_the_reason(ui: Ui) -> None:
+    add(ui, "far", "https://ai.example.org")
+    ui.click("saveServer")
+    ui.services.settings.set("offline", True)
+    ui.qtbot.waitUntil(lambda: ui.has("testServer1"))
+    ui.qtbot.wait(100)
+    ui.click("testServer1")
+    ui.qtbot.waitUntil(lambda: "Hearth is offline." in text(ui, "serverFound1"))
+    assert text(ui, "serverPlace1") == "Text leaves this computer"

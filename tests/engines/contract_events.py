@@ -1,0 +1,138 @@
+"""What every engine does with cancels, errors, reasoning, tools and letters; see `contract`."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from engines.base import Engine
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+from engines.types import ChatRequest, Done, Event, ReasoningDelta, TextDelta, ToolCall
+from tests.engines.asking import answer, ask, done_of, run, text_of
+
+
+class EventContract:
+    """Part of `EngineContract`, which has the fixture `loaded`."""
+
+    cancel_s = 1.0
+    """Seconds within which a cancel ends an answer."""
+
+    @pytest.fixture
+    def foreign(self) -> tuple[ChatRequest, str] | None:
+        """A request, and its answer, of letters that take several bytes each."""
+        return None
+
+    @pytest.fixture
+    def reasoned(self) -> ChatRequest | None:
+        """A request to which the loaded model reasons before it answers."""
+        return None
+
+    @pytest.fixture
+    def tooled(self) -> ChatRequest | None:
+        """A request to which the loaded model asks for the tool that it is offered."""
+        return None
+
+    @pytest.fixture
+    def broken(self, loaded: Engine) -> Callable[[], None] | None:
+        """Makes the answer that is being written fail."""
+        return None
+
+    @pytest.fixture
+    def at_work(self, loaded: Engine) -> Callable[[], bool]:
+        """Whether whatever computes is still computing an answer."""
+        return lambda: False
+
+    def test_a_cancel_ends_the_work_within_a_second(
+        self, loaded: Engine, at_work: Callable[[], bool]
+    ) -> None:
+        cancel = CancelToken()
+        seen: list[Event] = []
+        begun = threading.Event()
+
+        def write() -> None:
+            for event in loaded.chat(ask("What is Hearth?", max_tokens=None), cancel):
+                seen.append(event)
+                if isinstance(event, TextDelta):
+                    begun.set()
+                    wait_a_moment()
+
+        # However quick the engine is, it is in the middle of its answer when the cancel comes.
+        def wait_a_moment() -> None:
+            while not cancel.cancelled:
+                time.sleep(0.001)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert begun.wait(60)
+        cancel.cancel()
+        writer.join(self.cancel_s)
+        assert not writer.is_alive()
+        assert done_of(seen).finish_reason == "cancelled"
+        ends = time.monotonic() + self.cancel_s
+        while at_work() and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert not at_work(), "whatever computes goes on for nobody"
+
+    def test_letters_of_several_bytes_stay_whole(
+        self, loaded: Engine, foreign: tuple[ChatRequest, str] | None
+    ) -> None:
+        if foreign is None:
+            pytest.skip("nothing makes this model write such letters")
+        request, expected = foreign
+        events = run(loaded, request)
+        assert text_of(events) == expected
+        deltas = [event.text for event in events if isinstance(event, TextDelta)]
+        assert len(deltas) > 1, "it comes in pieces"
+        assert not any("\ufffd" in text for text in deltas)
+
+    def test_reasoning_comes_apart_from_the_answer(
+        self, loaded: Engine, reasoned: ChatRequest | None
+    ) -> None:
+        if reasoned is None:
+            pytest.skip("this model does not reason")
+        events = run(loaded, reasoned)
+        kinds = [type(event) for event in events if isinstance(event, ReasoningDelta | TextDelta)]
+        assert ReasoningDelta in kinds
+        assert kinds == sorted(kinds, key=lambda kind: kind is TextDelta), "it comes before"
+        assert "<think>" not in text_of(events)
+        assert 0 < done_of(events).usage.reasoning_tokens <= done_of(events).usage.completion_tokens
+
+    def test_a_tool_that_is_offered_can_be_asked_for(
+        self, loaded: Engine, tooled: ChatRequest | None
+    ) -> None:
+        if tooled is None:
+            pytest.skip("this model asks for no tools")
+        events = run(loaded, tooled)
+        calls = [event for event in events if isinstance(event, ToolCall)]
+        assert [call.name for call in calls] == [tooled.tools[0].name]
+        assert isinstance(json.loads(calls[0].arguments), dict)
+        assert done_of(events).finish_reason == "tool"
+
+    def test_an_error_in_the_middle_leaves_what_was_written(
+        self, loaded: Engine, broken: Callable[[], None] | None
+    ) -> None:
+        if broken is None:
+            pytest.skip("nothing can break this engine from outside")
+        expected = answer(loaded, ask("What is Hearth?", max_tokens=None))
+        seen: list[Event] = []
+
+        def write() -> None:
+            for event in loaded.chat(ask("What is Hearth?", max_tokens=None), CancelToken()):
+                seen.append(event)
+                if isinstance(event, TextDelta) and len(seen) < 4:
+                    broken()
+
+        with pytest.raises(EngineError) as caught:
+            write()
+        assert text_of(seen), "it failed in the middle"
+        assert expected.startswith(text_of(seen))
+        assert not any(isinstance(event, Done) for event in seen)
+        assert caught.value.what
+        assert caught.value.why
+        assert caught.value.do
+        assert answer(loaded, ask("What is Hearth?", max_tokens=None)) == expected
