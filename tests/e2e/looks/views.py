@@ -45,6 +45,8 @@ IN_README: Final = {
     "dark-palette": ("palette", View("dark", False, WIDE)),
     "light-assistants": ("assistants", View("light", False, WIDE)),
     "dark-context": ("context", View("dark", False, WIDE)),
+    "light-engines": ("engines", View("light", False, WIDE)),
+    "dark-server": ("badge", View("dark", False, WIDE)),
     "dark-narrow": ("chat", View("dark", False, NARROW)),
 }
 """File names, and what is seen in them."""
