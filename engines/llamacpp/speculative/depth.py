@@ -10,12 +10,12 @@ of low confidence, and how many drafts to check once their making is spent. All 
 at, since the cost curve is not convex.
 
 What Auto must never do is lose. It therefore plays with *credit*: a little for each answer, one
-per cent of the tokens, and what drafting has won, of which the next answer gets a part. A depth is
-open only if the credit covers what it loses on a poor day, halfway between what is expected and no
-draft kept. While no depth pays, the drafter is watched: one token is drafted now and then and only
-compared with the one that the model draws. Such a shadow costs d instead of a whole check. It comes
-at once while the text is unknown, every d / 1 % steps later, and again at once after one that was
-right. What prompt lookup proposes costs nothing to watch.
+per cent of the tokens, and what drafting has won in the same answer. A depth is open only if the
+credit covers what it loses on a poor day, halfway between what is expected and no draft kept. While
+no depth pays, the drafter is watched: one token is drafted now and then and only compared with the
+one that the model draws. Such a shadow costs d instead of a whole check. It comes at once while the
+text is unknown, every d / 1 % steps later, and again at once after one that was right. What prompt
+lookup proposes costs nothing to watch.
 
 One step: `plan`, `more` after each token of the model's own drafter, `verify`, `learn`.
 """
@@ -30,8 +30,7 @@ from engines.llamacpp.speculative.costs import Costs
 from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
-_START = 1.0  # least credit, in plain steps, at the beginning of an answer
-_CARRIED = 2.0  # most of what was won that the next answer may play with
+_START = 1.0  # credit at the beginning of an answer, in plain steps, whatever the last one won
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
 _SAVED = 2.0  # how far the allowance adds up
 _WON = 12.0  # how far what was won adds up
@@ -73,7 +72,6 @@ class DepthPolicy:
         self._plans = [Plan(self._kind, k) for k in range(self._limit + 1)]
         self._pace = (1.0, 1.0)
         self._best = 0.0
-        self._credit = _START
         self._checked_last = 0
         self.new_answer()
 
@@ -81,7 +79,7 @@ class DepthPolicy:
         """Begin an answer. depth: drafts at each step, where it is not to be chosen."""
         self._least = 1 if mode == "on" else 0
         self._fixed = min(depth, self._limit) if depth is not None else 0
-        self._credit = max(_START, min(self._credit, _CARRIED))
+        self._credit = _START
         self._idle = 0
         self._since_plain = 0
         self._hit = False
