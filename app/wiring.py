@@ -21,6 +21,7 @@ from app.net import Gate
 from app.opening import MB, FirstServices, Opened, first_services, open_data
 from app.services.answers import Answers
 from app.services.bench import Bench
+from app.services.bench_many import ManyBench
 from app.services.chat_layers import ChatLayers
 from app.services.collection.collection import Collection
 from app.services.collection.folders import folders_named
@@ -130,6 +131,7 @@ class Core:
     fitting: Fitting
     answers: Answers
     bench: Bench
+    many: ManyBench
     states: StateFolder
     stays_offline: bool
     gate: Gate
@@ -278,6 +280,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
             prefer=choice.preferred,
         ),
         bench=Bench(runtime, runtime.check_mtp),
+        many=ManyBench(runtime),
         states=states,
         stays_offline=offline,
         gate=gate,

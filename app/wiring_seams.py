@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from app.core.counterparts import best
+from app.core.counterparts import shown
 from app.core.errors import FileNotOnHub
 from app.core.hub_names import hub_name
 from app.core.wanted import wanted_checkpoint
@@ -53,10 +53,10 @@ class EngineSeams:
         return self._core.choice.advise()
 
     def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
-        """One for each other engine at most: what is here, or the first that suits."""
+        """One for each other engine at most: what is here, what suits, or why nothing does."""
         engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
         found = (self._core.choice.counterparts(entry, it) for it in engines if it != entry.engine)
-        return tuple(it for it in map(best, found) if it is not None)
+        return tuple(it for it in map(shown, found) if it is not None)
 
     def fetch(self, other: Counterpart) -> None:
         """All that it is made of, with its drafter's. Raises AppError."""

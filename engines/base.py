@@ -16,7 +16,7 @@ class Engine(Protocol):
     """Loads one model at a time and answers with it.
 
     An engine is used by one thread at a time; only `CancelToken.cancel` and `measure` come from
-    others.
+    others, and as many `chat` as `LoadedModel.answers_at_once` says.
 
     Example::
 

@@ -27,6 +27,9 @@ ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Checkpoints that draft for another one, by their model_type, and for which they do."""
 
+HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
+"""How configurations say that a model has layers of its own that predict tokens ahead."""
+
 INDEX: Final = "model.safetensors.index.json"
 CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
 """How architectures are called that write text."""
@@ -38,7 +41,6 @@ _DTYPES: Final[Mapping[str, Precision]] = {
     "bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "half": "fp16",
 }  # fmt: skip
 _MOST_HEADER: Final = 100 << 20
-_HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers")
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             f"The system says: {error.strerror or error}.",
             "Check the folder's permissions.",
         ) from error
-    except ValueError as error:
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise _damaged(folder, f"Its files contradict themselves: {error}.") from error
     if missing := missing_in(_index(folder), files):
         raise _damaged(folder, f"{missing} is not in the folder.")
@@ -208,7 +210,6 @@ def _checkpoint(
     text = config.get("text_config") or config
     model_type = str(config.get("model_type", ""))
     heads = int(text.get("num_attention_heads") or 0)
-    template = folder / "chat_template.jinja"
     assistant = model_type in ASSISTANTS
     return Checkpoint(
         path=folder,
@@ -229,7 +230,7 @@ def _checkpoint(
         mtp="drafter" if assistant else "embedded" if _has_head(text, tensors) else "none",
         backbone=int(config.get("backbone_hidden_size") or 0),
         vision="vision_config" in config,
-        chat_template=_template(folder) if not template.exists() else template.read_text("utf-8"),
+        chat_template=read_chat_template(folder),
     )
 
 
@@ -240,10 +241,20 @@ def _name(folder: Path) -> str:
     return folder.name
 
 
-def _template(folder: Path) -> str | None:
-    """Where older checkpoints keep it."""
-    place = folder / "tokenizer_config.json"
-    found = json.loads(place.read_text("utf-8")).get("chat_template") if place.exists() else None
+def read_chat_template(folder: Path) -> str | None:
+    """None where there is none, or none that can be read: vLLM says so when it starts."""
+    try:
+        return (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        pass  # older checkpoints have it in the tokeniser's configuration
+    try:
+        config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    found = config.get("chat_template") if isinstance(config, dict) else None
+    if isinstance(found, list):
+        named = (it for it in found if isinstance(it, dict) and it.get("name") == "default")
+        found = next((it.get("template") for it in named), None)
     return found if isinstance(found, str) else None
 
 
@@ -279,7 +290,7 @@ def _kv(text: Mapping[str, Any], assistant: bool) -> Iterator[KvLayer]:
 
 def _has_head(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> bool:
     """Whether there is a head that predicts tokens ahead, and its tensors are here as well."""
-    if not any(int(text.get(name) or 0) for name in _HEADS):
+    if not any(int(text.get(name) or 0) for name in HEADS):
         return False
     extra = f".layers.{int(text.get('num_hidden_layers') or 0)}."
     return any(name.startswith("mtp.") or ".mtp" in name or extra in name for name in tensors)

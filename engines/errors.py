@@ -16,6 +16,7 @@
           +-- ContextFull        context_full          the conversation does not fit as a whole
           +-- TemplateFailed     template              the chat template refuses these messages
           +-- GrammarInvalid     grammar               the answer's grammar cannot be read
+          +-- AdapterUnknown     adapter               no LoRA adapter of that name is loaded
           +-- DrafterMismatch    drafter               the drafter belongs to another model
           +-- MtpUnavailable     mtp                   nothing can draft for this model
           +-- ModelRefused       model_refused         the file ended the process that tried it
@@ -121,6 +122,10 @@ class TemplateFailed(EngineError):
 
 class GrammarInvalid(EngineError):
     code = "grammar"
+
+
+class AdapterUnknown(EngineError):
+    code = "adapter"
 
 
 class DrafterMismatch(EngineError):

@@ -96,6 +96,7 @@ class ChatRequest:
     thinking_budget: tokens after which its reasoning is ended; None sets no limit.
     overflow: what to do where the messages do not fit the context.
     tools: what the model may ask for; asking ends its answer with the reason "tool".
+    adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
     """
 
     messages: tuple[Message, ...]
@@ -110,6 +111,7 @@ class ChatRequest:
     effort: str | None = None
     overflow: Overflow = "leave_out"
     tools: tuple[Tool, ...] = ()
+    adapter: str | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,7 @@ class LoadedModel:
     mtp_switch: what it takes to change MTP: nothing ("request"), a new start of the engine
     ("restart"), or somebody else's doing ("server"). restart_s: how long the last start took, in
     seconds. notes: what of the plan this engine does otherwise, one sentence each.
+    answers_at_once: how many requests it answers side by side.
     Of a server that does not tell, parameters and size_bytes are 0 and context is 0.
     """
 
@@ -206,6 +209,7 @@ class LoadedModel:
     mtp_switch: MtpSwitch = "request"
     restart_s: float = 0.0
     notes: tuple[str, ...] = ()
+    answers_at_once: int = 1
 
 
 @dataclass(frozen=True)
@@ -335,13 +339,17 @@ class MtpCheck:
 
 @dataclass(frozen=True)
 class Done:
-    """The last event of every answer that did not raise."""
+    """The last event of every answer that did not raise.
+
+    notes: what of the request the engine did otherwise, one sentence each.
+    """
 
     finish_reason: FinishReason
     usage: Usage
     timing: Timing
     mtp: MtpReport
     seed: int
+    notes: tuple[str, ...] = ()
 
 
 Event = PromptReady | TextDelta | ReasoningDelta | WasReasoning | ToolCall | MtpReport | Done

@@ -54,6 +54,7 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
         thinking=args.think,
         thinking_budget=args.think_budget,
         effort=args.effort,
+        adapter=args.adapter,
         under=layers_of(core, args.assistant),
     )
 

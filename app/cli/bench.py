@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from app.cli.ask import on_engine
+from app.cli.bench_many import measure_many
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
 from app.cli.parser import Usage
@@ -28,11 +29,11 @@ _EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
 
 def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
-    if args.concurrency != "1":
+    if args.check_mtp and args.concurrency != (1,):
         raise Usage(
-            f"{args.concurrency} answers at once cannot be measured.",
-            "Hearth measures one answer at a time.",
-            "Leave out --concurrency, or set it to 1.",
+            "--check-mtp and --concurrency contradict each other.",
+            "The check compares one answer's tokens with another's, and measures no speed.",
+            "Leave out one of the two.",
         )
     settings = core.settings.read()
     called = on_engine(core, args.model, args.engine, args.model)
@@ -41,6 +42,10 @@ def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
     if args.check_mtp:
         tokens = args.tokens or _TOKENS_COMPARED
         return _compare(core, entry, settings, tokens, out)
+    if args.concurrency != (1,):
+        settings = settings if args.mtp is None else replace(settings, mtp=args.mtp)
+        tokens = args.tokens or _TOKENS
+        return measure_many(core, entry, settings, args.concurrency, tokens, args.rounds, out)
     modes: tuple[MtpMode, ...] = _EVERY if args.mtp is None else ("off", args.mtp)
     modes = tuple(dict.fromkeys(modes))
     return _measure(core, entry, settings, modes, args.tokens or _TOKENS, args.rounds, out)

@@ -124,7 +124,10 @@ class Conversation:
     def _engine(self, name: str) -> None:
         """The chat, its branches and its settings stay; the model is the counterpart."""
         entry = self.core.library.find(self.model or self._stored() or self._settings().model)
-        if name not in NAMES:
+        if name and name not in NAMES:
+            self.out.note(f"The engine can be {', '.join(NAMES)}; not {name}.")
+            return
+        if not name:
             print(f"{entry.name} is answered by {NAMES[entry.engine]}.")
             return
         other = self.core.choice.on(entry, name)
@@ -210,6 +213,7 @@ def chat_as_asked(core: Core, args: argparse.Namespace, out: Output) -> int:
         thinking=args.think,
         thinking_budget=args.think_budget,
         effort=args.effort,
+        adapter=args.adapter,
     )
     return chat(core, options, out)
 

@@ -136,7 +136,8 @@ def _show(check: Check, out: Output) -> None:
             f"This downloads {size(price.download_bytes)}, takes up to {size(price.disk_bytes)} of "
             f"the disk while it goes on and {size(price.kept_bytes)} after, and lasts about "
             f"{price.minutes} minutes on a usual connection. Files come from the package indexes "
-            "that pip and uv are set to here."
+            "that pip and uv are set to here; for an NVIDIA card vLLM then gets compiled kernels "
+            "itself, from where its makers keep them."
         )
 
 

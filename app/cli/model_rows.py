@@ -58,8 +58,8 @@ def model_row(model: dict[str, Any]) -> tuple[str, ...]:
     if "error" in model:
         return model["id"], "", "", "", model["error"]
     return (
-        model["id"], size(model["size_bytes"]), model["quantisation"], model["source"],
-        model["name"],
+        model["id"], "" if model["engine"] == "remote" else size(model["size_bytes"]),
+        model["quantisation"], model["source"], model["name"],
     )  # fmt: skip
 
 

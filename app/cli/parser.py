@@ -17,6 +17,7 @@ from engines.types import MAX_DEPTH
 MODES = ("auto", "on", "off")
 ENGINES = ("llamacpp", "vllm", "remote")
 ENGINE = "the same model on this engine; otherwise the engine of the model"
+MOST_AT_ONCE = 256
 EFFORTS = ("minimal", "low", "medium", "high", "max")
 ANYWAY = "load the model even if it does not seem to fit the memory"
 MTP = "multi-token prediction: auto guesses ahead where it is faster, on always, off never"
@@ -72,7 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     chat.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
     chat.add_argument("--engine", choices=ENGINES, help=ENGINE)
     chat.add_argument("--anyway", action="store_true", help=ANYWAY)
-    _add_thinking(chat)
+    _add_answering(chat)
 
     _add_ask(command("ask", "one answer; TEXT of - reads standard input"))
     _add_bench(command("bench", BENCH))
@@ -225,16 +226,19 @@ def _add_ask(ask: _Parser) -> None:
         "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
     )
     ask.add_argument("--anyway", action="store_true", help=ANYWAY)
-    _add_thinking(ask)
+    _add_answering(ask)
     ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
 
 
-def _add_thinking(parser: _Parser) -> None:
+def _add_answering(parser: _Parser) -> None:
     parser.add_argument(
         "--think",
         type=_switch,
         metavar="on|off",
         help="whether a model that can be asked to reasons first; otherwise as the settings say",
+    )
+    parser.add_argument(
+        "--adapter", metavar="NAME", help="with this LoRA adapter of vLLM's; '' is the model alone"
     )
     parser.add_argument(
         "--effort", choices=EFFORTS, help="how hard it reasons, where it knows such levels"
@@ -265,9 +269,11 @@ def _add_bench(bench: _Parser) -> None:
     bench.add_argument("--rounds", type=_some, default=3, metavar="N", help="3 if it is left out")
     bench.add_argument(
         "--concurrency",
-        default="1",
+        type=_counts,
+        default=(1,),
         metavar="1,4,16",
-        help="answers at once; llama.cpp in process writes one at a time",
+        help="measure so many chats at once instead: tokens in all, and for each of them; "
+        "llama.cpp answers one after the other",
     )
 
 
@@ -289,6 +295,14 @@ def _some(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    """Numbers of chats at once, each of them once."""
+    numbers = tuple(dict.fromkeys(_some(part) for part in text.split(",")))
+    if max(numbers) > MOST_AT_ONCE:
+        raise argparse.ArgumentTypeError(f"{max(numbers)} is more than {MOST_AT_ONCE}")
+    return numbers
 
 
 def _count(text: str) -> int:

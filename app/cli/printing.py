@@ -9,12 +9,14 @@ from typing import Any
 
 from app.cli.output import Output
 from app.core.conversation import Failure
+from app.core.models import ModelEntry
 from app.core.thinking import why_fixed
+from app.net.hosts import is_loopback
 from app.services.answers import AnswerEvent, Ended, Ready
 from app.services.compacting import Compaction
 from app.wiring import Core
 from engines.errors import UserError
-from engines.types import Done, ReasoningDelta, TextDelta, WasReasoning
+from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
 
 
 class AnswerFailed(UserError):
@@ -33,6 +35,7 @@ class _Heard:
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     done: Done | None = None
+    notes: tuple[str, ...] = ()
     failure: AnswerFailed | None = None
 
     def take(self, event: AnswerEvent, out: Output) -> None:
@@ -48,8 +51,8 @@ class _Heard:
                 self.reasoning += self.text
                 self.text.clear()
                 out.piece("\n")
-            case Ready(_, loaded) if self.think is not None and loaded.thinking != "switch":
-                out.note(why_fixed(loaded.thinking))
+            case Ready(_, loaded):
+                self._begin(loaded, out)
             case Compaction("begun", count):
                 out.note(f"Summing up the oldest {count} messages, to make room.")
             case Compaction("failed", why=why):
@@ -58,6 +61,11 @@ class _Heard:
                 self.done = event
             case Ended(message) if message.failure is not None:
                 self.failure = AnswerFailed(message.failure)
+
+    def _begin(self, loaded: LoadedModel, out: Output) -> None:
+        self.notes = loaded.notes
+        if self.think is not None and loaded.thinking != "switch":
+            out.note(why_fixed(loaded.thinking))
 
 
 def print_answer(
@@ -76,6 +84,8 @@ def print_answer(
     try:
         with closing(events):
             for event in events:
+                if isinstance(event, Ready) and event.entry.engine == "remote":
+                    _tell_where(core, event.entry, out)
                 heard.take(event, out)
     finally:
         if heard.text:
@@ -89,6 +99,13 @@ def print_answer(
     raise heard.failure
 
 
+def _tell_where(core: Core, entry: ModelEntry, out: Output) -> None:
+    """That text leaves this computer is said before it does."""
+    profile = core.servers.find(entry.server)
+    if not is_loopback(profile.host):
+        out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
+
+
 def _conclude(core: Core, heard: _Heard, done: Done, out: Output) -> None:
     """The JSON value of an answer, or the notes that belong to it."""
     value = _value(core, heard, done)
@@ -98,6 +115,8 @@ def _conclude(core: Core, heard: _Heard, done: Done, out: Output) -> None:
         out.value(value, str)
     if done.usage.left_out:
         out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
+    for differs in value["notes"]:
+        out.note(differs)
     if done.mtp.mode == "on" or done.mtp.active:
         out.note(done.mtp.reason)
 
@@ -114,4 +133,5 @@ def _value(core: Core, heard: _Heard, done: Done) -> dict[str, Any]:
         "usage": asdict(done.usage),
         "timing": asdict(done.timing),
         "seed": done.seed,
+        "notes": list(dict.fromkeys((*heard.notes, *done.notes))),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Output, table
@@ -58,9 +59,16 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
         args.ca and args.ca.expanduser().absolute(),
         args.cert and args.cert.expanduser().absolute(),
     )
-    kept = servers.save(profile, _read_key() if args.key_stdin else None)
+    key = _read_key() if args.key_stdin else None
+    kept = servers.save(profile, key)
     status = servers.key_status(kept)
-    if args.key_stdin and status.place == "memory":
+    if key == "":
+        out.note(f"No key came, so none is kept for “{kept.name}”.")
+    if before and before.address != kept.address and key is None and status.present:
+        out.note(f"The key of “{kept.name}” goes to {kept.host} from now on.")
+    if key and status.place == "environment":
+        out.note(f"{key_variable(kept.name)} in the environment wins over the key that was kept.")
+    if key and status.place == "memory":
         out.note(
             "The key was not kept: this system has no keyring, and Hearth writes no key into a "
             f"file. Set {key_variable(kept.name)} in the environment."
@@ -72,7 +80,7 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
         )
     out.value(
         _described(kept, None) | {"key": status.place},
-        lambda: f"Kept “{kept.name}”; `hearth servers test {kept.name}` looks what is there.",
+        lambda: f"Kept “{kept.name}”; `hearth servers test {quote(kept.name)}` asks what is there.",
     )
 
 
@@ -93,13 +101,15 @@ def found_line(facts: ServerFacts | None) -> str:
     ]
     more = len(facts.models) - len(models)
     listed = ", ".join(models) or "no models"
-    return "; ".join(
+    line = "; ".join(
         (
             f"{_KINDS[facts.kind]} {facts.version}".strip(),
             f"{listed} and {more} more" if more > 0 else listed,
             drafts[facts.mtp],
         )
     )
+    # What a server says of itself may steer a terminal.
+    return "".join(it for it in line if it.isprintable())
 
 
 def _described(profile: ServerProfile, facts: ServerFacts | None) -> dict[str, Any]:

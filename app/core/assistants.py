@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.core.model_settings import THINKING
+from app.core.model_settings import ENGINE, THINKING
 from app.core.settings import Settings
 
 SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
 """What a preset sets."""
 
-OF_AN_ASSISTANT: Final = (*SAMPLING, "max_tokens", "context", *THINKING)
+OF_AN_ASSISTANT: Final = (*SAMPLING, "max_tokens", "context", *THINKING, *ENGINE)
 """The settings that an assistant can have of its own, besides its system prompt and model."""
 
 OF_A_CHAT: Final = ("system_prompt", *OF_AN_ASSISTANT)
@@ -59,12 +59,16 @@ class Preset:
 
 @dataclass(frozen=True)
 class NewChat:
-    """What a chat has of its own when it begins. greeting: its first message; "" for none."""
+    """What a chat has of its own when it begins. greeting: its first message; "" for none.
+
+    usual: its model is the one of the settings, and nobody has chosen it for this chat.
+    """
 
     model: str | None = None
     assistant_id: str | None = None
     greeting: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
+    usual: bool = field(default=False, compare=False)
 
 
 PRESETS: Final = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -108,13 +108,15 @@ def best(found: Iterable[Counterpart]) -> Counterpart | None:
     return next((it for it in found if it.entry is not None or not it.why_not), None)
 
 
+def shown(found: Sequence[Counterpart]) -> Counterpart | None:
+    """The one to tell of: the best, or the one that misses the least, with its reason."""
+    return best(found) or next(iter(found), None)
+
+
 def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
     """Which model of the catalogue this is: by its repository, else by its name."""
-    if entry.repo:
-        for size in catalogue.sizes.values():
-            repos = {*size.repositories, *(it.repo for it in size.vllm)}
-            if entry.repo.lower() in {repo.lower() for repo in repos}:
-                return size
+    if (size := _by_repository(entry, catalogue)) is not None:
+        return size
     names = (_plain(entry.served), _plain(entry.name), _plain(entry.path.name))
     found = [
         size
@@ -124,12 +126,30 @@ def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
     return max(found, key=lambda size: len(size.id), default=None)
 
 
+def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
+    """By where they come from: what somebody has made of a model has its name in it, too."""
+    if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
+        return True
+    size = _by_repository(one, catalogue)
+    return size is not None and size is _by_repository(other, catalogue)
+
+
 def advised_depth(entry: ModelEntry, catalogue: Catalogue) -> int | None:
     """Tokens drafted ahead, as its makers advise for vLLM; None where nobody does."""
     size = size_of(entry, catalogue)
     checkpoints = size.vllm if size else ()
     same = [it for it in checkpoints if entry.repo and it.repo.lower() == entry.repo.lower()]
     return next((depth for it in (*same, *checkpoints) if (depth := _depth(it))), None)
+
+
+def _by_repository(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
+    if not entry.repo:
+        return None
+    for size in catalogue.sizes.values():
+        repos = {*size.repositories, *(it.repo for it in size.vllm)}
+        if entry.repo.lower() in {repo.lower() for repo in repos}:
+            return size
+    return None
 
 
 def _here(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpart:

@@ -124,9 +124,9 @@ def _faster(measured: Sequence[MeasuredSpeed]) -> float | None:
 
 
 def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
-    """One line for each model and number of answers at once."""
+    """One line for each model and number of answers at once; a server is not this computer."""
     speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
-    keys = dict.fromkeys((model, at_once) for model, at_once, _ in speeds)
+    keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
 
     def words(model: str, at_once: int, engine: EngineName) -> str:
         speed = speeds.get((model, at_once, engine))

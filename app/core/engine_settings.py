@@ -79,6 +79,13 @@ class EngineSettings:
         "One a line: a name, an equals sign, and the adapter’s folder.",
         multiline=True,
     )
+    adapter: str = setting(
+        "",
+        "Engines",
+        "LoRA adapter",
+        "One of the adapters for vLLM, by its name; empty is the model by itself. Each chat and "
+        "each assistant can differ.",
+    )
     vllm_idle: int = setting(
         30,
         "Engines",

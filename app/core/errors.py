@@ -217,10 +217,10 @@ class WrongBytes(AppError):
     code = "wrong_bytes"
 
 
-class ServerFailed(AppError):
-    """A server answered, but not with the file."""
+class HostFailed(AppError):
+    """A host answered, but not with the file."""
 
-    code = "server_failed"
+    code = "host_failed"
 
 
 class DownloadUnknown(AppError):

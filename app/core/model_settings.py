@@ -19,7 +19,8 @@ SAMPLING: Final = (
     "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "system_prompt",
 )  # fmt: skip
 THINKING: Final = ("thinking", "effort", "thinking_budget")
-OF_A_MODEL: Final = (*LOAD, *SAMPLING, *THINKING)
+ENGINE: Final = ("adapter",)
+OF_A_MODEL: Final = (*LOAD, *SAMPLING, *THINKING, *ENGINE)
 """The settings that a model can have for itself; each is one of `Settings` too."""
 
 _GUIDE: Final[Mapping[str, object]] = {

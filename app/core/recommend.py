@@ -149,12 +149,16 @@ def recommend(
 
 
 def _placings(ground: Ground, size: Size) -> Iterable[Placed]:
-    """Each file of a model that fits, with the longest of the two contexts that does easily."""
+    """Each file of a model that fits, with the longest of the two contexts that does easily.
+
+    The shorter one, where only with that a card holds all of it.
+    """
     for variant in size.variants:
         it = place(ground, size, variant, CONTEXT)
-        if not it.easy:
+        if not (it.easy and it.whole):
             shorter = place(ground, size, variant, SHORT_CONTEXT)
-            it = shorter if it.verdict == "no" or shorter.easy else it
+            better = shorter.easy and (shorter.whole or not it.easy)
+            it = shorter if it.verdict == "no" or better else it
         if it.verdict != "no":
             yield it
 

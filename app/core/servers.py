@@ -53,7 +53,8 @@ def plain_address(text: str) -> str:
     address = text.strip()
     if "://" not in address:
         address = f"http://{address}"
-    address = address.rstrip("/")
+    scheme, _, rest = address.rstrip("/").partition("://")
+    address = f"{scheme.lower()}://{rest}"
     for ending in _ENDINGS:
         address = address.removesuffix(ending)
     try:
@@ -61,9 +62,9 @@ def plain_address(text: str) -> str:
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         good = False
-    if not good or parts.query or parts.fragment or re.search(r"\s", address):
+    if not good or parts.query or parts.fragment or " " in address or not address.isprintable():
         raise AddressInvalid(
-            f"“{text.strip()}” is not the address of a server.",
+            f"“{_shown(text)}” is not the address of a server.",
             "An address is http:// or https://, a host’s name and, if need be, a port.",
             "Write it like http://192.168.1.20:8000.",
         )
@@ -79,14 +80,18 @@ def plain_address(text: str) -> str:
 def plain_name(text: str) -> str:
     """A name as it is kept. Raises ServerInvalid."""
     name = " ".join(text.split())
-    if not name or ":" in name:
+    if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
-            f"“{text}” cannot be the name of a server.",
-            "A name has at least one letter, and no colon: that stands between the name and a "
-            "model.",
+            f"“{_shown(text)}” cannot be the name of a server.",
+            "A name has at least one letter or figure, nothing that cannot be seen, and no colon: "
+            "that stands between the name and a model.",
             "Choose another name, such as “team”.",
         )
     return name
+
+
+def _shown(text: str) -> str:
+    return "".join(it if it.isprintable() else "\ufffd" for it in text.strip())
 
 
 def key_variable(name: str) -> str:

@@ -361,8 +361,13 @@ def is_multiline(field: SettingField) -> bool:
     return field.multiline
 
 
+_PROPER: Mapping[str, str] = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
+
+
 def shown(word: str) -> str:
     """A word that is the value of a setting, as it is written in the form: “Leave out”."""
+    if word in _PROPER:
+        return _PROPER[word]
     words = word.replace("_", " ")
     if not words.replace(" ", "").replace("+", "").isalpha():
         return word

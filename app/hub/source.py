@@ -9,7 +9,7 @@ from app.core.errors import (
     AppError,
     FileChanged,
     FileNotOnHub,
-    ServerFailed,
+    HostFailed,
     WrongBytes,
 )
 
@@ -62,7 +62,7 @@ def missing(source: Source) -> AppError:
 
 def not_given(source: Source, host: str, status: int) -> AppError:
     """Of a package index."""
-    return ServerFailed(
+    return HostFailed(
         f"{host} does not give out {source.name}.",
         f"It answers with the error {status}, although the package index names the file.",
         "Check the name and password in the index's address, or try again later.",
@@ -84,7 +84,7 @@ def changed(source: Source) -> AppError:
 
 
 def failed(source: Source, host: str, status: int) -> AppError:
-    return ServerFailed(
+    return HostFailed(
         f"{host} does not send {source.name} at the moment.",
         f"It answers with the error {status}.",
         "Wait a while, then resume the download; what has come is kept.",
@@ -92,7 +92,7 @@ def failed(source: Source, host: str, status: int) -> AppError:
 
 
 def busy(source: Source, host: str) -> AppError:
-    return ServerFailed(
+    return HostFailed(
         f"{host} asks for a pause before it sends more of {source.name}.",
         "It has had too many requests from this address.",
         "Wait a while, then resume the download; a token of your own allows more."
@@ -102,7 +102,7 @@ def busy(source: Source, host: str) -> AppError:
 
 
 def address_refused(source: Source, host: str, status: int) -> AppError:
-    return ServerFailed(
+    return HostFailed(
         f"{host} does not give out {source.name}.",
         f"The Hub leads there, but that server answers {status}, also to a fresh address."
         if source.repo
@@ -112,7 +112,7 @@ def address_refused(source: Source, host: str, status: int) -> AppError:
 
 
 def web_page(source: Source, host: str) -> AppError:
-    return ServerFailed(
+    return HostFailed(
         f"A web page came instead of {source.name}.",
         f"Something between here and {host} answers in its place, as the log-in page of a "
         "hotel's or a company's network does.",
@@ -121,7 +121,7 @@ def web_page(source: Source, host: str) -> AppError:
 
 
 def ended_early(source: Source, host: str) -> AppError:
-    return ServerFailed(
+    return HostFailed(
         f"The connection ended before {source.name} was whole.",
         f"{host} closed it, or something on the way did.",
         "Check the connection, then resume the download; what has come is kept.",
@@ -129,7 +129,7 @@ def ended_early(source: Source, host: str) -> AppError:
 
 
 def nonsense(source: Source, host: str, why: str) -> AppError:
-    return ServerFailed(
+    return HostFailed(
         f"{host} sends something else than was asked for.",
         why,
         f"Try again later, or without a proxy or mirror; what has come of {source.name} is kept.",

@@ -71,7 +71,7 @@ class GatedTransport(httpx2.BaseTransport):
 
     The system's proxies are asked for each request, since a laptop moves between networks; a
     custom transport turns off what httpx2 itself does about them. tls: what certificates it
-    trusts and shows.
+    trusts and shows. lines: where its connections are hung up, if not by itself.
     """
 
     def __init__(
@@ -79,13 +79,14 @@ class GatedTransport(httpx2.BaseTransport):
         record: Callable[[Connection], None],
         offline: Callable[[], bool],
         tls: ssl.SSLContext,
+        lines: OpenLines | None = None,
     ) -> None:
         self._record = record
         self._offline = offline
         self._lock = threading.Lock()
         self._tls = tls
         self._routes: dict[tuple[str | None, bool], httpx2.HTTPTransport] = {}
-        self._lines = OpenLines()
+        self._lines = lines or OpenLines()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         scope = current()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from app.net.client import GatedClient
+    from app.net.open_lines import OpenLines
 
 
 class Gate:
@@ -31,6 +32,7 @@ class Gate:
         self._offline = offline
         self._lock = threading.Lock()
         self._client: GatedClient | None = None
+        self._lines: OpenLines | None = None
         self._closed = False
 
     @contextmanager
@@ -55,15 +57,21 @@ class Gate:
         """A client for the server at an address, by the same rules; whoever asked closes it.
 
         All its requests have this purpose; no redirect is followed, and an Authorization header
-        goes nowhere else. Raises CertificateRefused for a file that cannot be used.
+        goes nowhere else. Raises AddressInvalid, and CertificateRefused for a file that cannot
+        be used.
         """
         from app.net.lent import lent_client
         from app.net.tls import tls_context
 
-        return lent_client(self._record, self._offline, purpose, address, tls_context(trust))
+        return lent_client(
+            self._record, self._offline, purpose, address, tls_context(trust), self._lent_lines()
+        )
 
-    def check(self, trust: Trust) -> None:
-        """Raises CertificateRefused for a file that cannot be used; nothing is connected."""
+    def check(self, address: str, trust: Trust) -> None:
+        """Raises AddressInvalid and CertificateRefused as `lend` does; nothing is connected."""
+        from app.net.lent import home_of
+
+        home_of(address)
         if trust != Trust():
             from app.net.tls import tls_context
 
@@ -74,13 +82,26 @@ class Gate:
         with self._lock:
             if self._client is not None:
                 self._client.hang_up()
+            if self._lines is not None:
+                self._lines.hang_up()
 
     def close(self) -> None:
-        """End all connections; later requests fail."""
+        """End all connections; later requests fail, but for those of a client that was lent."""
         with self._lock:
             self._closed = True
+            if self._lines is not None:
+                self._lines.hang_up()
             if self._client is not None:
                 self._client.end()
+
+    def _lent_lines(self) -> OpenLines:
+        """The connections of all clients that are lent."""
+        from app.net.open_lines import OpenLines
+
+        with self._lock:
+            if self._lines is None:
+                self._lines = OpenLines()
+            return self._lines
 
     def _opened(self) -> GatedClient:
         with self._lock:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import httpx2
 
+from app.core.errors import AddressInvalid
 from app.core.network import Connection, Purpose
 from app.net.client import PORTS, GatedTransport, plain_client
-from app.net.scope import Scope, within
+from app.net.open_lines import OpenLines
+from app.net.scope import Origin, Scope, within
 from app.net.sockets import socket_client
 from app.net.tls import tls_context
 
@@ -21,16 +23,29 @@ def lent_client(
     purpose: Purpose,
     address: str,
     tls: ssl.SSLContext,
+    lines: OpenLines | None = None,
 ) -> httpx2.Client:
     """A client whose requests have this purpose and go by the rules of the gate.
 
     An Authorization header goes to the address's scheme, host and port only, and no redirect is
-    followed. Whoever asked for the client closes it.
+    followed. Whoever asked for the client closes it. lines: where its connections are hung up.
     """
-    url = httpx2.URL(address)
-    home = (url.scheme, url.host, url.port or PORTS.get(url.scheme, 0))
-    gated = GatedTransport(record, offline, tls)
+    home = home_of(address)
+    gated = GatedTransport(record, offline, tls, lines)
     return plain_client(_OnPurpose(gated, Scope(purpose, home)), follow_redirects=False)
+
+
+def home_of(address: str) -> Origin:
+    """Where a key for an address may go. Raises AddressInvalid where nothing can be there."""
+    try:
+        url = httpx2.URL(address)
+    except httpx2.InvalidURL as error:
+        raise AddressInvalid(
+            f"Nothing can be at “{address}”.",
+            f"{str(error).rstrip('.')}.",
+            "Check the name of the host in the address.",
+        ) from error
+    return url.scheme, url.host, url.port or PORTS.get(url.scheme, 0)
 
 
 def worker_client(

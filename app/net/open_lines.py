@@ -39,4 +39,5 @@ class OpenLines:
         with self._lock:
             for line in list(self._sockets):
                 with suppress(OSError):  # the other side was faster
-                    line.shutdown(socket.SHUT_RDWR)
+                    # A socket with TLS would first forget its cipher, and write on as it is.
+                    socket.socket.shutdown(line, socket.SHUT_RDWR)

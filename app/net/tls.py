@@ -41,8 +41,12 @@ def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
 
 
 def _unusable(path: Path, what: str, error: Exception) -> CertificateRefused:
-    missing = isinstance(error, FileNotFoundError)
-    why = "There is no such file." if missing else f"It does not hold {what} in PEM form."
+    if isinstance(error, FileNotFoundError):
+        why = "There is no such file."
+    elif isinstance(error, ssl.SSLError | ValueError):
+        why = f"It does not hold {what} in PEM form."
+    else:
+        why = f"The system says: {error}."
     return CertificateRefused(
         f"The certificate file {path.name} cannot be used.",
         why,

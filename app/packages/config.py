@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,9 @@ from pathlib import Path
 from app.core.errors import EngineNotMade
 
 _UV = ("pip", "compile", "-", "--emit-index-url", "--emit-find-links", "--offline", "--no-header")
-_UV_S = 30.0
+_UV_S = 60.0
+_SECRET = re.compile(r"//[^/\s]*@")
+"""The name and password in an address."""
 _SECTIONS = ("global", "install")
 _KEYS = ("index-url", "extra-index-url", "find-links", "no-index")
 
@@ -106,24 +109,33 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
 
 def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
     """What uv says of no requirements. Raises EngineNotMade where its settings are broken."""
-    result = subprocess.run(
-        [uv, *_UV, "--quiet", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=dict(environment),
-        cwd=Path.home().anchor,
-        timeout=_UV_S,
-        check=False,
-    )
+    try:
+        result = subprocess.run(
+            [uv, *_UV, "--quiet", *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=dict(environment),
+            cwd=Path.home().anchor,
+            timeout=_UV_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _unusable(f"it said nothing for {_UV_S:.0f} seconds") from error
     if result.returncode:
         said = next((it for it in result.stderr.splitlines() if it.strip()), "nothing")
-        raise EngineNotMade(
-            "The package indexes of this computer are not known.",
-            f"uv cannot use its settings: {said.strip().rstrip('.')}.",
-            "Mend them: they are in uv.toml and in variables that begin with UV_.",
-        )
+        raise _unusable(_SECRET.sub("//…@", said.strip().rstrip(".")))
     return result.stdout
+
+
+def _unusable(said: str) -> EngineNotMade:
+    return EngineNotMade(
+        "The package indexes of this computer are not known.",
+        f"uv cannot use its settings: {said}.",
+        "Mend them: they are in uv.toml and in variables that begin with UV_.",
+    )
 
 
 def _emitted(text: str) -> Indexes:

@@ -59,7 +59,7 @@ class PackageFetcher:
             if cancel.cancelled:
                 raise Cancelled
             place = folder / file.name
-            if not _is_here(place, file):
+            if not _is_here(place, file, cancel):
                 self._bring(file, lookup, place, counted, cancel)
             counted.finish(file, place.stat().st_size)
 
@@ -71,8 +71,8 @@ class PackageFetcher:
         counted: _Counted,
         cancel: CancelToken,
     ) -> None:
-        link = lookup.find(file)
-        size = file.size or link.size or lookup.size(link)
+        link = lookup.find(file, cancel)
+        size = file.size or link.size or lookup.size(link, cancel)
         part = place.with_name(place.name + SUFFIX)
         path = local(link.address)
         if path is not None:
@@ -119,13 +119,18 @@ class _Counted:
         self._tell(Progress(self._done, max(self._total, self._done), file.name))
 
 
-def _is_here(place: Path, file: LockedFile) -> bool:
-    """Whether the file has come whole. One that has been changed since does not count."""
+def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
+    """Whether the file has come whole. One that has been changed since does not count.
+
+    Raises Cancelled.
+    """
     if not place.exists():
         return False
     read = hasher(file.sha256, 0)
     with place.open("rb") as opened:
         while piece := opened.read(_READ_BYTES):
+            if cancel.cancelled:
+                raise Cancelled
             read.update(piece)
     return read.hexdigest() == file.sha256
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from app.core.errors import AppError, EngineFileMissing, NoConnection, ServerFailed
+from app.core.errors import AppError, EngineFileMissing, HostFailed, NoConnection
+from app.hub.faults import Cancelled
+from app.hub.line import hung_up_by
 from app.hub.retry import is_transient
 from app.net import Gate, explained
 from app.packages.config import Indexes
 from app.packages.links import ACCEPT, Link, links_of
+from engines.cancel import CancelToken
 from engines.vllm.provision.lock import LockedFile
 
 if TYPE_CHECKING:
@@ -29,12 +32,12 @@ class Lookup:
         self._indexes = indexes
         self._pages: dict[str, list[Link]] = {}
 
-    def find(self, file: LockedFile) -> Link:
-        """Its link: what lies on this computer first. Raises AppError."""
+    def find(self, file: LockedFile, cancel: CancelToken) -> Link:
+        """Its link: what lies on this computer first. Raises Cancelled, AppError."""
         troubles: list[AppError] = []
         for place in self._places(file.project):
             try:
-                links = self._links(place)
+                links = self._links(place, cancel)
             except AppError as error:
                 troubles.append(error)
                 continue
@@ -45,14 +48,14 @@ class Lookup:
             raise troubles[0]
         raise self._missing(file)
 
-    def size(self, link: Link) -> int:
-        """Its size in bytes, where neither lock nor index say. Raises AppError."""
+    def size(self, link: Link, cancel: CancelToken) -> int:
+        """Its size in bytes, where neither lock nor index say. Raises Cancelled, AppError."""
         path = local(link.address)
         if path is not None:
             return path.stat().st_size
-        length = self._asked("HEAD", link.address).headers.get("content-length", "")
+        length = self._asked("HEAD", link.address, cancel).headers.get("content-length", "")
         if not length.isdigit():
-            raise ServerFailed(
+            raise HostFailed(
                 f"{_host(link.address)} does not say how large {link.name} is.",
                 "Without that Hearth cannot tell when it is whole.",
                 "Try again later, or use another package index.",
@@ -64,42 +67,47 @@ class Lookup:
         pages = [f"{it.rstrip('/')}/{project}/" for it in self._indexes.indexes]
         return sorted([*self._indexes.links, *pages], key=lambda it: local(it) is None)
 
-    def _links(self, place: str) -> list[Link]:
+    def _links(self, place: str, cancel: CancelToken) -> list[Link]:
         if place not in self._pages:
             path = local(place)
-            self._pages[place] = _listed(path) if path is not None else self._page(place)
+            self._pages[place] = _listed(path) if path is not None else self._page(place, cancel)
         return self._pages[place]
 
-    def _page(self, address: str) -> list[Link]:
-        response = self._asked("GET", address)
+    def _page(self, address: str, cancel: CancelToken) -> list[Link]:
+        response = self._asked("GET", address, cancel)
         if response.status_code == 404:
             return []  # the index does not have this project
         kind = response.headers.get("content-type", "text/html")
         try:
             return links_of(response.text, kind, str(response.url))
         except ValueError as error:
-            raise ServerFailed(
+            raise HostFailed(
                 f"{_host(address)} does not answer like a package index.",
                 f"Its page cannot be read: {error}.",
                 "Check the addresses of package indexes in pip's or uv's configuration.",
             ) from error
 
-    def _asked(self, method: str, address: str) -> httpx2.Response:
-        """The answer, whole: 200, or 404 to a GET. Again after what passes. Raises AppError."""
+    def _asked(self, method: str, address: str, cancel: CancelToken) -> httpx2.Response:
+        """The answer, whole: 200, or 404 to a GET. Again after what passes. Raises Cancelled,
+        AppError."""
         for _ in range(_ATTEMPTS - 1):
             with suppress(NoConnection, _Passing):
-                return self._asked_once(method, address)
-        return self._asked_once(method, address)
+                return self._asked_once(method, address, cancel)
+        return self._asked_once(method, address, cancel)
 
-    def _asked_once(self, method: str, address: str) -> httpx2.Response:
+    def _asked_once(self, method: str, address: str, cancel: CancelToken) -> httpx2.Response:
         import httpx2
 
         headers = {"Accept": ACCEPT} if method == "GET" else {"Accept-Encoding": "identity"}
         host = _host(address)
         try:
-            with self._gate.for_purpose("get an engine"):
-                response = self._gate.client.request(method, address, headers=headers)
+            with self._gate.for_purpose("get an engine"), hung_up_by(cancel) as watch:
+                response = self._gate.client.request(
+                    method, address, headers=headers, extensions={"trace": watch}
+                )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            if cancel.cancelled:
+                raise Cancelled from error
             raise explained(error, host) from error
         if response.status_code == 200 or (response.status_code == 404 and method == "GET"):
             return response
@@ -148,19 +156,19 @@ def _host(address: str) -> str:
     return urlsplit(address).hostname or address
 
 
-class _Passing(ServerFailed):
+class _Passing(HostFailed):
     """May be better at once."""
 
 
-def _refused(host: str, status: int) -> ServerFailed:
+def _refused(host: str, status: int) -> HostFailed:
     why = f"It answers with the error {status}."
     if status in (401, 403):
-        return ServerFailed(
+        return HostFailed(
             f"The package index {host} does not let Hearth in.",
             why,
             "Check the name and password in its address, in pip's or uv's configuration.",
         )
-    kind = _Passing if is_transient(status) else ServerFailed
+    kind = _Passing if is_transient(status) else HostFailed
     return kind(
         f"The package index {host} does not answer as it should.",
         why,

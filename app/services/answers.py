@@ -30,7 +30,7 @@ from app.services.compacting import Compacting, Compaction
 from app.services.growing import GrowingAnswer
 from app.services.library import Library
 from app.services.runtime import Runtime
-from app.services.wishing import wishes_of
+from app.services.wishing import unmet, wishes_of
 from app.store.chats import ChatStore
 from engines.base import Progress
 from engines.cancel import CancelToken
@@ -84,6 +84,7 @@ class AnswerOptions:
     thinking: bool | None = None
     thinking_budget: int | None = None
     effort: str | None = None
+    adapter: str | None = None
     under: Layers = NO_LAYERS
     begins: NewChat | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class AnswerOptions:
             "overflow": self.overflow,
             "thinking": None if self.thinking is None else "on" if self.thinking else "off",
             "effort": self.effort,
+            "adapter": self.adapter,
             **self.settings,
         }
 
@@ -124,10 +126,14 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Ready:
-    """The model of an answer is loaded; comes before all that the engine says."""
+    """The model of an answer is loaded; comes before all that the engine says.
+
+    called: the model as it was asked for, which may answer from its files for another engine.
+    """
 
     entry: ModelEntry
     loaded: LoadedModel
+    called: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,7 @@ class Answers:
 
     leaves_traces: the engine may keep on disk what it computed for a chat, and the list of models
     says when one has answered last. prefer: of a model that nobody has chosen for a chat and that
-    is here for several engines, the one that is to answer.
+    is here for several engines, the one that is to answer, both by what they are called.
     """
 
     def __init__(
@@ -158,7 +164,7 @@ class Answers:
         compacting: Compacting,
         *,
         leaves_traces: bool = True,
-        prefer: Callable[[ModelEntry, Settings], ModelEntry] = lambda entry, _: entry,
+        prefer: Callable[[str, Settings], str] = lambda called, _: called,
     ) -> None:
         self._chats = chats
         self._library = library
@@ -241,12 +247,16 @@ class Answers:
             under=self._layers.of(chat_id),
         )
 
+    def begin(self, chat: NewChat, settings: Settings) -> NewChat:
+        """As it is kept: a model that nobody chose is the one for the engine that is preferred."""
+        if chat.model is None or not chat.usual:
+            return chat
+        return replace(chat, model=self._prefer(chat.model, settings))
+
     def prepare(self, settings: Settings, options: AnswerOptions) -> Prepared:
         """From any thread. Raises ModelUnknown."""
         chosen = options.layers.model
-        entry = self._library.find(chosen or settings.model)
-        if chosen is None:
-            entry = self._prefer(entry, settings)
+        entry = self._library.find(chosen or self._prefer(settings.model, settings))
         held = self.settings_for(settings, options)
         request = ChatRequest(
             messages=(),
@@ -260,6 +270,7 @@ class Answers:
             thinking=None if held.thinking == "model" else held.thinking == "on",
             thinking_budget=_or(options.thinking_budget, held.thinking_budget or None),
             effort=None if held.effort == "model" else held.effort,
+            adapter=held.adapter.strip() or None,
         )
         wishes = wishes_of(held, entry.engine, options.depth)
         wishes = replace(wishes, anyway=options.anyway)
@@ -327,7 +338,9 @@ class Answers:
         if cancel.cancelled:
             raise LoadCancelled
         loaded = self._runtime.load(prepared.entry, prepared.wishes, progress, cancel)
-        return Ready(prepared.entry, loaded)
+        differs = unmet(prepared.held, prepared.entry.engine)
+        loaded = replace(loaded, notes=(*loaded.notes, *differs))
+        return Ready(prepared.entry, loaded, prepared.held.model)
 
     def _say(
         self, prepared: Prepared, messages: tuple[Message, ...], cancel: CancelToken
@@ -361,7 +374,7 @@ class Answers:
             seed=done.seed,
             finish_reason=done.finish_reason,
             mtp=done.mtp,
-            notes=notes,
+            notes=tuple(dict.fromkeys((*notes, *done.notes))),
         )
 
 

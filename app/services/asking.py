@@ -8,7 +8,7 @@ from dataclasses import replace
 from app import __version__
 from app.core.asked import Asked, as_json, from_json, mark_of, prompt_hash
 from app.core.conversation import StoredMessage
-from app.core.model_settings import LOAD, SAMPLING, THINKING
+from app.core.model_settings import OF_A_MODEL
 from app.core.models import ModelEntry
 from app.core.settings import Settings
 from engines.types import ChatRequest, LoadedModel
@@ -24,7 +24,7 @@ def asked_of(entry: ModelEntry, held: Settings, request: ChatRequest, loaded: Lo
         name=entry.name,
         files=tuple(marks),
         sha256=entry.sha256 or "",
-        settings={name: getattr(held, name) for name in (*LOAD, *SAMPLING, *THINKING, "overflow")},
+        settings={name: getattr(held, name) for name in (*OF_A_MODEL, "overflow")},
         context=loaded.context,
         stop=request.stop,
         grammar=request.sampling.grammar,

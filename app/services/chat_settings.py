@@ -97,7 +97,7 @@ class ChatSettings(QObject):
         """What a chat that begins now has of its own; it keeps the model that it begins with."""
         own, assistant = self._next, self._assistants.get(self._next.assistant_id)
         if own.model is None and not (assistant and assistant.model):
-            own = replace(own, model=self._settings.current.model)
+            own = replace(own, model=self._settings.current.model, usual=True)
         return replace(own, greeting=assistant.greeting.strip() if assistant else "")
 
     def fresh(self) -> None:

@@ -60,7 +60,9 @@ class Checkpoints:
         if found.mtp != "drafter" and not found.chats:
             raise NotAChatModel(
                 f"“{found.name}” is not a model to chat with.",
-                f"It is a {found.architecture}, which writes no text.",
+                f"It is a {found.architecture}, which writes no text."
+                if found.architecture
+                else "Its config.json does not say what it is.",
                 "Choose a checkpoint of a chat model.",
             )
         return found

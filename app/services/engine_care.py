@@ -57,7 +57,7 @@ class EngineCare:
         return self._check(self._ways.lock(profile))
 
     def install(self, profile: Profile, tell: Tell, cancel: CancelToken) -> Installed:
-        """Have the version of the lock in use; the one that was in use stays for `roll_back`.
+        """Have the version of the lock in use; the one that was in use stays for `rollback`.
 
         Killed or cancelled at any point, what is in use is as before, and the next call goes on.
         Raises LoadCancelled, and AppError.
@@ -89,14 +89,14 @@ class EngineCare:
 
     def remove(self) -> None:
         """Remove all versions and what has come for another. Raises AppError."""
-        for it in self.home.installed():
-            if self._ways.in_use(it.folder):
-                raise EngineInUse(
-                    f"vLLM {it.version} is running.",
-                    "Its files cannot be removed while a process works with them.",
-                    "Close Hearth's window or choose another engine, then try again.",
-                )
         with self._held("switch", _unheard, CancelToken()):
+            for it in self.home.installed():
+                if self._ways.in_use(it.folder):
+                    raise EngineInUse(
+                        f"vLLM {it.version} is running.",
+                        "Its files cannot be removed while a process works with them.",
+                        "Close Hearth's window or choose another engine, then try again.",
+                    )
             self.home.remove()
 
     def tidy(self) -> None:

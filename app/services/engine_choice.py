@@ -14,6 +14,7 @@ from app.core.counterparts import (
     checkpoints_of,
     counterparts,
     size_of,
+    surely_same,
 )
 from app.core.engine_advice import Advice, MeasuredSpeed, Situation, System, advise
 from app.core.errors import CatalogueInvalid
@@ -104,18 +105,25 @@ class EngineChoice:
             return self._library.find(chosen.entry.id)
         raise _none_here(entry, engine, found, chosen)
 
-    def preferred(self, entry: ModelEntry, settings: Settings) -> ModelEntry:
-        """What answers for a model that is here for several engines, as the settings have it."""
-        if entry.engine == "remote" or self._vllm()[0] != "installed":
-            return entry
-        wanted: EngineName = "vllm" if settings.engine == "vllm" else "llamacpp"
-        if settings.engine == "auto":
-            advised = self.advise().engine
-            wanted = "vllm" if advised == "vllm" else "llamacpp"
+    def preferred(self, called: str, settings: Settings) -> str:
+        """What answers for a model that is here for several engines, as the settings have it.
+
+        Both by what they are called. Nobody is asked, so it is surely the same model. Auto leaves
+        a checkpoint as it is: nobody has one that was not chosen.
+        """
+        if self._vllm()[0] != "installed":
+            return called
         try:
-            return self.on(entry, wanted)
+            entry = self._library.find(called)
+            if entry.engine == "remote":
+                return called
+            wanted: EngineName = "vllm" if settings.engine == "vllm" else "llamacpp"
+            if settings.engine == "auto":
+                wanted = "vllm" if "vllm" in (entry.engine, self.advise().engine) else "llamacpp"
+            other = self.on(entry, wanted)
+            return other.id if surely_same(entry, other, self._catalogue()) else called
         except UserError:
-            return entry  # it is here for one engine only, or Discover says what is wrong
+            return called  # it is here for one engine only, or the answer says what is wrong
 
     def use(self, engine: str) -> Settings:
         """Set the engine for models that are here for several. Raises EngineUnavailable.

@@ -82,8 +82,10 @@ class Installing:
             return self._home.finish(self._lock)
 
     def _download(self) -> None:
-        indexes = self._ways.indexes()
-        if self._ways.offline() and not _all_local(indexes):
+        indexes, files = self._ways.indexes(), self._lock.chosen(self._target)
+        folder = self._home.files(self._lock)
+        here = _all_local(indexes) or all((folder / it.name).exists() for it in files)
+        if self._ways.offline() and not here:
             raise Offline(
                 "vLLM cannot be installed while Hearth is offline.",
                 "“Stay offline” is on, and its files come from a package index.",
@@ -94,13 +96,7 @@ class Installing:
             words = progress.trouble or f"Getting {progress.name}"
             self._say("download", progress.done / max(1, progress.total), words)
 
-        self._ways.fetcher.bring(
-            self._lock.chosen(self._target),
-            self._ways.lookup(indexes),
-            self._home.files(self._lock),
-            hear,
-            self._cancel,
-        )
+        self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
 
     def _fill(self, making: Making) -> None:
         self._say("install", 0.0, "Making an environment.")

@@ -91,8 +91,14 @@ class Generation(QObject):
 
         A chat of None begins a new one, whose MTP switch then stands as the options say.
         """
+        settings = self._settings.current
+
+        def save() -> tuple[StoredMessage, StoredMessage]:
+            begins = self._answers.begin(options.begins, settings) if options.begins else None
+            return self._store.ask(chat_id, text, options.mtp, begins)
+
         return self.ask_by(
-            lambda: self._store.ask(chat_id, text, options.mtp, options.begins),
+            save,
             options,
             lambda number, error: self.refused.emit(number, text, error),
         )

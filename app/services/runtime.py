@@ -24,7 +24,8 @@ class _Held:
 
 class Runtime:
     """Owns the engines. Used by one thread at a time; others may call `measure_for`, and ask for
-    `entry`, `engine_name`, `held`, `opened` and `idle_s`.
+    `entry`, `engine_name`, `held`, `opened` and `idle_s`, and as many may `chat` as
+    `LoadedModel.answers_at_once` says.
 
     Engines whose models lie in this computer's memory hold one between them; a model on another
     server takes none, and may be ready beside it. engines: the first is the usual one. clock: in
@@ -87,8 +88,8 @@ class Runtime:
         plan = load.plan(wishes, cancel)
         self._opened[name] = loads.engine
         loaded = loads.engine.load(plan, progress, cancel)
+        self._used[name] = self._clock()  # before others can see that it is held
         self._held[name] = _Held(entry, wishes, loaded)
-        self._used[name] = self._clock()
         load.learn(loaded)
         return loaded
 
@@ -120,7 +121,11 @@ class Runtime:
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """As `Engine.check_mtp`, of the model that answers."""
-        return self._engine.check_mtp(request, depth, cancel)
+        name = self._current
+        try:
+            return self._engine.check_mtp(request, depth, cancel)
+        finally:
+            self._used[name] = self._clock()
 
     def idle_s(self, engine: EngineName) -> float:
         """Seconds since an engine was last at work; 0 where it holds nothing."""

@@ -8,7 +8,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.errors import KeyringBroken, ServerUnknown
+from app.core.errors import KeyringBroken, ServerInvalid, ServerUnknown
 from app.core.secret import Secret
 from app.core.servers import ServerFacts, ServerProfile, key_variable, plain_address, plain_name
 from app.net import Gate
@@ -62,7 +62,8 @@ class Servers:
             name=plain_name(profile.name),
             address=plain_address(profile.address),
         )
-        self._gate.check(plain.trust)
+        self._require_own_variable(plain)
+        self._gate.check(plain.address, plain.trust)
         self._store.save(plain)
         if secret is not None:
             self._secrets.set(plain.secret, secret)
@@ -78,10 +79,13 @@ class Servers:
         self._store.remove(profile.id)
 
     def key_status(self, profile: ServerProfile) -> SecretStatus:
-        """Whether there is a key, and where. Raises KeyringBroken."""
+        """Whether there is a key, and where; a keyring that does not answer is a warning."""
         if os.environ.get(key_variable(profile.name), "").strip():
             return SecretStatus(True, "environment")
-        return self._secrets.status(profile.secret)
+        try:
+            return self._secrets.status(profile.secret)
+        except KeyringBroken as error:
+            return SecretStatus(False, "none", f"{error.what} {error.why}")
 
     def test(self, profile: ServerProfile, key: str | None = None) -> ServerFacts:
         """Ask a server what it is; one that is not kept can be tested, too.
@@ -96,7 +100,7 @@ class Servers:
         client = self._gate.lend("look at a server", plain.address, plain.trust)
         with client:
             headers = self._headers(plain, given)
-            facts = identify(OpenAiClient(client, plain.address, headers, plain.name or "It"))
+            facts = identify(OpenAiClient(client, plain.address, headers, plain.name or plain.host))
         if any(it.id == plain.id and it.address == plain.address for it in self.list()):
             self._store.keep_facts(plain.id, facts)
         return facts
@@ -114,6 +118,17 @@ class Servers:
             local=is_loopback(profile.host),
             learnt=lambda facts: self._store.keep_facts(profile.id, facts),
         )
+
+    def _require_own_variable(self, profile: ServerProfile) -> None:
+        """So that a key in the environment goes to one server only. Raises ServerInvalid."""
+        variable = key_variable(profile.name)
+        for other in self.list():
+            if other.id != profile.id and key_variable(other.name) == variable:
+                raise ServerInvalid(
+                    f"“{profile.name}” is too much like “{other.name}”.",
+                    f"The key of either could stand in {variable}, and would go to both.",
+                    "Choose another name, or change that server.",
+                )
 
     def _headers(self, profile: ServerProfile, given: Secret | None) -> dict[str, str]:
         key = given or self._key(profile)

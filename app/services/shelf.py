@@ -84,6 +84,13 @@ class Shelf:
             )
         if matching:
             return matching[0]
+        if _may_be_of_server(called):
+            raise ModelUnknown(
+                f"There is no model “{called}”.",
+                "No server that is known offered it when it was asked last.",
+                f"`hearth servers test {called.partition(':')[0]}` asks anew; "
+                "`hearth models list` shows what is there.",
+            )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
             path = Path(called).expanduser().absolute()
             theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
@@ -134,6 +141,14 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
         size_bytes=model.size_bytes,
         engine=model.engine,
     )
+
+
+def _may_be_of_server(called: str) -> bool:
+    """Whether it reads as SERVER:MODEL; a single letter is a drive of Windows, and a label follows
+    `owner/name`.
+    """
+    server, _, model = called.partition(":")
+    return bool(model) and len(server) > 1 and "/" not in server and not Path(called).exists()
 
 
 def _by_path(path: Path) -> ModelEntry:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import SettingsInvalid
 from app.core.settings import Settings
+from engines.equivalent import Target, equivalent
 from engines.planner import Wishes
-from engines.types import Adapter, EngineName
+from engines.types import Adapter, EngineName, LoadPlan
+
+_MODEL = "model"
+"""What vLLM's worker calls the model by itself."""
+
+_NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
+"""A plan that asks for nothing that only one engine has."""
 
 
 def wishes_of(
@@ -44,12 +52,43 @@ def wishes_of(
     )
 
 
+def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
+    """What is set for another engine and cannot be here, one sentence each.
+
+    Only what somebody has set: a usual value is no wish.
+    """
+    usual = Settings()
+    if engine == "llamacpp":
+        lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
+        chats = settings.vllm_parallel
+        asked = replace(
+            _NOTHING,
+            parallel=1 if chats == usual.vllm_parallel else chats,
+            memory_share=settings.vllm_memory / 100 or None,
+            tensor_parallel=settings.vllm_cards,
+            nodes=settings.vllm_nodes,
+            adapters=tuple(Adapter(line, Path(line)) for line in lines),
+        )
+        return equivalent(asked, "vllm", Target("llamacpp", Path())).notes
+    if engine == "vllm":
+        own = wishes_of(settings)
+        asked = replace(
+            _NOTHING,
+            threads=own.threads or 0,
+            gpu_layers=-1 if own.gpu_layers is None else own.gpu_layers,
+            experts_in_ram=own.experts_in_ram or 0,
+            devices=own.devices,
+        )
+        return equivalent(asked, "llamacpp", Target("vllm", Path())).notes
+    return ()
+
+
 def adapters_named(text: str) -> tuple[Adapter, ...]:
     """The adapters of the setting `vllm_adapters`: one a line. Raises SettingsInvalid."""
     found: dict[str, Adapter] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, folder = (part.strip() for part in line.partition("="))
-        if not (name and equals and folder) or name in found:
+        if not (name and equals and folder) or name in found or name == _MODEL:
             raise SettingsInvalid(
                 f"“{line}” names no LoRA adapter.",
                 "A line has a name of its own, an equals sign, and the folder of the adapter.",

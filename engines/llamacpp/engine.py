@@ -8,8 +8,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from engines.adapters import refuse_adapter
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled, ModelRefused, NotEnoughMemory
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+_NO_ADAPTERS: Final = "Hearth uses LoRA adapters with vLLM only."
+_WITHOUT: Final = "Leave the adapter empty in this chat’s settings, or answer with vLLM."
 
 
 class LlamaCppEngine:
@@ -112,6 +116,7 @@ class LlamaCppEngine:
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
+        refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
         with self._alone():
             yield from answer(self._suited(request.mtp), request, cancel)
 

@@ -16,6 +16,7 @@ from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import Fitted, Fitter, measure
 from engines.openai.line import Line
 from engines.openai.reading import Delta, Reading
+from engines.openai.unused import unused
 from engines.openai.via import Via
 from engines.types import (
     ChatRequest,
@@ -78,6 +79,7 @@ class _Answering:
         self._cancel = cancel
         self._line = line
         self._seed = _seed(request)
+        self._without = set(via.without)
         self._clock = _Clock(perf_counter())
         begun = request.messages[-1] if request.messages else None
         goes_on = begun is not None and begun.role == "assistant" and bool(begun.text)
@@ -109,7 +111,7 @@ class _Answering:
     def _open(self) -> tuple[Fitted, Pieces]:
         """The stream, its first piece read; what the server refuses is asked for differently."""
         fitter = Fitter(self._request, self._via, self._line)
-        without = set(self._via.without)
+        without = self._without
         for _ in range(_TRIES):
             fitted = fitter.fit()
             stream = self._via.client.chat(self._body(fitted, without), self._line)
@@ -183,8 +185,6 @@ class _Answering:
         reading, reason = self._reading, self._reading.finish
         if self._cancel.cancelled:
             return "cancelled"
-        if reading.calls:
-            return "tool"
         if reading.stopped:
             return "stop"
         if reason in ("abort", "error", "content_filter"):
@@ -194,7 +194,9 @@ class _Answering:
                 "A filter of the server’s did that." if filtered else "It is being shut down.",
                 "Ask differently, or another server." if filtered else "Ask again in a while.",
             )
-        return "length" if reason == "length" else "stop"
+        if reason == "length":
+            return "length"  # a call that was cut off is none to carry out
+        return "tool" if reading.calls else "stop"
 
     def _done(self, finish: FinishReason) -> Done:
         reading, figures, via = self._reading, self._reading.figures, self._via
@@ -215,6 +217,7 @@ class _Answering:
             self._timing(completion),
             via.report(self._request, figures.drafted),
             self._seed,
+            unused(self._request, via.kind, self._without, drafts=via.drafts),
         )
 
     def _reasoned(self, completion: int) -> int:

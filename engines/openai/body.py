@@ -13,7 +13,9 @@ from engines.types import ChatRequest, Message, Sampling
 
 Body = dict[str, Any]
 
-EXTRAS = ("top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n")
+EXTRAS = (
+    "top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n", "stream_options",
+)  # fmt: skip
 """Fields that are no part of the protocol; an answer goes without them where they are refused."""
 
 

@@ -21,6 +21,8 @@ _LOOK_S = 20.0
 _ANSWER_S = 900.0
 """How long a server may be silent: it says nothing while it evaluates a long prompt."""
 _MOST_BODY = 1 << 25
+_SAY_MORE = (401, 403, 413, 429)
+"""Statuses that mean the same with a page of a gateway's."""
 
 Json = dict[str, Any]
 
@@ -66,9 +68,12 @@ class OpenAiClient:
         version = found.get("version") if isinstance(found, dict) else None
         return version if isinstance(version, str) else None
 
-    def get(self, path: str, *, wanted: bool = True) -> Any:
-        """The JSON at a path. Where it is not wanted, None for anything but JSON and success."""
-        return self._whole("GET", path, None, wanted, None)
+    def get(self, path: str, *, wanted: bool = True, guarded: bool = False) -> Any:
+        """The JSON at a path. Where it is not wanted, None for anything but JSON and success.
+
+        guarded: that the key is missing or wrong is raised all the same.
+        """
+        return self._whole("GET", path, None, wanted, None, guarded)
 
     def post(
         self, path: str, body: Mapping[str, Any], *, wanted: bool = True, line: Line | None = None
@@ -151,10 +156,11 @@ class OpenAiClient:
         body: Mapping[str, Any] | None,
         wanted: bool,
         line: Line | None,
+        guarded: bool = False,
     ) -> Any:
         with self._asked(method, path, body, line, _LOOK_S) as response:
             if response.status_code != 200:
-                if wanted:
+                if wanted or (guarded and response.status_code == 401):
                     raise self._refused(response)
                 return None
             read = self._read(response)
@@ -178,9 +184,10 @@ class OpenAiClient:
         import httpx2
 
         line = line or self._line or Line()
-        url = httpx2.URL(self._base + path)
+        begun = False
         timeout = httpx2.Timeout(silence, connect=_CONNECT_S)
         try:
+            url = httpx2.URL(self._base + path)
             request = self._client.build_request(
                 method,
                 url,
@@ -194,6 +201,7 @@ class OpenAiClient:
                 },
             )
             response = self._client.send(request, stream=True, follow_redirects=False)
+            begun = True
             try:
                 if (stream := response.extensions.get("network_stream")) is not None:
                     line.hold(stream)
@@ -201,7 +209,9 @@ class OpenAiClient:
             finally:
                 response.close()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise faults.lost(self.called, error, url.host or "the server") from error
+            raise faults.lost(self.called, error, begun=begun) from error
+        finally:
+            line.let_go()
 
     def _read(self, response: httpx2.Response) -> bytes:
         read = bytearray()
@@ -213,11 +223,11 @@ class OpenAiClient:
 
     def _refused(self, response: httpx2.Response, model: str = "") -> EngineError:
         body = self._read(response)
-        if response.status_code == 200 or b"<html" in body[:1000].lower():
-            status_says_more = response.status_code in (401, 403, 407)
-            if not status_says_more and response.status_code < 500:
-                return faults.another(self.called)
-        return faults.refused(self.called, response.status_code, response.headers, body, model)
+        status = response.status_code
+        page = b"<html" in body[:1000].lower()
+        if page and 400 <= status < 500 and status not in _SAY_MORE:
+            return faults.another(self.called)
+        return faults.refused(self.called, status, response.headers, body, model)
 
 
 def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:

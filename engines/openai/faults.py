@@ -34,10 +34,8 @@ class TooLong(ContextFull):
         self.context = context
 
 
-class Unwanted(EngineError):
+class Unwanted(ServerFailed):
     """The server does not take something of the request. said: in its words."""
-
-    code = "server_failed"
 
     def __init__(self, called: str, said: str) -> None:
         super().__init__(
@@ -95,8 +93,8 @@ def another(called: str) -> ServerFailed:
     """Something answered that speaks another language, such as a page for signing in."""
     return ServerFailed(
         f"Something else answers at the address of {called}.",
-        "It sent a web page: the address is that of another program, or this network wants you to "
-        "sign in first.",
+        "It sent a web page, or what no server of this kind sends: the address is that of another "
+        "program, or this network wants you to sign in first.",
         "Check the address; sign in to the network in a browser if it asks for that.",
     )
 
@@ -110,13 +108,13 @@ def elsewhere(called: str, where: str) -> ServerFailed:
     )
 
 
-def lost(called: str, error: Exception, host: str) -> EngineError:
-    """An error of httpx2 before or while an answer comes."""
+def lost(called: str, error: Exception, *, begun: bool) -> EngineError:
+    """An error of httpx2. begun: the answer had begun to come."""
     import httpx2
 
     if _named(error, "SSLCertVerificationError"):
         return ServerUnreachable(
-            f"The certificate of {host} cannot be trusted.",
+            f"The certificate of {called} cannot be trusted.",
             "Nobody that this computer trusts has signed it, it is for another name, it has "
             "expired, or the clock is wrong.",
             "If the server has a certificate of your own authority, put that authority’s file into "
@@ -124,7 +122,7 @@ def lost(called: str, error: Exception, host: str) -> EngineError:
         )
     if _named(error, "SSLError"):
         return ServerUnreachable(
-            f"{host} does not accept the encrypted connection.",
+            f"{called} does not accept the encrypted connection.",
             "It may want a certificate of yours, or not speak TLS at this port.",
             "Put the certificate into the server’s profile, or check the address.",
         )
@@ -133,11 +131,20 @@ def lost(called: str, error: Exception, host: str) -> EngineError:
             f"{called} took too long.", "It is busy, or it hangs.", "Try again in a while."
         )
     if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
-        return broken_off(called)
+        return broken_off(called) if begun else _unanswered(called)
     return ServerUnreachable(
         f"{called} cannot be reached.",
         _why_unreached(error),
         "Check that it runs, its address, and the network between.",
+    )
+
+
+def _unanswered(called: str) -> ServerFailed:
+    return ServerFailed(
+        f"{called} ended the connection without an answer.",
+        "It stopped just then, or what listens there speaks another protocol; a server with a "
+        "certificate wants https://.",
+        "Check that it runs, and its address.",
     )
 
 
@@ -215,7 +222,7 @@ def _words(value: Any) -> str:
 
 
 def _sentence(text: str) -> str:
-    line = " ".join(text.split())
+    line = "".join(it for it in " ".join(text.split()) if it.isprintable())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST].rstrip()}…"
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from engines import conversation
 from engines.openai.counting import count
 from engines.openai.faults import TooLong
+from engines.openai.kinds import HABITS
 from engines.openai.line import Line
 from engines.openai.via import Via
 from engines.overflow import full, too_long
@@ -53,9 +54,11 @@ class Fitter:
         total = self._count(messages)
         if total <= room:
             return self._with(messages, (), total)
-        if request.overflow == "stop":
+        if request.overflow != "stop":
+            return self._shorter(total, room)
+        if self._knows(messages):
             raise full(total, kept, self._context)
-        return self._shorter(total, room)
+        return Fitted(messages, (), total, request.max_tokens)
 
     def refused(self, error: TooLong, sent: Fitted) -> None:
         """Learn from the server's word; raises it again where nothing more can leave."""
@@ -86,6 +89,8 @@ class Fitter:
             tokens = self._count(kept)
             if tokens <= room:
                 break
+        if tokens >= self._context and not self._knows(kept):
+            return Fitted(kept, left, tokens, self._request.max_tokens)
         if tokens >= self._context:
             fast = sum(lengths[at] for at in conversation.pinned(messages))
             raise too_long(tokens, fast, self._context)
@@ -103,6 +108,11 @@ class Fitter:
             return told
         exact = count(self._request, self._via, messages, self._line)
         return self._via.gauge.guess(messages) if exact is None else exact
+
+    def _knows(self, messages: Sequence[Message]) -> bool:
+        """Whether `_count` may forbid to ask. A guess may not, where the server would say so."""
+        via = self._via
+        return via.tokenizes or len(messages) in self._told or HABITS[via.kind].cuts_off
 
     def _most(self, messages: Sequence[Message]) -> int:
         tools = sum(len(str(tool).encode()) + 64 for tool in self._request.tools)

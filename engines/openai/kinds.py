@@ -22,6 +22,7 @@ class Habits:
     continues: goes on with a begun message by `continue_final_message`.
     most_stops: stop strings that it takes; None for any number.
     budget: takes a limit for the reasoning. thoughts: knows earlier reasoning in messages.
+    cuts_off: leaves out what is too long, without a word.
     """
 
     hottest: float = 2.0
@@ -36,6 +37,7 @@ class Habits:
     most_stops: int | None = None
     budget: str | None = None
     thoughts: bool = False
+    cuts_off: bool = False
 
 
 HABITS: Final[dict[ServerKind, Habits]] = {
@@ -71,6 +73,6 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         thoughts=True,
     ),
     "lmstudio": Habits(top_k=True, repeat="repeat_penalty"),
-    "ollama": Habits(),
+    "ollama": Habits(cuts_off=True),
     "openai": Habits(most_stops=4),
 }

@@ -111,7 +111,8 @@ class Reading:
         self.finish = choice.get("finish_reason") or self.finish
         # An answer that did not come as a stream is a message as a whole.
         delta = _object(choice, "delta") or _object(choice, "message")
-        for call in delta.get("tool_calls") or ():
+        calls = delta.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
             self._call(call)
         thought = delta.get("reasoning") or delta.get("reasoning_content")
         if isinstance(thought, str) and thought:
@@ -166,8 +167,8 @@ class Reading:
             number if isinstance(number, int) else len(self._calls), _Call()
         )
         function = _object(told, "function")
-        call.id = told.get("id") or call.id
-        call.name = function.get("name") or call.name
+        call.id = str(told.get("id") or call.id)
+        call.name = str(function.get("name") or call.name)
         arguments = function.get("arguments")
         if isinstance(arguments, str):
             call.arguments.append(arguments)

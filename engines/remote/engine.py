@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from engines.adapters import refuse_adapter
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import (
@@ -24,6 +23,7 @@ from engines.openai.line import Line
 from engines.openai.reasoning import reasoning_of
 from engines.openai.values import Drafted, ServedModel, ServerFacts
 from engines.remote.identify import identify
+from engines.turns import Turns
 from engines.types import (
     ChatRequest,
     Event,
@@ -47,6 +47,11 @@ _CUTS_OFF = (
     "Ollama does not tell how much context it has, and cuts off the beginning of a chat that is "
     "too long without a word; set the context as it is there."
 )
+_NO_ADAPTERS: Final = "A server offers an adapter as one more model, by that model’s name."
+_AS_MODEL: Final = "Choose that model, and leave the adapter empty."
+_AT_ONCE: Final = 256
+"""Requests that are sent side by side; the server lets wait what it has no room for."""
+
 _UNKNOWN = "The server does not tell whether it drafts tokens ahead."
 
 
@@ -60,7 +65,7 @@ class Served:
 
     client: httpx2.Client
     base: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     called: str = "The server"
     local: bool = False
     learnt: Callable[[ServerFacts], None] = field(default=lambda _: None)
@@ -78,11 +83,11 @@ class RemoteEngine:
         self._lend = lend
         self._served: Served | None = None
         self._via: Via | None = None
-        self._busy = threading.Lock()
+        self._turns = Turns()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Look whether the server has the model. See `Engine.load`."""
-        with self._alone():
+        with self._turns.alone():
             self._unload()
             if cancel.cancelled:
                 raise LoadCancelled
@@ -99,7 +104,8 @@ class RemoteEngine:
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Ask the server. See `Engine.chat`."""
-        with self._alone():
+        refuse_adapter(request, _NO_ADAPTERS, _AS_MODEL)
+        with self._turns.answering(_AT_ONCE):
             yield from answer(request, self._loaded(), cancel)
 
     def measure(self, request: ChatRequest) -> Measured:
@@ -116,7 +122,7 @@ class RemoteEngine:
 
     def close(self) -> None:
         """Let go of the server. See `Engine.close`."""
-        with self._alone():
+        with self._turns.alone():
             self._unload()
 
     def _look(
@@ -170,6 +176,7 @@ class RemoteEngine:
             thinks=thinks,
             mtp_switch="server",
             notes=_notes(facts, context),
+            answers_at_once=_AT_ONCE,
         )
 
     def _loaded(self) -> Via:
@@ -183,15 +190,6 @@ class RemoteEngine:
         served, self._served, self._via = self._served, None, None
         if served is not None:
             served.client.close()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if not self._busy.acquire(blocking=False):
-            raise RuntimeError("the engine is busy: finish or close the present answer first")
-        try:
-            yield
-        finally:
-            self._busy.release()
 
 
 def _found(facts: ServerFacts, name: str, called: str) -> ServedModel:

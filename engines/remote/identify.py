@@ -27,7 +27,7 @@ _OWNERS: Final[Mapping[str, ServerKind]] = {
 def identify(client: OpenAiClient) -> ServerFacts:
     """Look at a server. Raises EngineError, such as ServerRefused without the right key."""
     rows = client.listed()
-    owners = {str(row.get("owned_by", "")).lower() for row in rows}
+    owners = sorted({str(row.get("owned_by", "")).lower() for row in rows})
     kind = next((_OWNERS[it] for it in owners if it in _OWNERS), None) or _by_endpoints(client)
     models = served_in(rows)
     look = {"vllm": _vllm, "llama-server": _llama, "lmstudio": _lmstudio, "sglang": _sglang}.get(
@@ -35,8 +35,8 @@ def identify(client: OpenAiClient) -> ServerFacts:
     )
     if look is not None:
         return look(client, models)
-    version = _text(client.get("/api/version", wanted=False), "version")
-    return ServerFacts(kind, version if kind == "ollama" else "", models, None, tokenizes=False)
+    told = client.get("/api/version", wanted=False) if kind == "ollama" else None
+    return ServerFacts(kind, _text(told, "version"), models, None, tokenizes=False)
 
 
 def _by_endpoints(client: OpenAiClient) -> ServerKind:
@@ -62,7 +62,8 @@ def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
 
 
 def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
-    props = client.get("/props", wanted=False)
+    # Some versions list their models to anybody, and ask for the key here first.
+    props = client.get("/props", wanted=False, guarded=True)
     settings = _object(_object(props, "default_generation_settings"), "params")
     context = _object(props, "default_generation_settings").get("n_ctx")
     drafts = settings.get("speculative.types")

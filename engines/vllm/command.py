@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from engines.checkpoint import Checkpoint
+from engines.openai.unused import MIN_P_WITH_MTP
 from engines.types import KvType, LoadPlan
 from engines.vllm.memory import cpu_cache_gib
 from engines.vllm.provision.home import Installed
@@ -45,7 +46,7 @@ class Place:
     scratch: Path
     socket: Path | None = None
     port: int = 0
-    key: str = ""
+    key: str = field(default="", repr=False)
 
     @property
     def base(self) -> str:
@@ -60,7 +61,7 @@ class Command:
     """
 
     words: tuple[str, ...]
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     notes: tuple[str, ...] = ()
 
 
@@ -99,7 +100,7 @@ def command(
     if drafts is not None:
         words += ["--speculative-config", json.dumps(drafts.config)]
         words += ["--per-request-spec-decode-metrics", "summary"]
-        notes.append("With MTP, vLLM does not use the sampling settings min-p and logit bias.")
+        notes.append(MIN_P_WITH_MTP)
     return Command(
         tuple(words), _environment(plan, place, checkpoint, cpu, cards, outside), tuple(notes)
     )
@@ -126,7 +127,13 @@ def _on_processor(checkpoint: Checkpoint) -> list[str]:
     # Compiling takes longer than it saves in a chat. A small model is computed in 32 bits, which
     # processors without 16-bit arithmetic do faster, and which keeps near ties apart.
     small = checkpoint.weight_bytes < _SMALL and checkpoint.precision in {"bf16", "fp16", "fp32"}
-    return ["--enforce-eager", "--dtype", "float32" if small else "auto"]
+    # Where a prompt is read in pieces, vLLM takes back what was drawn after each but the last; a
+    # processor's random numbers cannot go back, and a request with a seed ends the worker.
+    return [
+        "--enforce-eager",
+        "--no-enable-chunked-prefill",
+        *("--dtype", "float32" if small else "auto"),
+    ]
 
 
 def _on_cards(plan: LoadPlan, share: float | None, notes: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from engines.checkpoint import read_chat_template
 from engines.dialect import Dialect
 from engines.dialect.switch import Switch
 from engines.errors import TemplateFailed
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 def read_switch(folder: Path) -> Switch:
     """What can be chosen; nothing where there is no template, or none that can be understood."""
     config = _json(folder / "tokenizer_config.json")
-    template = _template(folder, config)
+    template = read_chat_template(folder)
     if template is None:
         return Switch()
     added = _json(folder / "tokenizer.json").get("added_tokens") or ()
@@ -33,17 +34,6 @@ def read_switch(folder: Path) -> Switch:
     except TemplateFailed as error:
         logger.warning("the chat template of %s is not understood: %s", folder.name, error.why)
         return Switch()
-
-
-def _template(folder: Path, config: dict[str, Any]) -> str | None:
-    try:
-        return (folder / "chat_template.jinja").read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        pass  # older checkpoints have it in the configuration
-    found = config.get("chat_template")
-    if isinstance(found, list):
-        found = next((it.get("template") for it in found if it.get("name") == "default"), None)
-    return found if isinstance(found, str) else None
 
 
 def _text(token: Any) -> str:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Final
 
+from engines.adapters import adapter_of
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed, LoadCancelled
 from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
 from engines.openai.answering import answer, measure
+from engines.turns import Turns
 from engines.types import (
     ChatRequest,
     Done,
@@ -76,9 +78,8 @@ class VllmEngine:
         self._silent_s = silent_s
         self._book = GainBook(folder / "speeds.json")
         self._lock = threading.Lock()
+        self._turns = Turns()
         self._reviving = threading.Lock()
-        self._answers = 0
-        self._exclusive = False
         self._setup: Setup | None = None
         self._running: Running | None = None
         self._worker: Worker | None = None
@@ -112,7 +113,7 @@ class VllmEngine:
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
-        with self._alone():
+        with self._turns.alone():
             self._unload()
             self._crashes.clear()
             if cancel.cancelled:
@@ -128,7 +129,7 @@ class VllmEngine:
 
         Raises EngineError, also where it keeps crashing, or LoadCancelled.
         """
-        with self._alone():
+        with self._turns.alone():
             return self._alive(progress, cancel).report
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
@@ -136,12 +137,15 @@ class VllmEngine:
 
         MTP is as the worker was started: where the request wants it otherwise, `Done` says so.
         """
-        with self._answering():
+        with self._turns.answering(self._setup.plan.parallel if self._setup else 1) as undisturbed:
             with self._reviving:
                 running = self._alive(lambda _: None, cancel)
+            adapter = adapter_of(request, running.setup.plan.adapters)
+            via = replace(running.via, model=adapter) if adapter else running.via
             try:
-                for event in answer(request, running.via, cancel):
-                    if isinstance(event, Done):
+                for event in answer(request, via, cancel):
+                    # Beside others, or with an adapter, it is slower, which says nothing of drafts.
+                    if isinstance(event, Done) and adapter is None and undisturbed():
                         running.learn(event.usage.completion_tokens, event.timing.decode_tok_s)
                     yield event
             except EngineError as error:
@@ -161,7 +165,7 @@ class VllmEngine:
 
         The worker runs as before afterwards. Raises LoadCancelled if it was stopped before that.
         """
-        with self._alone():
+        with self._turns.alone():
             setup = self._setup
             if setup is None:
                 raise _nothing_loaded()
@@ -184,7 +188,7 @@ class VllmEngine:
 
     def close(self) -> None:
         """Stop the worker. See `Engine.close`."""
-        with self._alone():
+        with self._turns.alone():
             self._unload()
 
     def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
@@ -262,37 +266,6 @@ class VllmEngine:
             if sum(card.free_bytes or 0 for card in cards) >= setup.free_bytes - _FREED:
                 return
             pause.wait(0.25)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """For what must not happen beside an answer."""
-        with self._lock:
-            if self._answers or self._exclusive:
-                raise _busy()
-            self._exclusive = True
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._exclusive = False
-
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
-        """One of as many answers as the plan has room for."""
-        with self._lock:
-            most = self._setup.plan.parallel if self._setup else 1
-            if self._exclusive or self._answers >= max(1, most):
-                raise _busy()
-            self._answers += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._answers -= 1
-
-
-def _busy() -> RuntimeError:
-    return RuntimeError("the engine is busy: finish or close the present answer first")
 
 
 def _nothing_loaded() -> EngineFailed:

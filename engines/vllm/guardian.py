@@ -85,6 +85,7 @@ class Guardian:
                 preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: nothing can lock
             )
         except OSError as error:
+            clear(Path(self._order["scratch"]))
             _say({"failed": str(error)})
             return 1
         self._note()

@@ -81,6 +81,7 @@ class Running:
             mtp_switch="restart",
             restart_s=load_s,
             notes=notes,
+            answers_at_once=max(1, setup.plan.parallel),
         )
         self.via = Via(
             client=worker.api,

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engines.checkpoint import ASSISTANTS, Checkpoint, pairs
+from engines.checkpoint import ASSISTANTS, HEADS, Checkpoint, pairs
 from engines.errors import DrafterMismatch, MtpUnavailable
 from engines.types import MAX_DEPTH, MtpKind
 
 _DRAFTED_FOR: Final = {kind for kinds in ASSISTANTS.values() for kind in kinds}
-_HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
 _EXPERTS: Final = ("num_experts", "num_local_experts", "n_routed_experts")
 
 
@@ -95,7 +94,7 @@ def require_head(checkpoint: Checkpoint) -> None:
             "This model is drafted for by an assistant’s checkpoint, and there is none beside it.",
             "Download its assistant, and set it as the model’s drafter.",
         )
-    if not _says(checkpoint, _HEADS):
+    if not _says(checkpoint, HEADS):
         raise MtpUnavailable(
             what,
             "This model has no MTP of its own.",

@@ -91,6 +91,7 @@ class Supervised:
                 "It runs on Linux only.",
                 "Use llama.cpp, or on Windows install vLLM inside WSL2.",
             )
+        keeper = self._keeper()
         try:
             guardian = subprocess.Popen(
                 [sys.executable, "-m", "engines.vllm.guardian"],
@@ -103,6 +104,7 @@ class Supervised:
                 bufsize=0,
             )
         except OSError as error:
+            keeper.close()
             raise EngineFailed(
                 "vLLM could not be started.",
                 f"The system says: {error.strerror}.",
@@ -111,7 +113,7 @@ class Supervised:
         self._guardian = guardian
         # It must not keep an app that ends: then the guardian sees to the rest.
         self._reader = threading.Thread(
-            target=self._read, args=(guardian,), name="worker log", daemon=True
+            target=self._read, args=(guardian, keeper), name="worker log", daemon=True
         )
         self._reader.start()
         self._tell(json.dumps(self._order).encode() + b"\n")
@@ -142,14 +144,24 @@ class Supervised:
         except (BrokenPipeError, ValueError):
             return  # it has ended, and with it the worker
 
-    def _read(self, guardian: subprocess.Popen[bytes]) -> None:
+    def _keeper(self) -> logging.Handler:
+        """What writes the log. Raises EngineFailed: nothing would be known of a failed start."""
+        try:
+            return logging.handlers.RotatingFileHandler(
+                self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8"
+            )
+        except OSError as error:
+            raise EngineFailed(
+                "vLLM could not be started.",
+                f"Its log {self._log.name} cannot be written: {error.strerror}.",
+                "Check who may write to Hearth’s folder, and whether its drive is full.",
+            ) from error
+
+    def _read(self, guardian: subprocess.Popen[bytes], keeper: logging.Handler) -> None:
         """The thread: all that is said, to the end; then see that nothing is left."""
         out, err = guardian.stdout, guardian.stderr
         assert out is not None  # noqa: S101  asked for above
         assert err is not None  # noqa: S101
-        keeper = logging.handlers.RotatingFileHandler(
-            self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8"
-        )
         words, messages = _Lines(self._heard_line(keeper)), _Lines(self._heard_message)
         try:
             with selectors.DefaultSelector() as selector, out, err:

@@ -14,6 +14,7 @@ from engines.openai.client import OpenAiClient
 from engines.openai.values import ServedModel
 from engines.vllm.command import MODEL, Command, Place
 from engines.vllm.failures import Circumstances, crashed, stalled, start_failure
+from engines.vllm.leftovers import clear
 from engines.vllm.log import Stage, stage
 from engines.vllm.metrics import Metrics, read_metrics
 from engines.vllm.places import record_of
@@ -68,6 +69,7 @@ class Worker:
             self._held.start()
         except BaseException:
             self._client.close()
+            clear(place.scratch)
             raise
 
     @property

@@ -1380,7 +1380,7 @@
     <message>
       <location filename="../../app/ui/chat/engine_badge.py" />
       <source>What you send here, and this chat’s messages, go to {0} ({1}).</source>
-      <translation>Was Sie hier senden, und die Nachrichten dieses Chats gehen an {0} ({1}).</translation>
+      <translation>Was du hier sendest, und die Nachrichten dieses Chats gehen an {0} ({1}).</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/engine_badge.py" />
@@ -1849,7 +1849,7 @@
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
       <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
-      <translation>Hearth verbindet sich, wenn Sie Modelle suchen, etwas herunterladen oder einem Server schreiben, den Sie hinzugefügt haben, und sonst nie. Drücken, um offline zu bleiben.</translation>
+      <translation>Hearth verbindet sich, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast, und sonst nie. Drücken, um offline zu bleiben.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
@@ -2174,7 +2174,7 @@
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
       <source>Hearth connects only when you search for models, look at one or download it, and when you use a server that you added. Each of these connections is listed here.</source>
-      <translation>Hearth verbindet sich nur, wenn Sie Modelle suchen, eines ansehen oder herunterladen, und wenn Sie einen Server nutzen, den Sie hinzugefügt haben. Jede dieser Verbindungen steht hier.</translation>
+      <translation>Hearth verbindet sich nur, wenn du Modelle suchst, eines ansiehst oder herunterlädst, und wenn du einen Server nutzt, den du hinzugefügt hast. Jede dieser Verbindungen steht hier.</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
@@ -2596,7 +2596,7 @@
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
       <source>Version {0} stays here, so that you can change back. Nothing is downloaded; a worker that runs is stopped.</source>
-      <translation>Version {0} bleibt hier, damit Sie zurückwechseln können. Nichts wird heruntergeladen; ein laufender Worker wird beendet.</translation>
+      <translation>Version {0} bleibt hier, damit du zurückwechseln kannst. Nichts wird heruntergeladen; ein laufender Worker wird beendet.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/findings.py" />
@@ -2651,7 +2651,7 @@
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
       <source>You can go on chatting. If Hearth is closed, the rest comes when you install it again.</source>
-      <translation>Sie können weiter chatten. Wird Hearth beendet, kommt der Rest, wenn Sie es noch einmal installieren.</translation>
+      <translation>Du kannst weiter chatten. Wird Hearth beendet, kommt der Rest, wenn du es noch einmal installierst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
@@ -2671,7 +2671,7 @@
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
       <source>What does not fit the cards is computed by the processor. For the processor alone, set the layers on the graphics card to 0.</source>
-      <translation>Was nicht auf die Karten passt, rechnet der Prozessor. Für den Prozessor allein setzen Sie die Schichten auf der Grafikkarte auf 0.</translation>
+      <translation>Was nicht auf die Karten passt, rechnet der Prozessor. Für den Prozessor allein stell die Schichten auf der Grafikkarte auf 0.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
@@ -2806,7 +2806,7 @@
     <message>
       <location filename="../../app/ui/engines/remote_card.py" />
       <source>A vLLM, llama-server, LM Studio, Ollama, SGLang or a gateway on your network. What you write to its models leaves this computer, and Hearth says so at each chat.</source>
-      <translation>Ein vLLM, llama-server, LM Studio, Ollama, SGLang oder ein Gateway in Ihrem Netz. Was Sie an dessen Modelle schreiben, verlässt diesen Computer, und Hearth sagt das bei jedem Chat.</translation>
+      <translation>Ein vLLM, llama-server, LM Studio, Ollama, SGLang oder ein Gateway in deinem Netz. Was du an dessen Modelle schreibst, verlässt diesen Computer, und Hearth sagt das bei jedem Chat.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/remote_card.py" />
@@ -2848,7 +2848,7 @@
     <message>
       <location filename="../../app/ui/engines/switching.py" />
       <source>The two engines read other files. {0} come from {1}. This chat stays as it is, and you can change its model once they are here.</source>
-      <translation>Die beiden Engines lesen verschiedene Dateien. {0} kommen von {1}. Dieser Chat bleibt, wie er ist; sein Modell können Sie wechseln, sobald sie hier sind.</translation>
+      <translation>Die beiden Engines lesen verschiedene Dateien. {0} kommen von {1}. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie hier sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/switching.py" />
@@ -2858,7 +2858,7 @@
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
       <source>Nothing is downloaded before you have seen what this computer needs for it, how much comes, and how long it takes.</source>
-      <translation>Nichts wird heruntergeladen, bevor Sie gesehen haben, was dieser Computer dafür braucht, wie viel kommt und wie lange es dauert.</translation>
+      <translation>Nichts wird heruntergeladen, bevor du gesehen hast, was dieser Computer dafür braucht, wie viel kommt und wie lange es dauert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -2873,7 +2873,7 @@
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
       <source>vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this Mac llama.cpp uses the graphics by Metal, which suits one user well. A vLLM on another computer can answer here, too: add it as a server.</source>
-      <translation>vLLM läuft nicht unter macOS: Es braucht Linux und eine NVIDIA-Karte. Auf diesem Mac nutzt llama.cpp die Grafik über Metal, was für einen Nutzer gut passt. Auch ein vLLM auf einem anderen Computer kann hier antworten: Fügen Sie es als Server hinzu.</translation>
+      <translation>vLLM läuft nicht unter macOS: Es braucht Linux und eine NVIDIA-Karte. Auf diesem Mac nutzt llama.cpp die Grafik über Metal, was für einen Nutzer gut passt. Auch ein vLLM auf einem anderen Computer kann hier antworten: Füge es als Server hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -2930,7 +2930,7 @@
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
       <source>Version {0} is kept, so that you can go back.</source>
-      <translation>Version {0} wird behalten, damit Sie zurückgehen können.</translation>
+      <translation>Version {0} wird behalten, damit du zurückgehen kannst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -2995,7 +2995,7 @@
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
       <source>It runs until you stop it or close Hearth.</source>
-      <translation>Es läuft, bis Sie es beenden oder Hearth schließen.</translation>
+      <translation>Es läuft, bis du es beendest oder Hearth schließt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
@@ -4776,7 +4776,7 @@
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Any server that speaks OpenAI’s language. What you write to its models goes there; each such chat says so.</source>
-      <translation>Jeder Server, der OpenAIs Sprache spricht. Was Sie an seine Modelle schreiben, geht dorthin; jeder solche Chat sagt das.</translation>
+      <translation>Jeder Server, der OpenAIs Sprache spricht. Was du an seine Modelle schreibst, geht dorthin; jeder solche Chat sagt das.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -4796,12 +4796,12 @@
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>Let another computer answer</source>
-      <translation>Lassen Sie einen anderen Computer antworten</translation>
+      <translation>Lass einen anderen Computer antworten</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models are in the menu above a chat. Its chats say at the message box that text leaves this computer.</source>
-      <translation>Ein vLLM Ihres Teams, ein Ollama im Nebenzimmer, ein Gateway Ihrer Firma: Fügen Sie die Adresse hinzu, und die Modelle stehen im Menü über dem Chat. Deren Chats sagen am Nachrichtenfeld, dass Text diesen Computer verlässt.</translation>
+      <translation>Ein vLLM deines Teams, ein Ollama im Nebenzimmer, ein Gateway deiner Firma: Füge die Adresse hinzu, und die Modelle stehen im Menü über dem Chat. Deren Chats sagen am Nachrichtenfeld, dass Text diesen Computer verlässt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
@@ -5308,125 +5308,137 @@
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>For a model that is here for both engines. Auto takes the one that suits this computer.</source>
-      <translation type="unfinished" />
+      <translation>Für ein Modell, das für beide Engines hier ist. Auto nimmt die, die zu diesem Computer passt.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
-      <source>Llamacpp</source>
-      <translation type="unfinished" />
+      <source>llama.cpp</source>
+      <translation>llama.cpp</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
-      <source>Vllm</source>
-      <translation type="unfinished" />
+      <source>vLLM</source>
+      <translation>vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Devices for llama.cpp</source>
-      <translation type="unfinished" />
+      <translation>Geräte für llama.cpp</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>By their names in the list of devices, separated by commas; empty uses all that work.</source>
-      <translation type="unfinished" />
+      <translation>Mit ihren Namen aus der Geräteliste, durch Kommas getrennt; leer nutzt alle, die funktionieren.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Layers whose experts stay in RAM</source>
-      <translation type="unfinished" />
+      <translation>Schichten, deren Experten im RAM bleiben</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Of a mixture of experts, when it is too large for the graphics card; -1 chooses.</source>
-      <translation type="unfinished" />
+      <translation>Bei einem Modell aus mehreren Experten, das für die Grafikkarte zu groß ist; -1 wählt selbst.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Chats at once with vLLM</source>
-      <translation type="unfinished" />
+      <translation>Chats zugleich mit vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>How many are answered at the same time; the memory for contexts is shared by them.</source>
-      <translation type="unfinished" />
+      <translation>Wie viele zur selben Zeit beantwortet werden; sie teilen sich den Speicher für Kontexte.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Card’s memory for vLLM</source>
-      <translation type="unfinished" />
+      <translation>Speicher der Karte für vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>In percent of the whole; 0 takes what is free when it starts.</source>
-      <translation type="unfinished" />
+      <translation>In Prozent des ganzen Speichers; 0 nimmt, was beim Start frei ist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Cards that share each layer</source>
-      <translation type="unfinished" />
+      <translation>Karten, die sich jede Schicht teilen</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Tensor parallel: the model is cut over so many equal cards.</source>
-      <translation type="unfinished" />
+      <translation>Tensorparallel: Das Modell wird auf so viele gleiche Karten aufgeteilt.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Computers that share the layers</source>
-      <translation type="unfinished" />
+      <translation>Computer, die sich die Schichten teilen</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Over Ray, which has to run on each of them; 1 is this computer alone.</source>
-      <translation type="unfinished" />
+      <translation>Über Ray, das auf jedem davon laufen muss; 1 ist dieser Computer allein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Tokens drafted ahead by vLLM</source>
-      <translation type="unfinished" />
+      <translation>Von vLLM vorausgeratene Token</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>With MTP; 0 takes what the model’s makers advise. A change starts the worker again.</source>
-      <translation type="unfinished" />
+      <translation>Mit MTP; 0 nimmt, wozu die Macher des Modells raten. Eine Änderung startet den Worker neu.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>LoRA adapters for vLLM</source>
-      <translation type="unfinished" />
+      <translation>LoRA-Adapter für vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>One a line: a name, an equals sign, and the adapter’s folder.</source>
-      <translation type="unfinished" />
+      <translation>Einer je Zeile: ein Name, ein Gleichheitszeichen und der Ordner des Adapters.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>LoRA adapter</source>
+      <translation>LoRA-Adapter</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings.py" />
+      <location filename="../../app/core/engine_settings.py" />
+      <source>One of the adapters for vLLM, by its name; empty is the model by itself. Each chat and each assistant can differ.</source>
+      <translation>Einer der Adapter für vLLM, beim Namen; leer ist das Modell allein. Jeder Chat und jeder Assistent kann davon abweichen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>Stop vLLM when idle</source>
-      <translation type="unfinished" />
+      <translation>vLLM bei Ruhe beenden</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
       <location filename="../../app/core/engine_settings.py" />
       <source>After so many minutes without an answer, to give its memory back; 0 lets it run.</source>
-      <translation type="unfinished" />
+      <translation>Nach so vielen Minuten ohne Antwort, damit sein Speicher frei wird; 0 lässt es laufen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />
@@ -6267,27 +6279,27 @@
     <message>
       <location filename="../../app/core/counterparts.py" />
       <source>There is no NVIDIA card here for it.</source>
-      <translation type="unfinished" />
+      <translation>Hier gibt es keine NVIDIA-Karte dafür.</translation>
     </message>
     <message>
       <location filename="../../app/core/counterparts.py" />
       <source>{0} needs a card of compute capability {1}, and {2} has {3}.</source>
-      <translation type="unfinished" />
+      <translation>{0} braucht eine Karte mit Compute Capability {1}, und {2} hat {3}.</translation>
     </message>
     <message>
       <location filename="../../app/core/counterparts.py" />
       <source>It needs about {0} GB, and {1} has {2}.</source>
-      <translation type="unfinished" />
+      <translation>Es braucht etwa {0} GB, und {1} hat {2}.</translation>
     </message>
     <message>
       <location filename="../../app/core/counterparts.py" />
       <source>It is here; nothing has to be downloaded.</source>
-      <translation type="unfinished" />
+      <translation>Es ist hier; nichts muss heruntergeladen werden.</translation>
     </message>
     <message>
       <location filename="../../app/core/counterparts.py" />
       <source>About {0} GB have to be downloaded.</source>
-      <translation type="unfinished" />
+      <translation>Etwa {0} GB müssen heruntergeladen werden.</translation>
     </message>
     <message>
       <location filename="../../app/core/dropped.py" />
@@ -6322,147 +6334,152 @@
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>Measured here, vLLM writes {0} times as fast for one chat at a time.</source>
-      <translation type="unfinished" />
+      <translation>Hier gemessen: vLLM schreibt bei einem Chat auf einmal {0}-mal so schnell.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>One user at a time: llama.cpp is as fast or faster, and is ready in seconds.</source>
-      <translation type="unfinished" />
+      <translation>Ein Nutzer auf einmal: llama.cpp ist gleich schnell oder schneller und in Sekunden bereit.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>For several chats or programs at once, vLLM on {0} writes more in all.</source>
-      <translation type="unfinished" />
+      <translation>Für mehrere Chats oder Programme zugleich schreibt vLLM auf {0} insgesamt mehr.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>One user</source>
-      <translation type="unfinished" />
+      <translation>Ein Nutzer</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>as fast or faster</source>
-      <translation type="unfinished" />
+      <translation>gleich schnell oder schneller</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>0.75 to 1 times as fast, others report</source>
-      <translation type="unfinished" />
+      <translation>0,75- bis 1-mal so schnell, berichten andere</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>16 users at once</source>
-      <translation type="unfinished" />
+      <translation>16 Nutzer zugleich</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>one after the other in Hearth</source>
-      <translation type="unfinished" />
+      <translation>in Hearth einer nach dem anderen</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>1.5 to 2.6 times as much in all as llama.cpp's own server, others report</source>
-      <translation type="unfinished" />
+      <translation>insgesamt 1,5- bis 2,6-mal so viel wie der eigene Server von llama.cpp, berichten andere</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engine_advice.py" />
+      <source>Portability</source>
+      <translation>Wo es läuft</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>any computer, with or without a card</source>
-      <translation type="unfinished" />
+      <translation>jeder Computer, mit oder ohne Karte</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>Linux or WSL2, NVIDIA cards</source>
-      <translation type="unfinished" />
+      <translation>Linux oder WSL2, NVIDIA-Karten</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>shares a model between card and RAM</source>
-      <translation type="unfinished" />
+      <translation>teilt ein Modell auf Karte und RAM auf</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>the whole model on the card</source>
-      <translation type="unfinished" />
+      <translation>das ganze Modell auf der Karte</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>To begin with</source>
-      <translation type="unfinished" />
+      <translation>Zum Anfangen</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>is here; a model is ready in seconds</source>
-      <translation type="unfinished" />
+      <translation>ist hier; ein Modell ist in Sekunden bereit</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>9 GB on disk; a minute or more</source>
-      <translation type="unfinished" />
+      <translation>9 GB auf der Festplatte; eine Minute oder mehr</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>GGUF, one file, 2 to 8 bits</source>
-      <translation type="unfinished" />
+      <translation>GGUF, eine Datei, 2 bis 8 Bit</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>checkpoints, 4 to 16 bits, adapters</source>
-      <translation type="unfinished" />
+      <translation>Checkpoints, 4 bis 16 Bit, Adapter</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0} chats at once: vLLM answers them side by side, llama.cpp in turn.</source>
-      <translation type="unfinished" />
+      <translation>{0} Chats zugleich: vLLM beantwortet sie nebeneinander, llama.cpp nacheinander.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0} has the memory for it.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat den Speicher dafür.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>vLLM does not run on macOS; llama.cpp uses this Mac's graphics.</source>
-      <translation type="unfinished" />
+      <translation>vLLM läuft nicht unter macOS; llama.cpp nutzt die Grafik dieses Macs.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0} tokens a second</source>
-      <translation type="unfinished" />
+      <translation>{0} Token pro Sekunde</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>not measured</source>
-      <translation type="unfinished" />
+      <translation>nicht gemessen</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>There is no NVIDIA card here; llama.cpp runs on any computer.</source>
-      <translation type="unfinished" />
+      <translation>Hier gibt es keine NVIDIA-Karte; llama.cpp läuft auf jedem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>vLLM cannot be installed here.</source>
-      <translation type="unfinished" />
+      <translation>vLLM lässt sich hier nicht installieren.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0} is too old for vLLM; llama.cpp uses it.</source>
-      <translation type="unfinished" />
+      <translation>{0} ist zu alt für vLLM; llama.cpp nutzt sie.</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0}, {1} at once</source>
-      <translation type="unfinished" />
+      <translation>{0}, {1} zugleich</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0}, one user</source>
-      <translation type="unfinished" />
+      <translation>{0}, ein Nutzer</translation>
     </message>
     <message>
       <location filename="../../app/core/engine_advice.py" />
       <source>{0} has less than 16 GB, and vLLM needs a whole model on the card; llama.cpp shares it with the processor.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat weniger als 16 GB, und vLLM braucht das ganze Modell auf der Karte; llama.cpp teilt es mit dem Prozessor.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/chatgpt.py" />
@@ -6522,11 +6539,6 @@
       <location filename="../../app/core/exchange/open_webui.py" />
       <source>Open WebUI</source>
       <translation>Open WebUI</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/own.py" />
-      <source>tuple[str, ...]</source>
-      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/exchange/own.py" />
@@ -6941,47 +6953,47 @@
     <message>
       <location filename="../../app/core/servers.py" />
       <source>“{0}” is not the address of a server.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist keine Adresse eines Servers.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>An address is http:// or https://, a host’s name and, if need be, a port.</source>
-      <translation type="unfinished" />
+      <translation>Eine Adresse ist http:// oder https://, der Name eines Rechners und, wenn nötig, ein Port.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>Write it like http://192.168.1.20:8000.</source>
-      <translation type="unfinished" />
+      <translation>Schreib sie so: http://192.168.1.20:8000.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>The address holds a name or a password.</source>
-      <translation type="unfinished" />
+      <translation>Die Adresse enthält einen Namen oder ein Passwort.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>Addresses are kept in a file and shown, so nothing secret belongs there.</source>
-      <translation type="unfinished" />
+      <translation>Adressen liegen in einer Datei und werden angezeigt, also gehört nichts Geheimes hinein.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>Write the address without it; a key has a place of its own.</source>
-      <translation type="unfinished" />
+      <translation>Schreib die Adresse ohne; für einen Schlüssel gibt es ein eigenes Feld.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>“{0}” cannot be the name of a server.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ kann kein Name eines Servers sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
-      <source>A name has at least one letter, and no colon: that stands between the name and a model.</source>
-      <translation type="unfinished" />
+      <source>A name has at least one letter or figure, nothing that cannot be seen, and no colon: that stands between the name and a model.</source>
+      <translation>Ein Name hat mindestens einen Buchstaben oder eine Ziffer, nichts Unsichtbares und keinen Doppelpunkt: Der steht zwischen dem Namen und einem Modell.</translation>
     </message>
     <message>
       <location filename="../../app/core/servers.py" />
       <source>Choose another name, such as “team”.</source>
-      <translation type="unfinished" />
+      <translation>Wähle einen anderen Namen, etwa „team“.</translation>
     </message>
     <message>
       <location filename="../../app/core/setting_field.py" />
@@ -7420,7 +7432,7 @@
     <message>
       <location filename="../../app/hub/source.py" />
       <source>Check the name and password in the index's address, or try again later.</source>
-      <translation>Prüfen Sie Namen und Passwort in der Adresse des Index, oder versuchen Sie es später noch einmal.</translation>
+      <translation>Prüfe Namen und Passwort in der Adresse des Index, oder versuche es später noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -7541,7 +7553,7 @@
     <message>
       <location filename="../../app/hub/source.py" />
       <source>Try again later, or use another package index; what has come was not mixed.</source>
-      <translation>Versuchen Sie es später noch einmal oder mit einem anderen Paketindex; was da ist, wurde nicht vermischt.</translation>
+      <translation>Versuche es später noch einmal oder mit einem anderen Paketindex; was da ist, wurde nicht vermischt.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -7551,7 +7563,7 @@
     <message>
       <location filename="../../app/hub/source.py" />
       <source>Wait a while, then try again; what has come is kept.</source>
-      <translation>Warten Sie eine Weile und versuchen Sie es dann noch einmal; was da ist, bleibt erhalten.</translation>
+      <translation>Warte eine Weile und versuche es dann noch einmal; was da ist, bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -7646,14 +7658,14 @@
       <location filename="../../app/packages/fetch.py" />
       <location filename="../../app/packages/lookup.py" />
       <source>get an engine</source>
-      <translation>get an engine</translation>
+      <translation>eine Engine holen</translation>
     </message>
     <message>
       <location filename="../../app/net/client.py" />
       <location filename="../../app/net/lent.py" />
       <location filename="../../app/services/servers.py" />
       <source>ask a server</source>
-      <translation type="unfinished" />
+      <translation>einen Server fragen</translation>
     </message>
     <message>
       <location filename="../../app/net/client.py" />
@@ -7836,6 +7848,16 @@
       <translation>Trage einen HTTP-Proxy in den Netzwerkeinstellungen des Systems oder in HTTPS_PROXY ein.</translation>
     </message>
     <message>
+      <location filename="../../app/net/lent.py" />
+      <source>Nothing can be at “{0}”.</source>
+      <translation>Unter „{0}“ kann nichts sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/lent.py" />
+      <source>Check the name of the host in the address.</source>
+      <translation>Prüfe in der Adresse den Namen des Rechners.</translation>
+    </message>
+    <message>
       <location filename="../../app/net/tls.py" />
       <location filename="../../app/store/snapshots.py" />
       <source>There is no such file.</source>
@@ -7843,23 +7865,18 @@
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
-      <source>It does not hold {0} in PEM form.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/net/tls.py" />
       <source>The certificate file {0} cannot be used.</source>
-      <translation type="unfinished" />
+      <translation>Die Zertifikatsdatei {0} lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
       <source>Choose another file in the server’s profile; this one is {0}.</source>
-      <translation type="unfinished" />
+      <translation>Wähle im Profil des Servers eine andere Datei; diese ist {0}.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
-      <source>The certificates of this system cannot be read.</source>
-      <translation>Die Zertifikate dieses Systems sind nicht lesbar.</translation>
+      <source>It does not hold {0} in PEM form.</source>
+      <translation>Darin ist {0} im PEM-Format nicht zu finden.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
@@ -7881,18 +7898,23 @@
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
+      <source>The certificates of this system cannot be read.</source>
+      <translation>Die Zertifikate dieses Systems sind nicht lesbar.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/tls.py" />
       <source>Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.</source>
       <translation>Prüfe SSL_CERT_FILE und SSL_CERT_DIR in der Umgebung oder entferne sie.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
       <source>the certificate of an authority</source>
-      <translation type="unfinished" />
+      <translation>das Zertifikat einer Zertifizierungsstelle</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
       <source>a certificate with its unlocked key</source>
-      <translation type="unfinished" />
+      <translation>ein Zertifikat mit unverschlüsseltem Schlüssel</translation>
     </message>
     <message>
       <location filename="../../app/packages/config.py" />
@@ -7907,7 +7929,12 @@
     <message>
       <location filename="../../app/packages/config.py" />
       <source>Mend them: they are in uv.toml and in variables that begin with UV_.</source>
-      <translation>Berichtigen Sie sie: Sie stehen in uv.toml und in Variablen, die mit UV_ beginnen.</translation>
+      <translation>Berichtige sie: Sie stehen in uv.toml und in Variablen, die mit UV_ beginnen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/config.py" />
+      <source>it said nothing for {0} seconds</source>
+      <translation>{0} Sekunden lang kam nichts</translation>
     </message>
     <message>
       <location filename="../../app/packages/config.py" />
@@ -7937,7 +7964,7 @@
     <message>
       <location filename="../../app/packages/fetch.py" />
       <source>Remove it, or replace it by the file that its makers have published.</source>
-      <translation>Entfernen Sie sie, oder ersetzen Sie sie durch die Datei, die ihre Hersteller veröffentlicht haben.</translation>
+      <translation>Entferne sie, oder ersetze sie durch die Datei, die ihre Hersteller veröffentlicht haben.</translation>
     </message>
     <message>
       <location filename="../../app/packages/links.py" />
@@ -7952,7 +7979,7 @@
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>Try again later, or check its address in pip's or uv's configuration.</source>
-      <translation>Versuchen Sie es später noch einmal, oder prüfen Sie seine Adresse in der Konfiguration von pip oder uv.</translation>
+      <translation>Versuche es später noch einmal, oder prüfe seine Adresse in der Konfiguration von pip oder uv.</translation>
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
@@ -7967,12 +7994,12 @@
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>None of your package indexes has exactly this file. Hearth looked here: {0}.</source>
-      <translation>Keiner Ihrer Paketindizes hat genau diese Datei. Hearth hat hier gesucht: {0}.</translation>
+      <translation>Keiner deiner Paketindizes hat genau diese Datei. Hearth hat hier gesucht: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>Add an index that has it to pip's or uv's configuration, as extra-index-url or find-links, then try again.</source>
-      <translation>Fügen Sie der Konfiguration von pip oder uv einen Index hinzu, der sie hat, als extra-index-url oder find-links, und versuchen Sie es noch einmal.</translation>
+      <translation>Füge der Konfiguration von pip oder uv einen Index hinzu, der sie hat, als extra-index-url oder find-links, und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
@@ -7982,7 +8009,7 @@
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>Check the name and password in its address, in pip's or uv's configuration.</source>
-      <translation>Prüfen Sie Namen und Passwort in seiner Adresse, in der Konfiguration von pip oder uv.</translation>
+      <translation>Prüfe Namen und Passwort in seiner Adresse, in der Konfiguration von pip oder uv.</translation>
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
@@ -7997,7 +8024,7 @@
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>Try again later, or use another package index.</source>
-      <translation>Versuchen Sie es später noch einmal oder mit einem anderen Paketindex.</translation>
+      <translation>Versuche es später noch einmal oder mit einem anderen Paketindex.</translation>
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
@@ -8012,7 +8039,7 @@
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>Check the addresses of package indexes in pip's or uv's configuration.</source>
-      <translation>Prüfen Sie die Adressen der Paketindizes in der Konfiguration von pip oder uv.</translation>
+      <translation>Prüfe die Adressen der Paketindizes in der Konfiguration von pip oder uv.</translation>
     </message>
     <message>
       <location filename="../../app/services/catalogue_refresh.py" />
@@ -8027,32 +8054,32 @@
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
       <source>This is a planning figure: vLLM says what it has taken once it runs.</source>
-      <translation type="unfinished" />
+      <translation>Das ist ein Planwert: Was vLLM wirklich belegt, sagt es, sobald es läuft.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
       <source>{0} are needed and {1} are free on {2}</source>
-      <translation type="unfinished" />
+      <translation>{0} werden gebraucht, und {1} sind frei ({2})</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
       <source>“{0}” needs no memory of this computer.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
       <source>It runs on another server.</source>
-      <translation type="unfinished" />
+      <translation>Es läuft auf einem anderen Server.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
       <source>Ask whoever runs that server what it can hold.</source>
-      <translation type="unfinished" />
+      <translation>Frag, wer den Server betreibt, was er fassen kann.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
       <source>A context of up to {0} tokens fits.</source>
-      <translation type="unfinished" />
+      <translation>Ein Kontext von bis zu {0} Token passt.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoint_fit.py" />
@@ -8075,7 +8102,7 @@
     <message>
       <location filename="../../app/services/checkpoints.py" />
       <source>It is a drafter, and none of the checkpoints here is the one it drafts for.</source>
-      <translation type="unfinished" />
+      <translation>Es ist ein Drafter, und keiner der Checkpoints hier ist der, für den er vorausrät.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoints.py" />
@@ -8086,22 +8113,27 @@
     <message>
       <location filename="../../app/services/checkpoints.py" />
       <source>“{0}” is not a model to chat with.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/services/checkpoints.py" />
-      <source>It is a {0}, which writes no text.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist kein Modell zum Chatten.</translation>
     </message>
     <message>
       <location filename="../../app/services/checkpoints.py" />
       <source>Choose a checkpoint of a chat model.</source>
-      <translation type="unfinished" />
+      <translation>Wähle den Checkpoint eines Chat-Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <source>It is a {0}, which writes no text.</source>
+      <translation>Seine Architektur ist {0}, und die schreibt keinen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/checkpoints.py" />
+      <source>Its config.json does not say what it is.</source>
+      <translation>Seine config.json sagt nicht, was es ist.</translation>
     </message>
     <message>
       <location filename="../../app/services/collection/checkpoints.py" />
       <source>{0} was skipped: {1} is not in it.</source>
-      <translation type="unfinished" />
+      <translation>{0} wurde übersprungen: {1} fehlt darin.</translation>
     </message>
     <message>
       <location filename="../../app/services/collection/collection.py" />
@@ -8323,7 +8355,7 @@
     <message>
       <location filename="../../app/services/engine_care.py" />
       <source>Use a newer Linux, or connect to a vLLM on another computer.</source>
-      <translation>Nehmen Sie ein neueres Linux, oder verbinden Sie sich mit einem vLLM auf einem anderen Computer.</translation>
+      <translation>Nimm ein neueres Linux, oder verbinde dich mit einem vLLM auf einem anderen Computer.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_care.py" />
@@ -8357,6 +8389,11 @@
     </message>
     <message>
       <location filename="../../app/services/engine_care.py" />
+      <source>Another installation is at work; waiting for it.</source>
+      <translation>Eine andere Installation ist im Gange; es wird auf sie gewartet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_care.py" />
       <source>vLLM {0} is running.</source>
       <translation>vLLM {0} läuft.</translation>
     </message>
@@ -8368,87 +8405,82 @@
     <message>
       <location filename="../../app/services/engine_care.py" />
       <source>Close Hearth's window or choose another engine, then try again.</source>
-      <translation>Schließen Sie das Fenster von Hearth oder wählen Sie eine andere Engine, und versuchen Sie es dann noch einmal.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engine_care.py" />
-      <source>Another installation is at work; waiting for it.</source>
-      <translation>Eine andere Installation ist im Gange; es wird auf sie gewartet.</translation>
+      <translation>Schließe das Fenster von Hearth oder wähle eine andere Engine, und versuche es dann noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>“{0}” cannot be answered by {1}.</source>
-      <translation type="unfinished" />
+      <translation>Für „{0}“ kann {1} nicht antworten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>GGUF file</source>
-      <translation type="unfinished" />
+      <translation>GGUF-Datei</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>No {0} of this model is here, and the list of models knows none.</source>
-      <translation type="unfinished" />
+      <translation>Als {0} ist dieses Modell nicht hier, und die Liste der Modelle kennt es so nicht.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>Import a {0} of it with `hearth models import`, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Importiere es als {0} mit `hearth models import`, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>No server that is known offers this model.</source>
-      <translation type="unfinished" />
+      <translation>Kein bekannter Server bietet dieses Modell an.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.</source>
-      <translation type="unfinished" />
+      <translation>Wähle das Modell eines Servers mit --model PROFIL:MODELL; `hearth servers list` zeigt sie.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>, and its drafter: `hearth models pull {0}`</source>
-      <translation type="unfinished" />
+      <translation>, und seinen Drafter: `hearth models pull {0}`</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>Its {0} is not here. {1}</source>
-      <translation type="unfinished" />
+      <translation>Als {0} ist es nicht hier. {1}</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>Get it: `hearth models pull {0}`{1}.</source>
-      <translation type="unfinished" />
+      <translation>Hol es: `hearth models pull {0}`{1}.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>Answer with llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Antworte mit llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>vLLM cannot answer here.</source>
-      <translation type="unfinished" />
+      <translation>vLLM kann hier nicht antworten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>`hearth engines install vllm` says what it takes; leave out --engine to use llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>`hearth engines install vllm` sagt, was es braucht; ohne --engine antwortet llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>vLLM was not chosen.</source>
-      <translation type="unfinished" />
+      <translation>vLLM wurde nicht gewählt.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>Install it first: `hearth engines install vllm`.</source>
-      <translation type="unfinished" />
+      <translation>Installiere es zuerst: `hearth engines install vllm`.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
       <source>It is not installed.</source>
-      <translation type="unfinished" />
+      <translation>Es ist nicht installiert.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
@@ -8468,7 +8500,7 @@
     <message>
       <location filename="../../app/services/engine_installing.py" />
       <source>Free some space, then install again; or run `hearth engines remove vllm` to give it back.</source>
-      <translation>Schaffen Sie Platz und installieren Sie dann noch einmal; oder geben Sie ihn mit `hearth engines remove vllm` zurück.</translation>
+      <translation>Schaffe Platz und installiere dann noch einmal; oder gib ihn mit `hearth engines remove vllm` zurück.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
@@ -8518,7 +8550,7 @@
     <message>
       <location filename="../../app/services/engine_installing.py" />
       <source>Turn “Stay offline” off to install it.</source>
-      <translation>Schalten Sie „Offline bleiben“ aus, um es zu installieren.</translation>
+      <translation>Schalte „Offline bleiben“ aus, um es zu installieren.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
@@ -8538,7 +8570,7 @@
     <message>
       <location filename="../../app/services/engine_installing.py" />
       <source>Check the disk, then try again; what has come is kept.</source>
-      <translation>Prüfen Sie den Datenträger und versuchen Sie es dann noch einmal; was da ist, bleibt erhalten.</translation>
+      <translation>Prüfe den Datenträger und versuche es dann noch einmal; was da ist, bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
@@ -8553,7 +8585,7 @@
     <message>
       <location filename="../../app/services/engine_installing.py" />
       <source>Nothing else was changed. Try again; if it stays so, please report it.</source>
-      <translation>Sonst wurde nichts geändert. Versuchen Sie es noch einmal; wenn es so bleibt, melden Sie es bitte.</translation>
+      <translation>Sonst wurde nichts geändert. Versuche es noch einmal; wenn es so bleibt, melde es bitte.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
@@ -8563,17 +8595,7 @@
     <message>
       <location filename="../../app/services/engine_installing.py" />
       <source>Allow writing to that folder, or set HEARTH_DATA_DIR to another one.</source>
-      <translation>Erlauben Sie das Schreiben in diesen Ordner, oder setzen Sie HEARTH_DATA_DIR auf einen anderen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engine_list.py" />
-      <source>engine care</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/services/engine_list.py" />
-      <source>device trials</source>
-      <translation type="unfinished" />
+      <translation>Erlaube das Schreiben in diesen Ordner, oder setze HEARTH_DATA_DIR auf einen anderen.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/files.py" />
@@ -8696,27 +8718,27 @@
     <message>
       <location filename="../../app/services/library.py" />
       <source>a checkpoint for vLLM</source>
-      <translation type="unfinished" />
+      <translation>ein Checkpoint für vLLM</translation>
     </message>
     <message>
       <location filename="../../app/services/library.py" />
       <source>a model on another server</source>
-      <translation type="unfinished" />
+      <translation>ein Modell auf einem anderen Server</translation>
     </message>
     <message>
       <location filename="../../app/services/library.py" />
       <source>“{0}” has no GGUF file.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ hat keine GGUF-Datei.</translation>
     </message>
     <message>
       <location filename="../../app/services/library.py" />
       <source>It is {0}, and llama.cpp reads GGUF files.</source>
-      <translation type="unfinished" />
+      <translation>Es ist {0}, und llama.cpp liest GGUF-Dateien.</translation>
     </message>
     <message>
       <location filename="../../app/services/library.py" />
       <source>Choose a model's GGUF file for this.</source>
-      <translation type="unfinished" />
+      <translation>Wähle dafür die GGUF-Datei eines Modells.</translation>
     </message>
     <message>
       <location filename="../../app/services/library.py" />
@@ -8753,38 +8775,38 @@
     <message>
       <location filename="../../app/services/loads_vllm.py" />
       <source>The drafter cannot be used: {0} was made for another model.</source>
-      <translation type="unfinished" />
+      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
     </message>
     <message>
       <location filename="../../app/services/loads_vllm.py" />
       <location filename="../../app/services/runtime.py" />
       <source>“{0}” cannot be loaded.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ lässt sich nicht laden.</translation>
     </message>
     <message>
       <location filename="../../app/services/loads_vllm.py" />
       <source>It is a checkpoint for vLLM, which is not installed.</source>
-      <translation type="unfinished" />
+      <translation>Es ist ein Checkpoint für vLLM, und das ist nicht installiert.</translation>
     </message>
     <message>
       <location filename="../../app/services/loads_vllm.py" />
       <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
-      <translation type="unfinished" />
+      <translation>Installiere es in den Einstellungen unter Engines oder mit `hearth engines install vllm`; oder wähle die GGUF-Datei des Modells.</translation>
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
       <source>“{0}” cannot be {1} here.</source>
-      <translation type="unfinished" />
+      <translation>Mit „{0}“ geht das hier nicht: {1}.</translation>
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
       <source>It is on another server, and has no files on this computer.</source>
-      <translation type="unfinished" />
+      <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
       <source>`hearth servers rm NAME` takes a server off, with all its models.</source>
-      <translation type="unfinished" />
+      <translation>`hearth servers rm NAME` entfernt einen Server mit all seinen Modellen.</translation>
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
@@ -8890,12 +8912,12 @@
       <location filename="../../app/services/mtp_advice.py" />
       <location filename="../../engines/checkpoint_plan.py" />
       <source>This checkpoint has no MTP head, and no assistant checkpoint for it is here.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Checkpoint hat keinen MTP-Kopf, und kein Assistent-Checkpoint dafür ist hier.</translation>
     </message>
     <message>
       <location filename="../../app/services/mtp_advice.py" />
       <source>Whether this server guesses ahead is its own setting.</source>
-      <translation type="unfinished" />
+      <translation>Ob dieser Server vorausrät, stellt er selbst ein.</translation>
     </message>
     <message>
       <location filename="../../app/services/mtp_advice.py" />
@@ -8910,12 +8932,12 @@
     <message>
       <location filename="../../app/services/mtp_advice.py" />
       <source>An assistant checkpoint for multi-token prediction belongs to this model.</source>
-      <translation type="unfinished" />
+      <translation>Zu diesem Modell gehört ein Assistent-Checkpoint für Multi-Token-Vorhersage.</translation>
     </message>
     <message>
       <location filename="../../app/services/mtp_advice.py" />
       <source>Multi-token prediction is in this checkpoint.</source>
-      <translation type="unfinished" />
+      <translation>Multi-Token-Vorhersage steckt in diesem Checkpoint.</translation>
     </message>
     <message>
       <location filename="../../app/services/prompts.py" />
@@ -9015,7 +9037,7 @@
     <message>
       <location filename="../../app/services/runtime.py" />
       <source>It needs the engine {0}, which is not here.</source>
-      <translation type="unfinished" />
+      <translation>Es braucht die Engine {0}, und die ist nicht hier.</translation>
     </message>
     <message>
       <location filename="../../app/services/runtime.py" />
@@ -9026,33 +9048,49 @@
     <message>
       <location filename="../../app/services/servers.py" />
       <source>There is no server “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Es gibt keinen Server „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/servers.py" />
       <source>No profile has that name.</source>
-      <translation type="unfinished" />
+      <translation>Kein Profil heißt so.</translation>
     </message>
     <message>
       <location filename="../../app/services/servers.py" />
       <source>`hearth servers list` shows them all; `hearth servers add` makes one.</source>
-      <translation type="unfinished" />
+      <translation>`hearth servers list` zeigt alle; `hearth servers add` legt eines an.</translation>
     </message>
     <message>
       <location filename="../../app/services/servers.py" />
       <source>look at a server</source>
-      <translation type="unfinished" />
+      <translation>einen Server ansehen</translation>
     </message>
     <message>
       <location filename="../../app/services/servers.py" />
       <source>The key</source>
-      <translation type="unfinished" />
+      <translation>Der Schlüssel</translation>
     </message>
     <message>
       <location filename="../../app/services/servers.py" />
       <location filename="../../app/services/tokens.py" />
       <source>{0} in the environment</source>
       <translation>{0} in der Umgebung</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>“{0}” is too much like “{1}”.</source>
+      <translation>„{0}“ ähnelt „{1}“ zu sehr.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <source>The key of either could stand in {0}, and would go to both.</source>
+      <translation>Der Schlüssel von jedem der beiden könnte in {0} stehen und ginge an beide.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/servers.py" />
+      <location filename="../../app/store/servers.py" />
+      <source>Choose another name, or change that server.</source>
+      <translation>Wähle einen anderen Namen, oder ändere jenen Server.</translation>
     </message>
     <message>
       <location filename="../../app/services/shelf.py" />
@@ -9098,6 +9136,16 @@
       <location filename="../../app/services/shelf.py" />
       <source>Use one of these ids.</source>
       <translation>Nimm eine dieser Kennungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/shelf.py" />
+      <source>No server that is known offered it when it was asked last.</source>
+      <translation>Kein bekannter Server hat es angeboten, als er zuletzt gefragt wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/shelf.py" />
+      <source>`hearth servers test {0}` asks anew; `hearth models list` shows what is there.</source>
+      <translation>`hearth servers test {0}` fragt neu; `hearth models list` zeigt, was da ist.</translation>
     </message>
     <message>
       <location filename="../../app/services/telling.py" />
@@ -9152,17 +9200,17 @@
     <message>
       <location filename="../../app/services/wishing.py" />
       <source>“{0}” names no LoRA adapter.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ nennt keinen LoRA-Adapter.</translation>
     </message>
     <message>
       <location filename="../../app/services/wishing.py" />
       <source>A line has a name of its own, an equals sign, and the folder of the adapter.</source>
-      <translation type="unfinished" />
+      <translation>Eine Zeile hat einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
     </message>
     <message>
       <location filename="../../app/services/wishing.py" />
       <source>Mend it in the settings, under Engines.</source>
-      <translation type="unfinished" />
+      <translation>Berichtige es in den Einstellungen unter Engines.</translation>
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
@@ -9337,7 +9385,7 @@
     <message>
       <location filename="../../app/store/secrets.py" />
       <source>This system has no keyring that Hearth can use, so a token stays in memory only and is gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{0}.</source>
-      <translation type="unfinished" />
+      <translation>Dieses System hat keinen Schlüsselbund, den Hearth nutzen kann, also bleibt ein Token nur im Arbeitsspeicher und ist weg, wenn Hearth endet. Installiere einen, etwa GNOME Keyring oder KWallet{0}.</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -9362,7 +9410,7 @@
     <message>
       <location filename="../../app/store/secrets.py" />
       <source>, or set {0}</source>
-      <translation type="unfinished" />
+      <translation>, oder setze {0}</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -9382,17 +9430,12 @@
     <message>
       <location filename="../../app/store/servers.py" />
       <source>There is a server “{0}” already.</source>
-      <translation type="unfinished" />
+      <translation>Einen Server „{0}“ gibt es schon.</translation>
     </message>
     <message>
       <location filename="../../app/store/servers.py" />
       <source>Models are named after their server, so each has a name of its own.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/store/servers.py" />
-      <source>Choose another name, or change that server.</source>
-      <translation type="unfinished" />
+      <translation>Modelle heißen nach ihrem Server, also braucht jeder einen eigenen Namen.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -9452,22 +9495,42 @@
     <message>
       <location filename="../../app/wiring_seams.py" />
       <source>{0} has no checkpoint.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat keinen Checkpoint.</translation>
     </message>
     <message>
       <location filename="../../app/wiring_seams.py" />
       <source>There are no safetensors files with a config.json at its top.</source>
-      <translation type="unfinished" />
+      <translation>Obenauf liegen keine safetensors-Dateien mit einer config.json.</translation>
     </message>
     <message>
       <location filename="../../app/wiring_seams.py" />
       <source>Look for another repository of this model on the Hub.</source>
-      <translation type="unfinished" />
+      <translation>Such im Hub nach einem anderen Repository dieses Modells.</translation>
     </message>
     <message>
       <location filename="../../app/wiring_vllm.py" />
       <source>Starter guide for vLLM</source>
-      <translation type="unfinished" />
+      <translation>Guide für vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../engines/adapters.py" />
+      <source>The adapter “{0}” cannot be used.</source>
+      <translation>Der Adapter „{0}“ kann nicht verwendet werden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/adapters.py" />
+      <source>Choose one of those, or name its folder in the settings, under Engines.</source>
+      <translation>Wähle einen davon, oder nenne seinen Ordner in den Einstellungen unter „Engines“.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/adapters.py" />
+      <source>Loaded with this model are: {0}.</source>
+      <translation>Mit diesem Modell geladen sind: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/adapters.py" />
+      <source>None was loaded with this model.</source>
+      <translation>Mit diesem Modell wurde keiner geladen.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
@@ -9478,32 +9541,32 @@
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Download or copy it again.</source>
-      <translation type="unfinished" />
+      <translation>Lade oder kopiere es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>{0} is not in the folder.</source>
-      <translation type="unfinished" />
+      <translation>{0} fehlt im Ordner.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>“{0}” is no model.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist kein Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>There are no safetensors files in this folder.</source>
-      <translation type="unfinished" />
+      <translation>In diesem Ordner sind keine safetensors-Dateien.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Choose a folder with a config.json and safetensors files.</source>
-      <translation type="unfinished" />
+      <translation>Wähle einen Ordner mit einer config.json und safetensors-Dateien.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Its config.json holds no settings.</source>
-      <translation type="unfinished" />
+      <translation>Seine config.json enthält keine Einstellungen.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
@@ -9514,94 +9577,94 @@
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>There is no folder {0}.</source>
-      <translation type="unfinished" />
+      <translation>Es gibt keinen Ordner {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Look for where it has gone, or take it off the list.</source>
-      <translation type="unfinished" />
+      <translation>Sieh nach, wohin er gekommen ist, oder nimm das Modell aus der Liste.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>“{0}” is no checkpoint.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist kein Checkpoint.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>It is a file, and vLLM reads a folder.</source>
-      <translation type="unfinished" />
+      <translation>Es ist eine Datei, und vLLM liest einen Ordner.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Choose the folder in which its config.json lies.</source>
-      <translation type="unfinished" />
+      <translation>Wähle den Ordner, in dem seine config.json liegt.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Check the folder's permissions.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe die Rechte des Ordners.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Its files contradict themselves: {0}.</source>
-      <translation type="unfinished" />
+      <translation>Seine Dateien widersprechen sich: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>Its config.json is not as it should be: {0}.</source>
-      <translation type="unfinished" />
+      <translation>Seine config.json ist nicht, wie sie sein soll: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
       <source>There is no {0} in this folder.</source>
-      <translation type="unfinished" />
+      <translation>In diesem Ordner fehlt {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>There is not enough memory for “{0}” in vLLM: it needs {1}, and {2} may be taken on {3}.</source>
-      <translation type="unfinished" />
+      <translation>Für „{0}“ in vLLM ist nicht genug Speicher da: Es braucht {1}, und {2} dürfen belegt werden ({3}).</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>Its weights take {0}, the KV cache of {1} tokens takes {2}, and computing takes {3}.</source>
-      <translation type="unfinished" />
+      <translation>Die Gewichte brauchen {0}, der KV-Cache von {1} Token {2} und das Rechnen {3}.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>Drafting ahead is switched off; vLLM starts again to switch it on.</source>
-      <translation type="unfinished" />
+      <translation>Vorausraten ist aus; zum Einschalten startet vLLM neu.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>no NVIDIA card</source>
-      <translation type="unfinished" />
+      <translation>keine NVIDIA-Karte</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>A context of {0} tokens is too long for “{1}”.</source>
-      <translation type="unfinished" />
+      <translation>Ein Kontext von {0} Token ist zu lang für „{1}“.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <location filename="../../engines/vllm/failures.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>It was trained for {0} tokens.</source>
-      <translation type="unfinished" />
+      <translation>Es wurde für {0} Token trainiert.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>Set a context of {0} tokens or less.</source>
-      <translation type="unfinished" />
+      <translation>Stell einen Kontext von höchstens {0} Token ein.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>Set a context of {0} tokens, which fits, or close other programs.</source>
-      <translation type="unfinished" />
+      <translation>Stell einen Kontext von {0} Token ein, der passt, oder schließe andere Programme.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
       <source>Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Schließe andere Programme, nimm einen Checkpoint mit weniger Bit, oder antworte mit llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
@@ -9617,17 +9680,17 @@
     <message>
       <location filename="../../engines/dialect/dialect.py" />
       <source>This model cannot be offered tools.</source>
-      <translation type="unfinished" />
+      <translation>Diesem Modell lassen sich keine Werkzeuge anbieten.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
       <source>Its chat template has no place for them, or asks for calls in a form that is not known.</source>
-      <translation type="unfinished" />
+      <translation>Seine Chat-Vorlage hat keinen Platz dafür oder verlangt Aufrufe in einer unbekannten Form.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
       <source>Ask without tools, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Frag ohne Werkzeuge, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/sandbox.py" />
@@ -9647,7 +9710,7 @@
     <message>
       <location filename="../../engines/dialect/template.py" />
       <source>It says: {0}.</source>
-      <translation>Sie sagt: {0}.</translation>
+      <translation>Die Meldung: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -9657,92 +9720,92 @@
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>Context, KV cache and memory are set at the server, not here.</source>
-      <translation type="unfinished" />
+      <translation>Kontext, KV-Cache und Speicher werden am Server eingestellt, nicht hier.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>Whether the server guesses ahead (MTP) is its own setting.</source>
-      <translation type="unfinished" />
+      <translation>Ob der Server vorausrät (MTP), stellt er selbst ein.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>The context is {0} tokens instead of {1}: the model there was trained for no more.</source>
-      <translation type="unfinished" />
+      <translation>Der Kontext ist {0} Token statt {1}: Das Modell dort wurde nicht für mehr trainiert.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits.</source>
-      <translation type="unfinished" />
+      <translation>Der KV-Cache ist FP8, 8 Bit statt 4: vLLM hat keinen mit 4 Bit.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>vLLM always guesses {0} tokens ahead, and starts again to change that; llama.cpp chooses a number for each answer.</source>
-      <translation type="unfinished" />
+      <translation>vLLM rät immer {0} Token voraus und startet neu, um das zu ändern; llama.cpp wählt die Zahl für jede Antwort.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>llama.cpp answers one conversation at a time here, and not {0}: others wait for their turn.</source>
-      <translation type="unfinished" />
+      <translation>llama.cpp beantwortet hier ein Gespräch auf einmal und nicht {0}: Andere warten, bis sie dran sind.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>llama.cpp takes the memory that the model needs, and no share of the card.</source>
-      <translation type="unfinished" />
+      <translation>llama.cpp nimmt den Speicher, den das Modell braucht, und keinen Anteil der Karte.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>llama.cpp gives whole layers to each card, one card after the other works.</source>
-      <translation type="unfinished" />
+      <translation>llama.cpp gibt jeder Karte ganze Schichten; die Karten arbeiten nacheinander.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>llama.cpp works on this computer alone.</source>
-      <translation type="unfinished" />
+      <translation>llama.cpp arbeitet nur auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>LoRA adapters are not used with llama.cpp here.</source>
-      <translation type="unfinished" />
+      <translation>LoRA-Adapter werden mit llama.cpp hier nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>How many tokens are guessed ahead is chosen for each answer.</source>
-      <translation type="unfinished" />
+      <translation>Wie viele Token vorausgeraten werden, wird für jede Antwort gewählt.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>The KV cache is FP8: 8 bits as here, rounded in another way.</source>
-      <translation type="unfinished" />
+      <translation>Der KV-Cache ist FP8: 8 Bit wie hier, aber anders gerundet.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>A number of threads has no meaning in vLLM, which chooses its own.</source>
-      <translation type="unfinished" />
+      <translation>Eine Zahl von Threads hat in vLLM keine Bedeutung; es wählt selbst.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>vLLM puts all layers on the card; it cannot leave some on the processor.</source>
-      <translation type="unfinished" />
+      <translation>vLLM legt alle Schichten auf die Karte; es kann keine auf dem Prozessor lassen.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>vLLM keeps the experts of a mixture with their layers, on the card.</source>
-      <translation type="unfinished" />
+      <translation>vLLM hält die Experten eines Modells bei ihren Schichten, auf der Karte.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>Several cards share each layer in vLLM (tensor parallel).</source>
-      <translation type="unfinished" />
+      <translation>In vLLM teilen sich mehrere Karten jede Schicht (tensorparallel).</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>Nothing guesses ahead there: this checkpoint has no head and no assistant.</source>
-      <translation type="unfinished" />
+      <translation>Dort rät nichts voraus: Dieser Checkpoint hat keinen Kopf und keinen Assistenten.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
       <source>No drafter's file for this model is here, so only copied text is guessed.</source>
-      <translation type="unfinished" />
+      <translation>Für dieses Modell ist keine Drafter-Datei hier, also wird nur abgeschriebener Text geraten.</translation>
     </message>
     <message>
       <location filename="../../engines/gguf/causes.py" />
@@ -10358,6 +10421,16 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>Hearth uses LoRA adapters with vLLM only.</source>
+      <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>Leave the adapter empty in this chat’s settings, or answer with vLLM.</source>
+      <translation>Lass den Adapter in den Einstellungen dieses Chats leer, oder antworte mit vLLM.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <location filename="../../engines/remote/engine.py" />
       <location filename="../../engines/vllm/engine.py" />
       <source>There is nothing to answer with.</source>
@@ -10597,7 +10670,7 @@
     <message>
       <location filename="../../engines/llamacpp/placing.py" />
       <source>Look at the devices in the settings, and choose another.</source>
-      <translation>Sehen Sie in den Einstellungen nach den Geräten, und wählen Sie ein anderes.</translation>
+      <translation>Sieh in den Einstellungen nach den Geräten, und wähle ein anderes.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/probe.py" />
@@ -10871,379 +10944,394 @@
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>{0} ended the answer before it was whole.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat die Antwort beendet, bevor sie ganz war.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>The model asked for a tool without saying for which.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell hat ein Werkzeug verlangt, ohne zu sagen, welches.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>What the server sent of it is not whole.</source>
-      <translation type="unfinished" />
+      <translation>Was der Server davon geschickt hat, ist nicht vollständig.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>Ask again.</source>
-      <translation type="unfinished" />
+      <translation>Frag noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>A filter of the server’s did that.</source>
-      <translation type="unfinished" />
+      <translation>Das war ein Filter des Servers.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>It is being shut down.</source>
-      <translation type="unfinished" />
+      <translation>Er wird gerade heruntergefahren.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>Ask differently, or another server.</source>
-      <translation type="unfinished" />
+      <translation>Frag anders, oder einen anderen Server.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>Ask again in a while.</source>
-      <translation type="unfinished" />
+      <translation>Frag nach einer Weile noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>This server takes no grammar.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server nimmt keine Grammatik an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>The protocol has no place for one, and a server of this kind knows none of its own.</source>
-      <translation type="unfinished" />
+      <translation>Das Protokoll hat keinen Platz dafür, und ein Server dieser Art kennt keine eigene.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>Ask without the grammar, or use a model on this computer.</source>
-      <translation type="unfinished" />
+      <translation>Frag ohne die Grammatik, oder nimm ein Modell auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>This server cannot go on with a begun answer.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server kann eine begonnene Antwort nicht fortsetzen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>The protocol has no way to ask for it, and a server of this kind knows none of its own.</source>
-      <translation type="unfinished" />
+      <translation>Das Protokoll hat keinen Weg, darum zu bitten, und ein Server dieser Art kennt keinen eigenen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>Ask for the answer anew, or write “go on” as the next message.</source>
-      <translation type="unfinished" />
+      <translation>Lass die Antwort neu schreiben, oder schreib „weiter“ als nächste Nachricht.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/client.py" />
       <location filename="../../engines/remote/engine.py" />
       <source>The server</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/client.py" />
-      <source>the server</source>
-      <translation type="unfinished" />
+      <translation>Der Server</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Try again; if it stays so, ask whoever looks after the server.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>maximum context length</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>exceeds the available context size</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>longer than the model's context length</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>context length of only</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>context window</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>cannot be greater than max_model_len</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>exceed context</source>
-      <translation type="unfinished" />
+      <translation>Versuche es noch einmal; bleibt es so, frag, wer sich um den Server kümmert.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <location filename="../../engines/vllm/failures.py" />
       <source>It says: {0}</source>
-      <translation type="unfinished" />
+      <translation>Die Meldung: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} gave up in the middle of the answer.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat mitten in der Antwort aufgegeben.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>nothing more</source>
-      <translation type="unfinished" />
+      <translation>nichts weiter</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Ask again; what was answered is kept.</source>
-      <translation type="unfinished" />
+      <translation>Frag noch einmal; was schon da ist, bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The connection to {0} broke off in the middle of the answer.</source>
-      <translation type="unfinished" />
+      <translation>{0}: Die Verbindung ist mitten in der Antwort abgebrochen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The server or the network ended it before the answer was whole.</source>
-      <translation type="unfinished" />
+      <translation>Der Server oder das Netz hat sie beendet, bevor die Antwort ganz war.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Something else answers at the address of {0}.</source>
-      <translation type="unfinished" />
+      <translation>{0}: Unter dieser Adresse antwortet etwas anderes.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It sent a web page: the address is that of another program, or this network wants you to sign in first.</source>
-      <translation type="unfinished" />
+      <source>It sent a web page, or what no server of this kind sends: the address is that of another program, or this network wants you to sign in first.</source>
+      <translation>Es kam eine Webseite oder etwas, das kein Server dieser Art schickt: Die Adresse gehört einem anderen Programm, oder dieses Netz will, dass du dich zuerst anmeldest.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Check the address; sign in to the network in a browser if it asks for that.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe die Adresse; melde dich im Browser am Netz an, wenn es das verlangt.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is at another address.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat eine andere Adresse.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>It sends whoever asks to {0}, and Hearth follows no such hint.</source>
-      <translation type="unfinished" />
+      <translation>Wer fragt, wird anderswohin geschickt: {0}. Hearth folgt solchen Hinweisen nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>another place</source>
-      <translation type="unfinished" />
+      <translation>ein anderer Ort</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Put the right address into the server’s profile.</source>
-      <translation type="unfinished" />
+      <translation>Trag die richtige Adresse ins Profil des Servers ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Check that it runs, its address, and the network between.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe, ob er läuft, seine Adresse und das Netz dazwischen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} ended the connection without an answer.</source>
+      <translation>{0} hat die Verbindung ohne Antwort beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It stopped just then, or what listens there speaks another protocol; a server with a certificate wants https://.</source>
+      <translation>Er ist gerade stehen geblieben, oder was dort zuhört, spricht ein anderes Protokoll; ein Server mit Zertifikat will https://.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Check that it runs, and its address.</source>
+      <translation>Prüfe, ob er läuft, und seine Adresse.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} does not know what was asked.</source>
-      <translation type="unfinished" />
+      <translation>{0} weiß nichts mit der Anfrage anzufangen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The address leads to a server that does not speak this protocol there.</source>
-      <translation type="unfinished" />
+      <translation>Die Adresse führt zu einem Server, der dort dieses Protokoll nicht spricht.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Check the address: it is the part before “/v1”.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe die Adresse: Sie ist der Teil vor „/v1“.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} does not let you in.</source>
-      <translation type="unfinished" />
+      <translation>{0} lässt dich nicht herein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>no reason</source>
-      <translation type="unfinished" />
+      <translation>kein Grund</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Ask whoever looks after the server whether your key may use this model.</source>
-      <translation type="unfinished" />
+      <translation>Frag, wer sich um den Server kümmert, ob dein Schlüssel dieses Modell nutzen darf.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Try again in {0} seconds.</source>
-      <translation type="unfinished" />
+      <translation>Versuche es in {0} Sekunden noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>It takes no more requests now: {0}</source>
-      <translation type="unfinished" />
+      <translation>Er nimmt gerade keine Anfragen mehr an: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>no reason is given</source>
-      <translation type="unfinished" />
+      <translation>kein Grund genannt</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is not ready.</source>
-      <translation type="unfinished" />
+      <translation>{0} ist nicht bereit.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>It says: {0} It may still be loading its model.</source>
-      <translation type="unfinished" />
+      <translation>Die Meldung: {0} Vielleicht lädt er sein Modell noch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Nothing came back from there in time.</source>
-      <translation type="unfinished" />
+      <translation>Von dort kam nichts rechtzeitig zurück.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The proxy of this network did not connect: {0}</source>
-      <translation type="unfinished" />
+      <translation>Der Proxy dieses Netzes hat nicht verbunden: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The address cannot be used: {0}</source>
-      <translation type="unfinished" />
+      <translation>Die Adresse lässt sich nicht verwenden: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Its name cannot be found: it is wrong, or known in another network only.</source>
-      <translation type="unfinished" />
+      <translation>Sein Name ist nicht zu finden: Er ist falsch oder nur in einem anderen Netz bekannt.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Nothing listens there: the server is down or still starts, or the port is wrong.</source>
-      <translation type="unfinished" />
+      <translation>Dort hört nichts zu: Der Server ist aus oder startet noch, oder der Port ist falsch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>This chat does not fit the context of the server’s model.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Chat passt nicht in den Kontext des Modells auf dem Server.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The server says: {0}</source>
-      <translation type="unfinished" />
+      <translation>Der Server sagt: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Shorten the message, or start a new chat.</source>
-      <translation type="unfinished" />
+      <translation>Kürze die Nachricht, oder beginne einen neuen Chat.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} does not take this request.</source>
-      <translation type="unfinished" />
+      <translation>{0} nimmt diese Anfrage nicht an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Change that setting of the chat, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Ändere diese Einstellung des Chats, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Nobody that this computer trusts has signed it, it is for another name, it has expired, or the clock is wrong.</source>
-      <translation type="unfinished" />
+      <translation>Niemand, dem dieser Computer vertraut, hat es unterschrieben, es gilt für einen anderen Namen, es ist abgelaufen, oder die Uhr geht falsch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>If the server has a certificate of your own authority, put that authority’s file into the server’s profile.</source>
-      <translation type="unfinished" />
+      <translation>Hat der Server ein Zertifikat deiner eigenen Zertifizierungsstelle, trag deren Datei ins Profil des Servers ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} does not accept the encrypted connection.</source>
-      <translation type="unfinished" />
+      <translation>{0} nimmt die verschlüsselte Verbindung nicht an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>It may want a certificate of yours, or not speak TLS at this port.</source>
-      <translation type="unfinished" />
+      <translation>Er will vielleicht ein Zertifikat von dir, oder er spricht an diesem Port kein TLS.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Put the certificate into the server’s profile, or check the address.</source>
-      <translation type="unfinished" />
+      <translation>Trag das Zertifikat ins Profil des Servers ein, oder prüfe die Adresse.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} took too long.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat zu lange gebraucht.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>It is busy, or it hangs.</source>
-      <translation type="unfinished" />
+      <translation>Er ist beschäftigt, oder er hängt.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} has no model “{1}”.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat kein Modell „{1}“.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>not found</source>
-      <translation type="unfinished" />
+      <translation>nicht gefunden</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Choose one of the models that it offers now.</source>
-      <translation type="unfinished" />
+      <translation>Wähle eines der Modelle, die er jetzt anbietet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} wants a key.</source>
-      <translation type="unfinished" />
+      <translation>{0} will einen Schlüssel.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>The key is missing, wrong or has expired.</source>
-      <translation type="unfinished" />
+      <translation>Der Schlüssel fehlt, ist falsch oder abgelaufen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Put the server’s key into its profile.</source>
-      <translation type="unfinished" />
+      <translation>Trag den Schlüssel des Servers in sein Profil ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} has too much to do.</source>
-      <translation type="unfinished" />
+      <translation>{0} hat zu viel zu tun.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>With MTP, vLLM does not use the sampling settings min-p and logit bias.</source>
+      <translation>Mit MTP verwendet vLLM die Sampling-Einstellungen min-p und logit bias nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server takes no temperature above {0}, so it was {1}.</source>
+      <translation>Dieser Server nimmt keine Temperatur über {0}; sie war daher {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server knows no top-k; the answer was drawn without it.</source>
+      <translation>Dieser Server kennt kein Top-k; die Antwort wurde ohne es gezogen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server knows no min-p; the answer was drawn without it.</source>
+      <translation>Dieser Server kennt kein Min-p; die Antwort wurde ohne es gezogen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server knows no repeat penalty; the answer was drawn without it.</source>
+      <translation>Dieser Server kennt keine Strafe für Wiederholungen; die Antwort wurde ohne sie gezogen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server cannot limit how long a model thinks.</source>
+      <translation>Dieser Server kann nicht begrenzen, wie lange ein Modell nachdenkt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>Whether a model thinks first is not chosen here with this server.</source>
+      <translation>Ob ein Modell erst nachdenkt, lässt sich bei diesem Server nicht von hier aus wählen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server’s repeat penalty is for all of the text, and not for its end.</source>
+      <translation>Bei diesem Server gilt die Strafe für Wiederholungen dem ganzen Text und nicht nur seinem Ende.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
       <source>The server drafts tokens ahead, as it was started to.</source>
-      <translation type="unfinished" />
+      <translation>Der Server rät Token voraus, wie er gestartet wurde.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
       <source>The server decides, and tells nothing of it.</source>
-      <translation type="unfinished" />
+      <translation>Der Server entscheidet und sagt nichts davon.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
@@ -11497,636 +11585,531 @@
     <message>
       <location filename="../../engines/registry.py" />
       <source>It is not installed; `hearth engines install vllm` says what it takes.</source>
-      <translation type="unfinished" />
+      <translation>Es ist nicht installiert; `hearth engines install vllm` sagt, was es braucht.</translation>
     </message>
     <message>
       <location filename="../../engines/registry.py" />
       <source>vLLM does not run on macOS; one on another computer can be a server.</source>
-      <translation type="unfinished" />
+      <translation>vLLM läuft nicht unter macOS; eines auf einem anderen Computer kann ein Server sein.</translation>
     </message>
     <message>
       <location filename="../../engines/registry.py" />
       <source>No server is known; `hearth servers add NAME ADDRESS` adds one.</source>
-      <translation type="unfinished" />
+      <translation>Kein Server ist bekannt; `hearth servers add NAME ADDRESS` fügt einen hinzu.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>The server drafts tokens ahead; whether it does is set where it is started.</source>
-      <translation type="unfinished" />
+      <translation>Der Server rät Token voraus; ob er das tut, wird dort eingestellt, wo er gestartet wird.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>The server drafts no tokens ahead; that is set where it is started.</source>
-      <translation type="unfinished" />
+      <translation>Der Server rät keine Token voraus; das wird dort eingestellt, wo er gestartet wird.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>The server does not tell how much context it has; the oldest messages are left out when it says that a chat is too long.</source>
-      <translation type="unfinished" />
+      <translation>Der Server sagt nicht, wie viel Kontext er hat; die ältesten Nachrichten fallen weg, wenn er einen Chat zu lang nennt.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>Ollama does not tell how much context it has, and cuts off the beginning of a chat that is too long without a word; set the context as it is there.</source>
-      <translation type="unfinished" />
+      <translation>Ollama sagt nicht, wie viel Kontext es hat, und schneidet den Anfang eines zu langen Chats wortlos ab; stell den Kontext so ein, wie er dort ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>A server offers an adapter as one more model, by that model’s name.</source>
+      <translation>Ein Server bietet einen Adapter als weiteres Modell an, unter dessen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/remote/engine.py" />
+      <source>Choose that model, and leave the adapter empty.</source>
+      <translation>Wähle dieses Modell, und lass den Adapter leer.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>The server does not tell whether it drafts tokens ahead.</source>
-      <translation type="unfinished" />
+      <translation>Der Server sagt nicht, ob er Token vorausrät.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>{0} does not offer the model “{1}”.</source>
-      <translation type="unfinished" />
+      <translation>{0} bietet das Modell „{1}“ nicht an.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>It offers: {0}.</source>
-      <translation type="unfinished" />
+      <translation>Im Angebot: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>Choose one of those, or start the server with this one.</source>
-      <translation type="unfinished" />
+      <translation>Wähle eines davon, oder starte den Server mit diesem.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>The answers cannot be compared.</source>
-      <translation type="unfinished" />
+      <translation>Die Antworten lassen sich nicht vergleichen.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>Whether a server drafts tokens ahead is set where it is started.</source>
-      <translation type="unfinished" />
+      <translation>Ob ein Server Token vorausrät, wird dort eingestellt, wo er gestartet wird.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
       <source>Compare with a model on this computer.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/command.py" />
-      <source>With MTP, vLLM does not use the sampling settings min-p and logit bias.</source>
-      <translation type="unfinished" />
+      <translation>Vergleiche mit einem Modell auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
       <source>vLLM keeps keys and values in 8 bits (fp8) where llama.cpp has {0}.</source>
-      <translation type="unfinished" />
+      <translation>vLLM hält Schlüssel und Werte in 8 Bit (fp8), wo llama.cpp {0} hat.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
       <source>vLLM keeps all experts on the cards.</source>
-      <translation type="unfinished" />
+      <translation>vLLM hält alle Experten auf den Karten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
       <source>On the processor vLLM keeps keys and values in 16 bits, not as {0}.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>Engine core initialization failed</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>See root cause</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>Error: cancelled</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>No available memory for the cache blocks|Cannot auto-fit max_model_len</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>type fp8e4nv not supported in this architecture|fp8 KV cache .* not supported</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>no kernel image is available for execution on the device</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>LocalEntryNotFoundError|HFValidationError|does not appear to have a file named</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>Could not find any running Ray instance|No module named 'ray'|Ray is not installed</source>
-      <translation type="unfinished" />
+      <translation>Auf dem Prozessor hält vLLM Schlüssel und Werte in 16 Bit, nicht als {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM could not start with “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>vLLM konnte mit „{0}“ nicht starten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Look at its log in the settings; try another model, or use llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Sieh dir in den Einstellungen sein Protokoll an; versuche ein anderes Modell, oder nimm llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>nothing at all.</source>
-      <translation type="unfinished" />
+      <translation>gar nichts.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM did not get ready with “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>vLLM wurde mit „{0}“ nicht bereit.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>It has said nothing for {0} minutes.</source>
-      <translation type="unfinished" />
+      <translation>Seit {0} Minuten meldet es nichts.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Try again; if it happens again, use llama.cpp, and send us the report with its log.</source>
-      <translation type="unfinished" />
+      <translation>Versuche es noch einmal; kommt es wieder vor, nimm llama.cpp und schick uns den Bericht mit seinem Protokoll.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM has stopped.</source>
-      <translation type="unfinished" />
+      <translation>vLLM ist stehen geblieben.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>What it wrote is kept. Ask again: Hearth starts it anew.</source>
-      <translation type="unfinished" />
+      <translation>Was es geschrieben hat, bleibt. Frag noch einmal: Hearth startet es neu.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM stays off for now.</source>
-      <translation type="unfinished" />
+      <translation>vLLM bleibt vorerst aus.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>It has stopped {0} times within a few minutes.</source>
-      <translation type="unfinished" />
+      <translation>Es ist in wenigen Minuten {0}-mal stehen geblieben.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Load the model again to try once more, with a shorter context or less memory; or use llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Lade das Modell neu, um es noch einmal zu versuchen, mit kürzerem Kontext oder weniger Speicher; oder nimm llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>There is not enough memory for a context of {0} tokens.</source>
-      <translation type="unfinished" />
+      <translation>Für einen Kontext von {0} Token ist nicht genug Speicher da.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>With “{0}” its keys and values take {1} GiB, and {2} GiB are free for them.</source>
-      <translation type="unfinished" />
+      <translation>Mit „{0}“ brauchen seine Schlüssel und Werte {1} GiB, und {2} GiB sind dafür frei.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Take a context of {0} tokens, or keep its keys and values in 8 bits.</source>
-      <translation type="unfinished" />
+      <translation>Nimm einen Kontext von {0} Token, oder halte seine Schlüssel und Werte in 8 Bit.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>There is not enough memory for “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Für „{0}“ ist nicht genug Speicher da.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Its weights take all that vLLM may use, and nothing is left for a context.</source>
-      <translation type="unfinished" />
+      <translation>Seine Gewichte belegen alles, was vLLM nutzen darf, und für einen Kontext bleibt nichts.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Close other programs, raise the share of the card’s memory, or choose a smaller model or quantisation.</source>
-      <translation type="unfinished" />
+      <translation>Schließe andere Programme, erhöhe den Anteil am Speicher der Karte, oder wähle ein kleineres Modell oder eine kleinere Quantisierung.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Its keys and values would take {0} GiB, and {1} GiB of the computer’s memory are free.</source>
-      <translation type="unfinished" />
+      <translation>Seine Schlüssel und Werte würden {0} GiB brauchen, und {1} GiB Arbeitsspeicher sind frei.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Take a context of {0} tokens, or let vLLM answer fewer chats at once.</source>
-      <translation type="unfinished" />
+      <translation>Nimm einen Kontext von {0} Token, oder lass vLLM weniger Chats zugleich beantworten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source> In use by: {0}.</source>
-      <translation type="unfinished" />
+      <translation> In Gebrauch durch: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Not enough of the graphics card’s memory is free.</source>
-      <translation type="unfinished" />
+      <translation>Vom Speicher der Grafikkarte ist nicht genug frei.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM was to take {0} GiB, and {1} of {2} GiB are free.{3}</source>
-      <translation type="unfinished" />
+      <translation>vLLM sollte {0} GiB belegen, und {1} von {2} GiB sind frei.{3}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Close what uses the card, or give vLLM a smaller share of its memory.</source>
-      <translation type="unfinished" />
+      <translation>Schließe, was die Karte nutzt, oder gib vLLM einen kleineren Anteil ihres Speichers.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source> In use by others: {0}.</source>
-      <translation type="unfinished" />
+      <translation> In Gebrauch durch andere: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The graphics card’s memory ran out with “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Mit „{0}“ ist der Speicher der Grafikkarte ausgegangen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Take a shorter context or fewer chats at once, close what uses the card, or choose a smaller model.</source>
-      <translation type="unfinished" />
+      <translation>Nimm einen kürzeren Kontext oder weniger Chats zugleich, schließe, was die Karte nutzt, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source> It speaks CUDA {0}.{1}.</source>
-      <translation type="unfinished" />
+      <translation> Er spricht CUDA {0}.{1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The NVIDIA driver is too old for vLLM.</source>
-      <translation type="unfinished" />
+      <translation>Der NVIDIA-Treiber ist zu alt für vLLM.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The installed vLLM needs a driver that speaks CUDA 13, which is R580 or later.{0}</source>
-      <translation type="unfinished" />
+      <translation>Das installierte vLLM braucht einen Treiber, der CUDA 13 spricht, also R580 oder neuer.{0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Update the driver, and restart the computer; until then use llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Aktualisiere den Treiber und starte den Computer neu; nimm bis dahin llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>“{0}” has a quantisation that this card cannot compute.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ hat eine Quantisierung, die diese Karte nicht rechnen kann.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The method {0} needs compute capability {1}, and the card has {2}.</source>
-      <translation type="unfinished" />
+      <translation>Das Verfahren {0} braucht Compute Capability {1}, und die Karte hat {2}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Choose a checkpoint that suits the card: W4A16, AWQ or GPTQ from 8.0, FP8 from 8.9, NVFP4 from 10.0.</source>
-      <translation type="unfinished" />
+      <translation>Wähle einen Checkpoint, der zur Karte passt: W4A16, AWQ oder GPTQ ab 8.0, FP8 ab 8.9, NVFP4 ab 10.0.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>“{0}” cannot be computed on this card.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ lässt sich auf dieser Karte nicht rechnen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Its numbers are bfloat16, and the card has compute capability {0}; they need 8.0.</source>
-      <translation type="unfinished" />
+      <translation>Seine Zahlen sind bfloat16, und die Karte hat Compute Capability {0}; sie brauchen 8.0.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Wähle einen quantisierten Checkpoint mit 16-Bit-Gleitkomma (fp16), oder nimm llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>This card cannot keep keys and values in 8 bits.</source>
-      <translation type="unfinished" />
+      <translation>Diese Karte kann Schlüssel und Werte nicht in 8 Bit halten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Its compute capability is below 8.9, which fp8 needs here.</source>
-      <translation type="unfinished" />
+      <translation>Ihre Compute Capability liegt unter 8.9, und die braucht fp8 hier.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM has no kernel for “{0}” on this card.</source>
-      <translation type="unfinished" />
+      <translation>vLLM hat auf dieser Karte keinen Kernel für „{0}“.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The installed build was not compiled for the card’s compute capability.</source>
-      <translation type="unfinished" />
+      <translation>Der installierte Build wurde nicht für die Compute Capability der Karte kompiliert.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Install vLLM again to fetch its kernels, choose another quantisation, or use llama.cpp.</source>
-      <translation type="unfinished" />
+      <translation>Installiere vLLM noch einmal, um seine Kernel zu holen, wähle eine andere Quantisierung, oder nimm llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM could not make a kernel for this card.</source>
-      <translation type="unfinished" />
+      <translation>vLLM konnte für diese Karte keinen Kernel bauen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>It needs a tool that is not installed: {0}.</source>
-      <translation type="unfinished" />
+      <translation>Es braucht ein Werkzeug, das nicht installiert ist: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Install a C compiler (the package build-essential or gcc), then try again.</source>
-      <translation type="unfinished" />
+      <translation>Installiere einen C-Compiler (das Paket build-essential oder gcc) und versuche es dann noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM could not listen.</source>
-      <translation type="unfinished" />
+      <translation>vLLM konnte keine Verbindung annehmen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Another program uses the port or socket that it was given.</source>
-      <translation type="unfinished" />
+      <translation>Ein anderes Programm nutzt den Port oder Socket, den es bekommen hat.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Try again: Hearth takes another one.</source>
-      <translation type="unfinished" />
+      <translation>Versuche es noch einmal: Hearth nimmt einen anderen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM cannot run “{0}” yet.</source>
-      <translation type="unfinished" />
+      <translation>vLLM kann „{0}“ noch nicht ausführen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The installed version does not know its architecture, “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Die installierte Version kennt die Architektur „{0}“ nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Update vLLM, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Aktualisiere vLLM, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>A context of {0} tokens is too large for “{1}”.</source>
-      <translation type="unfinished" />
+      <translation>Ein Kontext von {0} Token ist zu groß für „{1}“.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>Take a context of {0} tokens.</source>
-      <translation type="unfinished" />
+      <translation>Nimm einen Kontext von {0} Token.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM looked for a file of it that is not in its folder.</source>
-      <translation type="unfinished" />
+      <translation>vLLM hat eine Datei davon gesucht, die nicht in seinem Ordner ist.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The model cannot be cut over {0} cards.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell lässt sich nicht auf {0} Karten aufteilen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>It has {0} attention heads, and each card takes the same number of them.</source>
-      <translation type="unfinished" />
+      <translation>Es hat {0} Attention-Heads, und jede Karte nimmt gleich viele davon.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Choose a number of cards by which the heads can be divided.</source>
-      <translation type="unfinished" />
+      <translation>Wähle eine Zahl von Karten, durch die sich die Heads teilen lassen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>There are not {0} graphics cards for vLLM.</source>
-      <translation type="unfinished" />
+      <translation>Für vLLM sind keine {0} Grafikkarten da.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The system shows it {0}.</source>
-      <translation type="unfinished" />
+      <translation>Das System zeigt ihm {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Set the number of cards that share each layer to what is there.</source>
-      <translation type="unfinished" />
+      <translation>Stell die Zahl der Karten, die sich jede Schicht teilen, auf das, was da ist.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>The other computers cannot be reached.</source>
-      <translation type="unfinished" />
+      <translation>Die anderen Computer sind nicht zu erreichen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM shares layers among computers over Ray, and no Ray cluster answers here.</source>
-      <translation type="unfinished" />
+      <translation>vLLM teilt Schichten über Ray auf Computer auf, und hier antwortet kein Ray-Cluster.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Start Ray on each of them, install it into vLLM’s environment, or set the number of computers to 1.</source>
-      <translation type="unfinished" />
+      <translation>Starte Ray auf jedem davon, installiere es in vLLMs Umgebung, oder stell die Zahl der Computer auf 1.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>A LoRA adapter could not be loaded.</source>
-      <translation type="unfinished" />
+      <translation>Ein LoRA-Adapter ließ sich nicht laden.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM says: {0}</source>
-      <translation type="unfinished" />
+      <translation>vLLM sagt: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Check its folder in the settings, and whether it was made for this model.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe seinen Ordner in den Einstellungen, und ob er für dieses Modell gemacht wurde.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>One of its processes ended unexpectedly, perhaps for want of memory.</source>
-      <translation type="unfinished" />
+      <translation>Einer seiner Prozesse endete unerwartet, vielleicht aus Mangel an Speicher.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/guardian.py" />
       <source>a worker can be looked after on Linux only</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/guardian.py" />
-      <source>the record of this worker cannot be written: {0}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>non-default args</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Resolved architecture</source>
-      <translation type="unfinished" />
+      <translation>ein Worker lässt sich nur unter Linux betreuen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Reading the model’s description</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Initializing a V1 LLM engine</source>
-      <translation type="unfinished" />
+      <translation>Die Beschreibung des Modells wird gelesen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Starting the engine</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Starting to load model</source>
-      <translation type="unfinished" />
+      <translation>Die Engine startet</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Loading the weights</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Loading weights took</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Loading drafter model</source>
-      <translation type="unfinished" />
+      <translation>Die Gewichte werden geladen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Loading the drafter</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Model loading took</source>
-      <translation type="unfinished" />
+      <translation>Der Drafter wird geladen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Measuring memory</source>
-      <translation type="unfinished" />
+      <translation>Der Speicher wird gemessen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
-      <source>Dynamo bytecode transform</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>torch.compile took</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Available KV cache memory</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>KV cache size:</source>
-      <translation type="unfinished" />
+      <source>Compiling</source>
+      <translation>Kompilieren</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Warming up</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Graph capturing finished</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>init engine (profile</source>
-      <translation type="unfinished" />
+      <translation>Warmlaufen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Nearly ready</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <location filename="../../engines/vllm/worker.py" />
-      <source>Starting vLLM server on</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Application startup complete</source>
-      <translation type="unfinished" />
+      <translation>Fast bereit</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
       <source>Capturing CUDA graphs</source>
-      <translation type="unfinished" />
+      <translation>CUDA-Graphen werden aufgenommen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>{0}: {1} %</source>
+      <translation>{0}: {1} %</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/places.py" />
       <location filename="../../engines/vllm/supervised.py" />
       <source>vLLM could not be started.</source>
-      <translation type="unfinished" />
+      <translation>vLLM ließ sich nicht starten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/places.py" />
       <source>Its folder cannot be written: {0}.</source>
-      <translation type="unfinished" />
+      <translation>Sein Ordner ist nicht beschreibbar: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/places.py" />
+      <location filename="../../engines/vllm/supervised.py" />
       <source>Check who may write to Hearth’s folder, and whether its drive is full.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe, wer in Hearths Ordner schreiben darf, und ob sein Laufwerk voll ist.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>vLLM is not installed.</source>
-      <translation type="unfinished" />
+      <translation>vLLM ist nicht installiert.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>It is no part of Hearth: it is fetched when it is wanted, since it is large.</source>
-      <translation type="unfinished" />
+      <translation>Es ist kein Teil von Hearth: Weil es groß ist, wird es erst bei Bedarf geholt.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>Install it in the settings, or with: hearth engines install vllm</source>
-      <translation type="unfinished" />
+      <translation>Installiere es in den Einstellungen oder mit: hearth engines install vllm</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>“{0}” cannot chat.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ kann nicht chatten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>It only drafts tokens for another model.</source>
-      <translation type="unfinished" />
+      <translation>Es rät nur Token für ein anderes Modell voraus.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>Choose the model it was made for; this one is then used beside it.</source>
-      <translation type="unfinished" />
+      <translation>Wähle das Modell, für das es gemacht wurde; dieses wird dann daneben verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/child.py" />
@@ -12157,7 +12140,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>Install Hearth anew, or put its packages back by starting it with run.py.</source>
-      <translation>Installieren Sie Hearth neu, oder stellen Sie seine Pakete wieder her, indem Sie es mit run.py starten.</translation>
+      <translation>Installiere Hearth neu, oder stell seine Pakete wieder her, indem du es mit run.py startest.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
@@ -12187,7 +12170,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Install Hearth inside WSL2, run `hearth engines install vllm` there, and start it there.</source>
-      <translation>Installieren Sie Hearth in WSL2, führen Sie dort `hearth engines install vllm` aus, und starten Sie es dort.</translation>
+      <translation>Installiere Hearth in WSL2, führe dort `hearth engines install vllm` aus, und starte es dort.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12217,7 +12200,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Use llama.cpp here, or connect to a vLLM on another computer.</source>
-      <translation>Verwenden Sie hier llama.cpp, oder verbinden Sie sich mit einem vLLM auf einem anderen Computer.</translation>
+      <translation>Nimm hier llama.cpp, oder verbinde dich mit einem vLLM auf einem anderen Computer.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12242,7 +12225,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Run `wsl --install` as administrator, start the computer again, and come back.</source>
-      <translation>Führen Sie `wsl --install` als Administrator aus, starten Sie den Computer neu, und kommen Sie wieder.</translation>
+      <translation>Führe `wsl --install` als Administrator aus, starte den Computer neu, und komm wieder.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12257,7 +12240,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Use a Linux with glibc {0} or newer, or a container with one.</source>
-      <translation>Verwenden Sie ein Linux mit glibc {0} oder neuer, oder einen Container damit.</translation>
+      <translation>Nimm ein Linux mit glibc {0} oder neuer, oder einen Container damit.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12272,7 +12255,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Update the system: Ubuntu 20.04, Debian 11 and Fedora 32 were the first to have it.</source>
-      <translation>Aktualisieren Sie das System: Ubuntu 20.04, Debian 11 und Fedora 32 waren die ersten, die sie hatten.</translation>
+      <translation>Aktualisiere das System: Ubuntu 20.04, Debian 11 und Fedora 32 waren die ersten, die sie hatten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12287,7 +12270,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Update the driver to version 580 or newer, then start the computer again.</source>
-      <translation>Aktualisieren Sie den Treiber auf Version 580 oder neuer, und starten Sie dann den Computer neu.</translation>
+      <translation>Aktualisiere den Treiber auf Version 580 oder neuer, und starte dann den Computer neu.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12302,7 +12285,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Use llama.cpp, which runs on older cards too.</source>
-      <translation>Verwenden Sie llama.cpp, das auch auf älteren Karten läuft.</translation>
+      <translation>Nimm llama.cpp, das auch auf älteren Karten läuft.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12317,7 +12300,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Close programs that use the card before you start vLLM.</source>
-      <translation>Schließen Sie Programme, die die Karte benutzen, bevor Sie vLLM starten.</translation>
+      <translation>Schließe Programme, die die Karte benutzen, bevor du vLLM startest.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12332,7 +12315,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Free {0} GB, or move the data folder (HEARTH_DATA_DIR).</source>
-      <translation>Schaffen Sie {0} GB Platz, oder verlegen Sie den Datenordner (HEARTH_DATA_DIR).</translation>
+      <translation>Schaffe {0} GB Platz, oder verlege den Datenordner (HEARTH_DATA_DIR).</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12347,7 +12330,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Install Python {0} so that uv or the command line finds it, then try again.</source>
-      <translation>Installieren Sie Python {0} so, dass uv oder die Kommandozeile es findet, und versuchen Sie es dann noch einmal.</translation>
+      <translation>Installiere Python {0} so, dass uv oder die Kommandozeile es findet, und versuche es dann noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12362,7 +12345,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).</source>
-      <translation>Installieren Sie gcc (unter Debian und Ubuntu: sudo apt install gcc python3-dev).</translation>
+      <translation>Installiere gcc (unter Debian und Ubuntu: sudo apt install gcc python3-dev).</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12377,107 +12360,112 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.</source>
-      <translation>Installieren Sie NVIDIAs Treiber, wenn es eine solche Karte gibt; verwenden Sie sonst llama.cpp.</translation>
+      <translation>Installiere NVIDIAs Treiber, wenn es eine solche Karte gibt; nimm sonst llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>MTP is not possible with “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>MTP ist mit „{0}“ nicht möglich.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>It is a model of the kind {0}, and no assistant.</source>
-      <translation type="unfinished" />
+      <translation>Es ist ein Modell der Art {0} und kein Assistent.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>Use the assistant that was made for this model, or none.</source>
-      <translation type="unfinished" />
+      <translation>Nimm den Assistenten, der für dieses Modell gemacht wurde, oder keinen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>Its configuration names prediction layers, but their tensors are not in the files: whoever made this checkpoint left them out.</source>
-      <translation type="unfinished" />
+      <translation>Seine Konfiguration nennt Vorhersageschichten, aber deren Tensoren sind nicht in den Dateien: Wer diesen Checkpoint gemacht hat, hat sie weggelassen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>Use it without MTP, or download a checkpoint that has them.</source>
-      <translation type="unfinished" />
+      <translation>Nimm es ohne MTP, oder lade einen Checkpoint herunter, der sie hat.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>This model is drafted for by an assistant’s checkpoint, and there is none beside it.</source>
-      <translation type="unfinished" />
+      <translation>Für dieses Modell rät der Checkpoint eines Assistenten voraus, und daneben liegt keiner.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>Download its assistant, and set it as the model’s drafter.</source>
-      <translation type="unfinished" />
+      <translation>Lade seinen Assistenten herunter, und stell ihn als Drafter des Modells ein.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>This model has no MTP of its own.</source>
-      <translation type="unfinished" />
+      <translation>Dieses Modell hat kein eigenes MTP.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>Use it without, or choose a model that has it.</source>
-      <translation type="unfinished" />
+      <translation>Nimm es ohne, oder wähle ein Modell, das es hat.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>The keys and values that it reads have another shape than the model's.</source>
-      <translation type="unfinished" />
+      <translation>Die Schlüssel und Werte, die es liest, haben eine andere Form als die des Modells.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/supervised.py" />
       <source>vLLM cannot run here.</source>
-      <translation type="unfinished" />
+      <translation>vLLM kann hier nicht laufen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/supervised.py" />
       <source>It runs on Linux only.</source>
-      <translation type="unfinished" />
+      <translation>Es läuft nur unter Linux.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/supervised.py" />
       <source>Use llama.cpp, or on Windows install vLLM inside WSL2.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/vllm/supervised.py" />
-      <source>worker log</source>
-      <translation type="unfinished" />
+      <translation>Nimm llama.cpp, oder installiere vLLM unter Windows in WSL2.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/supervised.py" />
       <source>Close other programs, and try again.</source>
-      <translation type="unfinished" />
+      <translation>Schließe andere Programme und versuche es noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>Its log {0} cannot be written: {1}.</source>
+      <translation>Sein Protokoll {0} ist nicht beschreibbar: {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
       <source>MTP is still on, {0} ahead: vLLM changes it with a new start{1}.</source>
-      <translation type="unfinished" />
+      <translation>MTP ist noch an, {0} voraus: vLLM ändert das mit einem Neustart{1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
       <source>MTP is off: vLLM changes it with a new start{0}.</source>
-      <translation type="unfinished" />
+      <translation>MTP ist aus: vLLM ändert das mit einem Neustart{0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
       <source>{0}: {1}, {2}x measured on this computer.</source>
-      <translation type="unfinished" />
+      <translation>{0}: {1}, {2}x auf diesem Computer gemessen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
       <source>{0}, but it does not pay here: {1}x measured on this computer.</source>
-      <translation type="unfinished" />
+      <translation>{0}, aber hier lohnt es sich nicht: {1}x auf diesem Computer gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>, about {0} s</source>
+      <translation>, etwa {0} s</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
       <source>{0}x measured on this computer</source>
-      <translation type="unfinished" />
+      <translation>{0}x auf diesem Computer gemessen</translation>
     </message>
   </context>
 </TS>

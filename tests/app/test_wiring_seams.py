@@ -94,7 +94,15 @@ def test_of_counterparts_the_first_that_suits_is_told() -> None:
         counterparts=lambda _, engine: (large, small) if engine == "vllm" else (large,)
     )
     local = ModelEntry("g", "Gemma", Path())
-    assert seams(choice=choice).counterparts(local) == (small,)
+    assert seams(choice=choice).counterparts(local) == (small, large)
+
+
+def test_where_no_counterpart_suits_its_reason_is_told() -> None:
+    large = Counterpart("vllm", "Gemma", "BF16", None, "google/g", 7, why_not="It is too large.")
+    choice = SimpleNamespace(
+        counterparts=lambda _, engine: (large, large) if engine == "vllm" else ()
+    )
+    assert seams(choice=choice).counterparts(ModelEntry("g", "Gemma", Path())) == (large,)
 
 
 def test_a_gguf_file_is_fetched_in_its_quantisation() -> None:

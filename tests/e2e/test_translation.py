@@ -20,10 +20,11 @@ from tests.e2e.looks.words import words_of
 OPEN, CLOSE = "⟦", "⟧"
 
 NAMES = """
-Hearth Hub LM Studio Jan GPT4All Ollama Open WebUI ChatGPT llama.cpp GGUF MTP KV Vulkan CUDA Qt
+Hearth Hub LM Studio Jan GPT4All Ollama Open WebUI ChatGPT llama.cpp vLLM GGUF MTP KV Vulkan CUDA Qt
 huggingface.co English Deutsch f16 q8_0 q4_0 Token Markdown HTML PDF JSON SHA-256 Min-p Top-k Top-p
 Ctrl Shift Alt Enter Return Esc Del Backspace Space PgUp PgDown Home End Left Right Up Down Tab
 Linux Eight-core processor python llama gpt2 Gemma LFM Qwen gemma apache mit ada bea guide
+near team
 """.split()
 """Words that are the same in every language, and keys, which Qt spells in the window's own."""
 
@@ -36,7 +37,8 @@ ASKED = (
     "Close that program, or choose a smaller context", "It guesses ahead.",
     "A scripted drafter could guess ahead.", "How many litres does a bath take?",
     "The model could not be loaded.", "The file ends before its last tensor",
-    "Download it again, or choose another model.",
+    "Download it again, or choose another model.", "The disk has 12 GB free.",
+    "vLLM takes 24 GB while it is made.", "Free 12 GB, or move Hearth’s data",
 )  # fmt: skip
 """What is asked and answered while the pages are shown."""
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import pytest
 from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.errors import (
+    AdapterUnknown,
     ContextFull,
     EngineError,
     LoadCancelled,
@@ -277,6 +279,34 @@ class EngineContract(EventContract):
         with pytest.raises(RuntimeError, match="busy"):
             next(loaded.chat(ask("Hello"), CancelToken()))
         assert text_of(list(events))
+
+    def test_it_gives_several_answers_at_once(self, engine: Engine, plan: LoadPlan) -> None:
+        if self.answers_at_once == 1:
+            pytest.skip("this engine gives one answer at a time")
+        most = self.answers_at_once
+        report = engine.load(replace(plan, parallel=most), lambda _: None, CancelToken())
+        assert report.answers_at_once >= most
+        request = ask("What is Hearth?")
+        expected = answer(engine, request)
+        streams = [engine.chat(request, CancelToken()) for _ in range(most)]
+        begun = [[next(events)] for events in streams]
+        if report.answers_at_once == most:
+            with pytest.raises(RuntimeError, match="busy"):
+                next(engine.chat(request, CancelToken()))
+        with ThreadPoolExecutor(most) as pool:
+            rest: list[list[Event]] = list(pool.map(list, streams))
+        for first, others in zip(begun, rest, strict=True):
+            assert text_of([*first, *others]) == expected
+            assert done_of(others).usage.completion_tokens > 0
+        engine.close()
+
+    def test_an_adapter_that_is_not_there_is_refused(self, loaded: Engine) -> None:
+        with pytest.raises(AdapterUnknown) as caught:
+            run(loaded, ask("What is Hearth?", adapter="law"))
+        assert "“law”" in caught.value.what
+        assert caught.value.why
+        assert caught.value.do
+        assert answer(loaded, ask("What is Hearth?"))
 
     def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
         cancel = CancelToken()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engines.checkpoint import is_checkpoint, pairs, read_checkpoint
+from engines.checkpoint import HEADS, is_checkpoint, pairs, read_checkpoint
 from engines.errors import ModelDamaged, ModelNotFound, NotAModel
 from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
 
@@ -72,6 +72,12 @@ def test_quantisations(tmp_path: Path, quantised: dict[str, Any], precision: str
     assert read_checkpoint(folder).precision == precision
 
 
+@pytest.mark.parametrize("name", HEADS)
+def test_a_head_by_any_of_its_names(tmp_path: Path, name: str) -> None:
+    folder = write_checkpoint(tmp_path / "m", {**LLAMA, name: 1}, {"mtp.layers.0.w": [2, 2]})
+    assert read_checkpoint(folder).mtp == "embedded"
+
+
 @pytest.mark.parametrize(
     ("tensors", "mtp"),
     [({"model.layers.2.embed_tokens.weight": [2, 2]}, "embedded"), (None, "none")],
@@ -107,6 +113,15 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
     assert "cut off" in caught.value.why
 
 
+@pytest.mark.parametrize("header", ["[]", '{"w": {}}', '{"w": {"data_offsets": []}}', '{"w": 1}'])
+def test_a_file_of_tensors_without_their_places_is_damaged(tmp_path: Path, header: str) -> None:
+    folder = write_checkpoint(tmp_path / "m", LLAMA)
+    words = header.encode()
+    (folder / "model.safetensors").write_bytes(len(words).to_bytes(8, "little") + words)
+    with pytest.raises(ModelDamaged):
+        read_checkpoint(folder)
+
+
 def test_a_part_that_has_not_come_yet_is_named(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "m", LLAMA, name="model-00001-of-00002.safetensors")
     index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "second.safetensors"}}
@@ -114,6 +129,16 @@ def test_a_part_that_has_not_come_yet_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelDamaged) as caught:
         read_checkpoint(folder)
     assert "second.safetensors" in caught.value.why
+
+
+def test_the_template_of_an_older_checkpoint(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "m", LLAMA)
+    assert read_checkpoint(folder).chat_template is None
+    named = [{"name": "tool", "template": "other"}, {"name": "default", "template": "mine"}]
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": named}))
+    assert read_checkpoint(folder).chat_template == "mine"
+    (folder / "tokenizer_config.json").write_text("{")
+    assert read_checkpoint(folder).chat_template is None
 
 
 def test_names_of_files_tell_a_checkpoint() -> None:

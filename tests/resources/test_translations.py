@@ -85,3 +85,21 @@ def test_the_templates_are_those_of_the_source() -> None:
 def test_texts_of_every_kind_are_found(text: str, english: list[str]) -> None:
     """Of the window, a setting, an engine's error, a value in a sentence, and an assistant."""
     assert text in english
+
+
+@pytest.mark.parametrize(
+    "sought",
+    [
+        "Loading weights took",
+        "maximum context length",
+        "See root cause",
+        "no kernel image is available for execution on the device",
+        "Starting vLLM server on",
+    ],
+)
+def test_what_is_looked_for_in_the_words_of_others_is_no_text(
+    sought: str, english: list[str]
+) -> None:
+    """In a stage of the log, an error of a server, a general and a telling one, and by a worker."""
+    assert sought not in english
+    assert "Loading the weights" in english

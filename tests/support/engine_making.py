@@ -28,7 +28,7 @@ from engines.vllm.provision.users import in_use
 
 PYTHON = sys.version_info[:2]
 HERE = Facts("linux", "x86_64", (2, 36), disk_bytes=10**12, pythons=(PYTHON,))
-TERMS = Terms(Limiter(), Patience(attempts=3, first_s=0.01, most_s=0.02), stall_s=0.5)
+TERMS = Terms(Limiter(), Patience(attempts=3, first_s=0.01, most_s=0.02), stall_s=60)
 
 
 def care_of(

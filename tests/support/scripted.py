@@ -41,6 +41,7 @@ class ScriptedEngine:
     none while MTP is off.
     checks: what `check_mtp` finds, in turn; the last of them stays.
     says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
+    notes: what it says behind an answer that it did otherwise.
     context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
     more.
     """
@@ -66,6 +67,7 @@ class ScriptedEngine:
         self.closed = 0
         self.context: int | None = None
         self.says: dict[str, Any] = {}
+        self.notes: tuple[str, ...] = ()
         self._loaded: LoadedModel | None = None
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
@@ -111,6 +113,7 @@ class ScriptedEngine:
             timing=Timing(0.0, 0.01, 500.0, 100.0),
             mtp=report,
             seed=7,
+            notes=self.notes,
         )
 
     def measure(self, request: ChatRequest) -> Measured:

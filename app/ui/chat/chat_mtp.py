@@ -176,7 +176,9 @@ class ChatMtp(QObject):
     def _loaded_here(self) -> Ready | None:
         """The model of this chat, if it is the one that is loaded."""
         model, loaded = self._settings.model, self._loaded
-        return loaded if loaded and model in (loaded.entry.id, loaded.entry.name) else None
+        if loaded and model in (loaded.entry.id, loaded.entry.name, loaded.called):
+            return loaded
+        return None
 
     def _show_line(self, *, at_once: bool = False) -> None:
         self._bar.line.say(self._sentence(self.mode), at_once=at_once)

@@ -15,7 +15,7 @@ Row = tuple[str, str]
 _tr = QCoreApplication.translate
 _SETTINGS = (
     "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "context", "kv_type",
-    "mtp",
+    "mtp", "adapter",
 )  # fmt: skip
 
 

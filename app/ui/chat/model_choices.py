@@ -13,6 +13,7 @@ from app.core.models import ModelEntry
 from app.ui.engines.names import engine_called
 from app.ui.format import size
 from app.ui.icons import icon
+from app.ui.language import translated
 from app.ui.models.names import name_of
 from app.ui.theme import theme_of
 from engines.types import EngineName
@@ -45,7 +46,7 @@ def fill_choices(
 
 
 def add_counterpart(menu: QMenu, other: Counterpart, take: Callable[[Counterpart], object]) -> None:
-    """The same model on another engine, with what that costs."""
+    """The same model on another engine, with what that costs, or why it cannot be here."""
     words = _tr("choices", "Same model on {0}").format(engine_called(other.engine))
     if other.entry is None and other.label:
         words = f"{words}, {other.label}"
@@ -55,6 +56,10 @@ def add_counterpart(menu: QMenu, other: Counterpart, take: Callable[[Counterpart
     action.setObjectName(f"elsewhere-{other.engine}")
     action.setIcon(icon("again", theme_of(menu.palette()).muted, 16))
     action.triggered.connect(lambda _=False: take(other))
+    if other.entry is None and other.why_not:
+        action.setEnabled(False)
+        action.setToolTip(translated(other.why_not))
+        menu.setToolTipsVisible(True)
 
 
 def _groups(entries: Sequence[ModelEntry]) -> Iterator[tuple[str, list[ModelEntry]]]:

@@ -101,15 +101,9 @@ class Making:
         (facts / "RECORD").touch()
 
     def _uv(self, *words: str) -> None:
-        environment = (
-            _kept(os.environ)
-            | _UV_SETTINGS
-            | {
-                "UV_CACHE_DIR": str(self.scratch / "uv"),
-            }
-        )
-        command = [uv(), *words]
-        run(command, environment, self.cancel, holding=self.holding)
+        caches = {"UV_CACHE_DIR": str(self.scratch / "uv")}
+        environment = _kept(os.environ) | _UV_SETTINGS | caches
+        run([uv(), *words], environment, self.cancel, holding=self.holding)
 
 
 def uv() -> str:

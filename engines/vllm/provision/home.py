@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,16 @@ class Installed:
 def python_of(folder: Path) -> Path:
     """The interpreter of an environment; vLLM's are always those of Linux."""
     return folder / "bin" / "python"
+
+
+def bytes_in(folder: Path) -> int:
+    """What the files of a folder take, some of which may just be leaving."""
+    found = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                found += (Path(place) / name).lstat().st_size
+    return found
 
 
 class EngineHome:
@@ -93,7 +104,7 @@ class EngineHome:
     def finish(self, lock: Lock) -> Installed:
         """Make a part that was tried a whole environment."""
         part, place = self.part(lock), self.place(lock)
-        size = sum(it.lstat().st_size for it in part.rglob("*") if it.is_file())
+        size = bytes_in(part)
         facts = {"version": lock.version, "profile": lock.profile, "size_bytes": size}
         (part / FACTS).write_text(json.dumps(facts), encoding="utf-8")
         part.replace(place)
@@ -134,7 +145,7 @@ class EngineHome:
     @property
     def work_bytes(self) -> int:
         """What files that have come take, of an installation that did not end."""
-        return sum(it.stat().st_size for it in self.work.rglob("*") if it.is_file())
+        return bytes_in(self.work)
 
     @property
     def half_made(self) -> bool:

@@ -23,13 +23,15 @@ _MARKS = ("tr", "_tr", "translate")
 _OURS = ("ValueError", "RuntimeError", "TypeError", "KeyError", "AssertionError", "OSError")
 """Errors that no user meets, other than in `_MET`."""
 _MET = ("app/core/setting_field.py",)
+_TO_CODE = ("TypeVar", "Thread", "_known", "cast", "compile", "execute", "print")
+"""What is called with code, patterns and names; only the terminal reads what is printed."""
 _UNSAID = (
     "app/__init__.py", "app/cli", "app/markdown", "app/reports.py", "app/ui",
     "app/core/exchange/wording.py", "app/core/export.py", "app/core/network.py",
     "app/core/recommend.py", "app/core/settings.py",
     "app/core/snippets.py", "app/core/suggested_assistants.py", "app/core/summary.py",
-    "app/core/titles.py", "app/services/bench.py", "app/services/bench_prompts.py",
-    "app/services/bench_results.py", "app/services/chat_search.py",
+    "app/core/titles.py", "app/services/bench.py", "app/services/bench_many.py",
+    "app/services/bench_prompts.py", "app/services/bench_results.py", "app/services/chat_search.py",
     "app/services/collection/places.py", "app/services/exchange/documents.py",
     "app/services/exchange/page.py", "app/services/pulling.py", "app/store/migrations.py",
     "app/store/search_terms.py", "app/store/shelves.py", "engines/dialect/formats.py",
@@ -41,12 +43,17 @@ _UNSAID = (
     "engines/llamacpp/trial_record.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
+_SOUGHT = ("CARE", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG")
+"""Constants with names of queues, or with what is looked for in the words of other programs: of a
+row, what is first."""
 _CODE = re.compile(
-    r"%[sd]|^Signature|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!"
+    r"%[sd]|^Signature|^tuple\[|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!"
     r"|^USING |^ORDER |^exiting due|^failed to|^Traceback"
     r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WHERE|LIMIT|JOIN|NULL)\b"
 )
 """What marks text as the database's, the log's, a pattern or a chat template."""
+_SHORT = ("Compiling", "Portability", "{0}: {1} %", ", about {0} s")
+"""What is said in less than two words, of the engines."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ANNOUNCED = re.compile(r"[A-Z]\w+: \{0\}")
 _PLACE = re.compile(r"\{\d\}")
@@ -136,13 +143,22 @@ def _said() -> Iterator[tuple[str, str]]:
 
 
 def _sentences(tree: ast.AST, *, met: bool) -> Iterator[str]:
-    unsaid: set[int] = set()
+    unsaid = {id(node) for node in _sought(tree)}
     for node in ast.walk(tree):
         if id(node) in unsaid or _is_for_us(node, met=met):
             unsaid.update(id(child) for child in ast.walk(node))
         elif isinstance(node, ast.JoinedStr | ast.Constant):
             unsaid.update(id(child) for child in ast.iter_child_nodes(node))
             yield from filter(_is_said, (template(node), *_inner(node)))
+
+
+def _sought(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            if _name(target) in _SOUGHT:
+                rows = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                yield from (it.elts[0] if isinstance(it, ast.Tuple) else it for it in rows)
 
 
 def _inner(node: ast.AST) -> Iterator[str]:
@@ -157,6 +173,8 @@ def _inner(node: ast.AST) -> Iterator[str]:
 
 def _is_said(text: str) -> bool:
     """Of several words, or of one and what it announces; and no code."""
+    if text in _SHORT:
+        return True
     own = _PLACE.sub("", text)
     several = " " in own.strip() and len(_WORD.findall(own)) > 1
     return (several or bool(_ANNOUNCED.fullmatch(text))) and not _CODE.search(text)
@@ -172,7 +190,7 @@ def _is_for_us(node: ast.AST, *, met: bool) -> bool:
         name = _name(node.func)
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         logs = isinstance(owner, ast.Name) and owner.id in {"_log", "log"}
-        return logs or (name in _OURS and not met) or name in {"execute", "cast", "TypeVar"}
+        return logs or (name in _OURS and not met) or name in _TO_CODE
     return False
 
 

@@ -49,7 +49,9 @@ def test_json_holds_the_figures_and_one_mode_is_beside_off(
 @pytest.mark.parametrize(
     "words",
     [
-        ("--concurrency", "1,4,16"),
+        ("--concurrency", "1,0"),
+        ("--concurrency", "1,1000"),
+        ("--concurrency", "4", "--check-mtp"),
         ("--rounds", "0"),
         ("--tokens", "-3"),
     ],
@@ -70,6 +72,31 @@ def test_another_engine_says_why_it_is_not_there(
 ) -> None:
     assert hearth("bench", "--engine", "vllm", "--json") == 1
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "engine_unavailable"
+
+
+def test_many_chats_of_an_engine_that_answers_one_after_the_other(
+    hearth: Hearth, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("bench", "--concurrency", "1,4", "--rounds", "2", "--tokens", "2", "--mtp", "off")
+    assert hearth(*words, "--json") == 0
+    value = json.loads(capsys.readouterr().out)
+    assert (value["runs_on"], value["side_by_side"], value["mtp"]) == ("llamacpp", 1, "off")
+    assert "one after the other" in value["note"]
+    assert [(it["chats"], it["tokens"]) for it in value["levels"]] == [(1, 4), (4, 16)]
+    assert len(engine.requests) == 1 + 2 * (1 + 4), "the first is not counted"
+    four = value["levels"][1]
+    assert four["chat_tok_s"] < four["total_tok_s"], "the others wait"
+    assert hearth("recommend", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["engine"]["rows"]
+    measured = {it["topic"]: it["llamacpp"] for it in rows if it["measured"]}
+    assert measured == {
+        "starter, one user": "100 tokens a second",
+        "starter, 4 at once": f"{four['total_tok_s']:,.0f} tokens a second",
+    }
+    assert hearth(*words) == 0
+    shown = capsys.readouterr().out
+    assert "one after the other" in shown
+    assert "tokens/s in all" in shown
 
 
 def test_identical_answers_are_a_success(

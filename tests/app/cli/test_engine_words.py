@@ -66,13 +66,41 @@ def test_the_engine_that_the_settings_prefer(
     assert capsys.readouterr().out.endswith("Hello there\n")
 
 
+def test_many_chats_of_an_engine_that_answers_them_side_by_side(
+    hearth: Hearth, worker: ScriptedWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.says = {"answers_at_once": 3}
+    words = ("bench", "--engine", "vllm", "--concurrency", "1,3", "--rounds", "1", "--tokens", "2")
+    assert hearth(*words, "--json") == 0
+    value = json.loads(capsys.readouterr().out)
+    assert (value["runs_on"], value["side_by_side"]) == ("vllm", 3)
+    assert worker.plans[0].parallel == 3, "there is room for all of them"
+    assert hearth("recommend", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["engine"]["rows"]
+    measured = {it["topic"]: it["vllm"] for it in rows if it["measured"]}
+    assert measured["starter, 3 at once"].endswith("tokens a second")
+
+
+def test_an_adapter_by_its_name(
+    hearth: Hearth, worker: ScriptedWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hearth("settings", "set", "vllm_adapters", "law = /adapters/law") == 0
+    assert hearth("ask", "Hello", "--engine", "vllm") == 0
+    assert hearth("ask", "Hello", "--engine", "vllm", "--adapter", "law") == 0
+    assert hearth("settings", "set", "adapter", "law") == 0
+    assert hearth("ask", "Hello", "--engine", "vllm") == 0
+    assert hearth("ask", "Hello", "--engine", "vllm", "--adapter", "") == 0
+    assert [it.adapter for it in worker.requests] == [None, "law", "law", None]
+    assert {it.adapters[0].name for it in worker.plans} == {"law"}
+
+
 def test_a_chat_goes_on_with_another_engine(
     hearth: Hearth,
     worker: ScriptedWorker,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lines = iter(["Hello", "/engine", "/engine vllm", "Again", "/engine remote"])
+    lines = iter(["Hello", "/engine", "/engine vlm", "/engine vllm", "Again", "/engine remote"])
 
     def typed(_: str) -> str:
         try:
@@ -84,7 +112,8 @@ def test_a_chat_goes_on_with_another_engine(
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     assert hearth("chat") == 0
     shown = capsys.readouterr()
-    assert "is answered by llama.cpp" in shown.out
+    assert shown.out.count("is answered by llama.cpp") == 1
+    assert "not vlm" in shown.err
     assert "answers, by vLLM" in shown.out
     assert shown.out.index("Hello there") < shown.out.index("From vLLM")
     assert "No server that is known offers this model" in shown.err

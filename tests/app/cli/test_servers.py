@@ -54,6 +54,27 @@ def test_a_key_without_a_keyring_is_told(
     assert "without encryption" in told
 
 
+def test_what_becomes_of_a_key_is_told(
+    hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_KEY_MY_BOX", KEY)
+    assert hearth("servers", "add", "my box", "http://127.0.0.1:1") == 0
+    assert "servers test 'my box'" in capsys.readouterr().out
+    assert hearth("servers", "add", "my box", "http://192.0.2.7") == 0
+    assert "key of “my box” goes to 192.0.2.7" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert hearth("servers", "add", "my box", "http://192.0.2.7", "--key-stdin") == 0
+    assert "No key came" in capsys.readouterr().err
+
+
+def test_what_a_server_says_steers_no_terminal(hearth: Hearth, capsys: Captured) -> None:
+    with OpenAiServer() as server:
+        server.model = "tiny\x1b[31m"
+        hearth("servers", "add", "team", server.address)
+        assert hearth("servers", "test", "team") == 0
+        assert "\x1b" not in capsys.readouterr().out
+
+
 def test_a_second_add_changes_it(hearth: Hearth, capsys: Captured) -> None:
     for port in ("8000", "8001"):
         assert hearth("servers", "add", "team", f"127.0.0.1:{port}") == 0
@@ -105,3 +126,28 @@ def test_a_question_goes_to_a_server(hearth: Hearth, capsys: Captured, kind: Ser
         assert server.chats()[0]["messages"][-1]["content"] == "What is Hearth?"
         assert hearth("ask", "Go on", "--model", "team:gone", "--json") == 1
         assert json.loads(capsys.readouterr().out)["error"]["code"] == "model_not_found"
+
+
+def test_that_text_leaves_is_said_before_it_does(
+    hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAiServer(context=4096) as server:
+        hearth("servers", "add", "team", server.address)
+        hearth("servers", "test", "team")
+        capsys.readouterr()
+        assert hearth("ask", "Hello", "--model", "team:tiny") == 0
+        assert "leaves this computer" not in capsys.readouterr().err
+        monkeypatch.setattr("app.cli.printing.is_loopback", lambda _: False)
+        assert hearth("ask", "Hello", "--model", "team:tiny") == 0
+        assert "Text leaves this computer: it goes to team (127.0.0.1)." in capsys.readouterr().err
+        assert hearth("models", "list") == 0
+        assert " 0 B " not in capsys.readouterr().out
+
+
+def test_a_model_of_a_server_that_was_not_asked_yet(hearth: Hearth, capsys: Captured) -> None:
+    hearth("servers", "add", "team", "http://192.0.2.7")
+    capsys.readouterr()
+    assert hearth("ask", "Hello", "--model", "team:/models/tiny.gguf", "--json") == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "model_not_found"
+    assert "servers test team" in error["do"]

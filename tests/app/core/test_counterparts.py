@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from app.core.catalogue import Catalogue, load_catalogue
-from app.core.counterparts import Card, advised_depth, best, counterparts, size_of
+from app.core.counterparts import (
+    Card,
+    advised_depth,
+    best,
+    counterparts,
+    size_of,
+    surely_same,
+)
 from app.core.models import STARTER, STARTER_CHECKPOINT, ModelEntry
 from app.wiring import CATALOGUE
 
@@ -52,6 +59,17 @@ def test_a_model_is_known_by_its_repository_on_either_side(catalogue: Catalogue)
         found = size_of(gguf("x", repo), catalogue)
         assert found is not None
         assert found.id == "qwen-3.6-27b"
+
+
+def test_the_same_model_surely_is_one_by_where_both_come_from(catalogue: Catalogue) -> None:
+    theirs = checkpoint("google/gemma-4-12B-it")
+    same = gguf("gemma-4-12B-it-Q4_0", "google/gemma-4-12B-it-qat-q4_0-gguf")
+    assert surely_same(same, theirs, catalogue)
+    assert surely_same(theirs, same, catalogue)
+    made_of_it = gguf("gemma-4-12B-it-heretic", "somebody/gemma-4-12B-it-heretic-GGUF")
+    assert size_of(made_of_it, catalogue) is size_of(theirs, catalogue)
+    assert not surely_same(made_of_it, theirs, catalogue)
+    assert not surely_same(gguf("gemma-4-12B-it-Q4_0"), theirs, catalogue)
 
 
 def test_what_is_here_costs_nothing(catalogue: Catalogue) -> None:

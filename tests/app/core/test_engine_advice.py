@@ -53,6 +53,18 @@ def test_what_was_measured_here_counts_more_than_what_others_report() -> None:
     assert advise(replace(LINUX, measured=slower)).engine == "llamacpp"
 
 
+def test_many_users_have_a_line_of_their_own_and_servers_none() -> None:
+    speeds = (
+        MeasuredSpeed("llamacpp", "Gemma", 16, 40.0),
+        MeasuredSpeed("vllm", "Gemma", 16, 400.0),
+        MeasuredSpeed("remote", "Qwen", 16, 900.0),
+    )
+    lines = [it for it in advise(replace(LINUX, measured=speeds)).rows if it.measured]
+    assert [(it.topic, it.llamacpp, it.vllm) for it in lines] == [
+        ("Gemma, 16 at once", "40 tokens a second", "400 tokens a second")
+    ]
+
+
 def test_what_was_not_measured_says_so() -> None:
     found = advise(replace(LINUX, measured=(MeasuredSpeed("llamacpp", "Gemma", 1, 40.0),)))
     assert found.rows[0].vllm == "not measured"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from app.core.held import Layers, held
 from app.core.settings import Settings
@@ -37,6 +38,14 @@ def test_each_layer_has_the_last_word_over_those_before() -> None:
     assert found.settings.system_prompt == "A."
     sources = [found.source(it) for it in ("temperature", "top_p", "max_tokens", "top_k", "min_p")]
     assert sources == ["assistant", "chat", "message", "model", "settings"]
+
+
+def test_a_chat_goes_without_the_adapter_of_its_assistant() -> None:
+    settings = replace(SETTINGS, adapter="usual")
+    found = held(settings, of_model, Layers({"adapter": "law"}, {}, {}))
+    assert (found.settings.adapter, found.source("adapter")) == ("law", "assistant")
+    found = held(settings, of_model, Layers({"adapter": "law"}, {"adapter": ""}, {}))
+    assert (found.settings.adapter, found.source("adapter")) == ("", "chat")
 
 
 def test_what_is_none_is_left_open() -> None:

@@ -8,7 +8,15 @@ import pytest
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.setting_declared import SECTIONS
-from app.core.settings import RENAMED, Settings, fields, is_multiline, limits_of, section_of
+from app.core.settings import (
+    RENAMED,
+    Settings,
+    fields,
+    is_multiline,
+    limits_of,
+    section_of,
+    shown,
+)
 
 
 def test_every_setting_can_be_shown() -> None:
@@ -60,6 +68,21 @@ def test_what_is_not_utf_8_is_refused_as_such() -> None:
 def test_an_unknown_setting_is_refused() -> None:
     with pytest.raises(NoSuchSetting):
         Settings().changed("colour", "red")
+
+
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        ("leave_out", "Leave out"),
+        ("ctrl+enter", "Ctrl+Enter"),
+        ("q8_0", "q8_0"),
+        ("auto", "Auto"),
+        ("llamacpp", "llama.cpp"),
+        ("vllm", "vLLM"),
+    ],
+)
+def test_the_values_of_a_setting_are_words_and_proper_names(word: str, written: str) -> None:
+    assert shown(word) == written
 
 
 def test_limits_and_kinds() -> None:

@@ -16,9 +16,9 @@ from app.core.errors import (
     FileChanged,
     FileNotOnHub,
     GatedRepository,
+    HostFailed,
     NoConnection,
     RepositoryUnknown,
-    ServerFailed,
     TokenRefused,
 )
 from app.core.errors import WrongBytes as WrongBytesError
@@ -100,18 +100,18 @@ def test_what_passes_ends_with_the_right_bytes(
 
 
 LASTING: list[tuple[Fault, type[AppError]]] = [
-    (faults.Drop(after=-1, times=None), ServerFailed),
-    (faults.Status(status=500, times=None), ServerFailed),
-    (faults.Status(status=429, retry_after=0, times=None), ServerFailed),
+    (faults.Drop(after=-1, times=None), HostFailed),
+    (faults.Status(status=500, times=None), HostFailed),
+    (faults.Status(status=429, retry_after=0, times=None), HostFailed),
     (faults.Status(status=404, times=None), FileNotOnHub),
-    (faults.Redirect(), ServerFailed),
+    (faults.Redirect(), HostFailed),
     (faults.Redirect(to="http:///nowhere"), AppError),
     (faults.Redirect(to="http://127.0.0.1:99999/file"), NoConnection),
-    (faults.CaptivePortal(times=None), ServerFailed),
+    (faults.CaptivePortal(times=None), HostFailed),
     (faults.WrongBytes(at=5, times=None), WrongBytesError),
     (faults.ShortFile(missing=10, times=None), FileChanged),
     (faults.LongFile(extra=10, times=None), FileChanged),
-    (faults.Gzipped(times=None), ServerFailed),
+    (faults.Gzipped(times=None), HostFailed),
 ]
 
 
@@ -223,7 +223,7 @@ def test_a_cdn_that_refuses_fresh_addresses_is_an_error(part: Path) -> None:
     with TestHub(cdn=Cdn()) as hub:
         hub.add(REPO, {NAME: CONTENT})
         hub.fault(faults.CdnStatus(status=403, times=None))
-        with pytest.raises(ServerFailed, match="fresh address"):
+        with pytest.raises(HostFailed, match="fresh address"):
             bring(source(hub), part)
 
 
@@ -334,7 +334,7 @@ def test_what_seldom_gets_better_ends_an_endless_patience(part: Path) -> None:
     with TestHub(cdn=Cdn()) as hub:
         hub.add(REPO, {NAME: CONTENT})
         hub.fault(faults.CdnStatus(status=503, times=4), faults.CdnStatus(status=403, times=None))
-        with pytest.raises(ServerFailed, match="does not give out"):
+        with pytest.raises(HostFailed, match="does not give out"):
             bring(source(hub), part, patience=Patience(first_s=0.01, most_s=0.05))
         assert len(hub.cdn_requests) == 7
 

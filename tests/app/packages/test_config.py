@@ -77,6 +77,16 @@ def test_settings_that_uv_cannot_use_are_told(
         indexes_here(uv())
 
 
+def test_what_uv_says_of_an_address_shows_no_password(
+    nothing_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://me:word@one.example:port/simple")
+    with pytest.raises(EngineNotMade) as caught:
+        indexes_here(uv())
+    assert "one.example" in caught.value.why
+    assert "word" not in str(caught.value)
+
+
 def test_variables_win_over_files(nothing_set: Path) -> None:
     nothing_set.write_text("[global]\nindex-url = https://file.example/simple\n")
     named = {"PIP_CONFIG_FILE": str(nothing_set), "PIP_INDEX_URL": "https://variable.example/s"}

@@ -11,8 +11,8 @@ from app.core.errors import (
     AddressInvalid,
     AppError,
     EngineFileMissing,
+    HostFailed,
     NoConnection,
-    ServerFailed,
     WrongBytes,
 )
 from app.core.network import Connection
@@ -27,12 +27,13 @@ from app.packages.lookup import Lookup
 from engines.cancel import CancelToken
 from engines.vllm.provision.lock import LockedFile
 from tests.hub.contents import Bytes
+from tests.hub.messages import Reply
 from tests.support.package_index import PackageIndex, Wheel, lock_of, made_vllm
 
 WHEELS = made_vllm("1.0")
 HELPER = WHEELS[1]
 FILES = lock_of(WHEELS, (3, 11)).files
-TERMS = Terms(Limiter(), Patience(attempts=3, first_s=0.01, most_s=0.02), stall_s=0.5)
+TERMS = Terms(Limiter(), Patience(attempts=3, first_s=0.01, most_s=0.02), stall_s=60)
 
 
 def bring(
@@ -175,7 +176,7 @@ def test_wrong_bytes_of_a_folder_are_not_kept(gate: Gate, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("status", "kind", "word"),
-    [(403, ServerFailed, "password"), (500, ServerFailed, "later"), (410, ServerFailed, "later")],
+    [(403, HostFailed, "password"), (500, HostFailed, "later"), (410, HostFailed, "later")],
 )
 def test_an_index_that_refuses_is_named(
     index: PackageIndex, gate: Gate, tmp_path: Path, status: int, kind: type[AppError], word: str
@@ -203,14 +204,14 @@ def test_a_file_that_its_index_names_and_does_not_give(
 ) -> None:
     index.wheels += WHEELS
     index.wrong[f"/files/{HELPER.name}"] = [lambda reply: replace(reply, status=404)] * 9
-    with pytest.raises(ServerFailed, match="404"):
+    with pytest.raises(HostFailed, match="404"):
         bring(gate, Indexes((index.url,)), tmp_path)
 
 
 def test_a_page_that_is_no_index(index: PackageIndex, gate: Gate, tmp_path: Path) -> None:
     index.wheels += WHEELS
     index.wrong["/tiny-helper/"] = [lambda reply: replace(reply, body=Bytes(b"{}"))]
-    with pytest.raises(ServerFailed, match="package index"):
+    with pytest.raises(HostFailed, match="package index"):
         bring(gate, Indexes((index.url,)), tmp_path, FILES[1:])
 
 
@@ -234,6 +235,32 @@ def test_the_password_of_an_index_goes_to_it_and_is_never_told(
         bring(gate, Indexes((address,)), tmp_path)
     assert "word" not in str(caught.value)
     assert index.requests[0].authorization == "Basic bWU6d29yZA=="
+
+
+def test_a_cancel_ends_the_search_for_a_file(
+    index: PackageIndex, gate: Gate, tmp_path: Path
+) -> None:
+    index.wheels += WHEELS
+    cancel = CancelToken()
+
+    def stall(reply: Reply) -> Reply:
+        cancel.cancel()
+        return replace(reply, stall_after=10)
+
+    index.wrong["/tiny-helper/"] = [stall]
+    with pytest.raises(Cancelled):
+        bring(gate, Indexes((index.url,)), tmp_path, FILES[1:], cancel=cancel)
+    assert len(index.requests) == 1, "it is not asked for again"
+
+
+def test_a_cancel_ends_the_reading_of_what_is_here(
+    index: PackageIndex, gate: Gate, tmp_path: Path
+) -> None:
+    (tmp_path / HELPER.name).write_bytes(HELPER.data)
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        bring(gate, Indexes((index.url,)), tmp_path, FILES[1:], cancel=cancel)
 
 
 def test_a_cancel_ends_it_and_keeps_what_has_come(

@@ -53,6 +53,17 @@ def test_an_answer_is_saved_whole_with_its_facts(services: Services) -> None:
     assert services.chats.path(answer.chat_id)[-1] == message
 
 
+def test_what_differs_is_kept_with_the_answer(services: Services) -> None:
+    services.engine.says = {"notes": ("Of the load.", "Twice.")}
+    services.engine.notes = ("Twice.", "Of the answer.")
+    _, answer = services.chats.ask(None, "Hi")
+    facts = ended(write(services, answer, Settings(vllm_cards=2))).facts
+    assert facts is not None
+    assert facts.notes[:2] == ("Of the load.", "Twice.")
+    assert "whole layers" in facts.notes[2]
+    assert facts.notes[3:] == ("Of the answer.",)
+
+
 def test_the_question_and_what_came_so_far_are_on_disk_while_it_is_written(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,6 +188,25 @@ def test_offline_nothing_is_asked(making: Making) -> None:
     assert not making.index.requests
 
 
+def test_offline_it_goes_on_with_files_that_have_come(making: Making, tmp_path: Path) -> None:
+    hold = tmp_path / "hold"
+    hold.touch()
+    making.offer(made_vllm("1.0", hold=hold))
+    cancel = CancelToken()
+
+    def tell(step: Step) -> None:
+        if step.phase == "install":
+            cancel.cancel()
+
+    with pytest.raises(LoadCancelled):
+        making.care.install("cpu", tell, cancel)
+    hold.unlink()
+    making.offline = True
+    making.index.requests.clear()
+    assert making.install().version == "1.0"
+    assert not making.index.requests
+
+
 def test_a_file_that_no_index_has(making: Making) -> None:
     making.index.wheels = making.index.wheels[:1]
     with pytest.raises(EngineFileMissing, match="tiny_helper"):
@@ -359,7 +378,7 @@ def test_tidying_leaves_alone_what_somebody_works_at(making: Making, tmp_path: P
 
 
 def _wait_for(path: Path) -> None:
-    for _ in range(1500):
+    for _ in range(4500):
         if path.exists():
             return
         threading.Event().wait(0.02)

@@ -23,7 +23,7 @@ from app.store.settings_file import SettingsFile
 from app.wiring import CATALOGUE, STARTER_DRAFTER
 from app.wiring import STARTER as GUIDE
 from engines.errors import EngineUnavailable
-from tests.engines.checkpoint_files import DRAFTER, TARGET
+from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
 from tests.engines.gguf_files import write_llama
 
 ADA = Card("RTX 4090", 8.9, 25_700_000_000)
@@ -106,21 +106,36 @@ def test_what_does_not_suit_the_card_or_is_not_known(desk: Desk) -> None:
 
 def test_the_setting_chooses_for_what_is_here_twice(desk: Desk) -> None:
     guide, mine = desk.library.starter, desk.model("mine")
-    assert desk.choice.preferred(guide, Settings()) is guide
+    assert desk.choice.preferred(guide.id, Settings()) == guide.id
     changed = desk.choice.use("vllm")
     assert changed.engine == "vllm"
     assert desk.settings.read() == changed
-    assert desk.choice.preferred(guide, changed).id == STARTER_CHECKPOINT
-    assert desk.choice.preferred(mine, changed) is mine
+    assert desk.choice.preferred(guide.id, changed) == STARTER_CHECKPOINT
+    assert desk.choice.preferred(mine.id, changed) == mine.id
+    assert desk.choice.preferred("gone", changed) == "gone"
     desk.here = "possible"
-    assert desk.choice.preferred(guide, changed) is guide
+    assert desk.choice.preferred(guide.id, changed) == guide.id
 
 
 def test_auto_goes_by_what_was_measured_here(desk: Desk) -> None:
     desk.measured += [
         MeasuredSpeed("llamacpp", STARTER, 1, 10.0), MeasuredSpeed("vllm", STARTER, 1, 20.0),
     ]  # fmt: skip
-    assert desk.choice.preferred(desk.library.starter, Settings()).id == STARTER_CHECKPOINT
+    assert desk.choice.preferred(STARTER, Settings()) == STARTER_CHECKPOINT
+
+
+def test_auto_leaves_a_checkpoint_that_was_chosen(desk: Desk) -> None:
+    assert desk.choice.advise().engine == "llamacpp"
+    assert desk.choice.preferred(STARTER_CHECKPOINT, Settings()) == STARTER_CHECKPOINT
+    assert desk.choice.preferred(STARTER_CHECKPOINT, desk.choice.use("llamacpp")) == STARTER
+
+
+def test_what_somebody_made_of_a_model_is_not_exchanged_for_it(desk: Desk) -> None:
+    theirs = desk.model("gemma-4-12B-it-heretic-Q4_0")
+    found = desk.library.add(write_checkpoint(desk.root / "gemma-4-12B-it", GEMMA_31B))
+    changed = desk.choice.use("vllm")
+    assert desk.choice.on(theirs, "vllm").id == found.id, "on wish it is"
+    assert desk.choice.preferred(theirs.id, changed) == theirs.id
 
 
 def test_a_catalogue_that_cannot_be_read_stops_no_answer(desk: Desk) -> None:
@@ -132,7 +147,7 @@ def test_a_catalogue_that_cannot_be_read_stops_no_answer(desk: Desk) -> None:
         lambda: 0, tuple,
     )  # fmt: skip
     guide = desk.library.starter
-    assert choice.preferred(guide, desk.choice.use("vllm")) is guide
+    assert choice.preferred(guide.id, desk.choice.use("vllm")) == guide.id
     assert choice.depth_for(guide) is None
 
 

@@ -9,7 +9,14 @@ from pathlib import Path
 import keyring
 import pytest
 
-from app.core.errors import CertificateRefused, Offline, ServerUnknown, TokenMalformed
+from app.core.errors import (
+    AddressInvalid,
+    CertificateRefused,
+    Offline,
+    ServerInvalid,
+    ServerUnknown,
+    TokenMalformed,
+)
 from app.core.network import Connection
 from app.core.servers import ServerProfile
 from app.net import Gate
@@ -140,6 +147,38 @@ def test_own_certificates_are_trusted_and_shown(place: Place, tmp_path: Path) ->
                 place.servers.test(profile)
         both = new(server.address, ca=made.ca, certificate=made.client)
         assert place.servers.test(both).kind == "vllm"
+
+
+def test_two_names_have_no_variable_in_common(place: Place) -> None:
+    place.servers.save(new("http://127.0.0.1:1"), None)
+    for name in ("Team", "TEAM"):
+        with pytest.raises(ServerInvalid, match="HEARTH_KEY_TEAM"):
+            place.servers.save(ServerProfile("", name, "http://127.0.0.1:2"), None)
+    place.servers.save(ServerProfile("", "my box", "http://127.0.0.1:2"), None)
+    with pytest.raises(ServerInvalid, match="HEARTH_KEY_MY_BOX"):
+        place.servers.save(ServerProfile("", "my-box", "http://127.0.0.1:3"), None)
+
+
+def test_a_host_that_there_cannot_be_is_refused(place: Place) -> None:
+    with pytest.raises(AddressInvalid, match=r"ü\.\.b"):
+        place.servers.save(new("http://ü..b:80"), None)
+    with pytest.raises(AddressInvalid):
+        place.servers.test(new("http://ü..b:80"))
+    assert not place.servers.list()
+
+
+def test_one_without_a_name_is_called_by_its_host(place: Place) -> None:
+    with OpenAiServer(api_key=KEY) as server, pytest.raises(ServerRefused) as caught:
+        place.servers.test(ServerProfile("", "", server.address))
+    assert caught.value.what == "127.0.0.1 wants a key."
+
+
+def test_no_key_shows_in_what_is_lent(place: Place) -> None:
+    profile = place.servers.save(new("http://127.0.0.1:1"), KEY)
+    served = place.servers.lend(profile.id)
+    assert served.headers["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in repr(served)
+    served.client.close()
 
 
 def test_a_file_that_is_no_certificate_is_refused(place: Place, tmp_path: Path) -> None:

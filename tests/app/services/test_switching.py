@@ -38,7 +38,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.planner import Wishes
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import LoadedModel
+from engines.types import ChatRequest, LoadedModel, Message, Sampling
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -228,6 +228,15 @@ def test_idle_time_counts_from_the_last_answer(house: House) -> None:
     assert house.worker.closed == 1
     assert (house.runtime.held("vllm"), house.runtime.idle_s("vllm")) == (None, 0.0)
     assert house.ask(None, "Hello?", STARTER_CHECKPOINT).state == "complete"
+
+
+def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
+    house.ask(None, "Hello?", STARTER_CHECKPOINT)
+    house.seconds[0] = 300.0
+    request = ChatRequest((Message("user", "Hello?"),), Sampling(temperature=0.0))
+    house.runtime.check_mtp(request, 2, CancelToken())
+    assert house.runtime.idle_s("vllm") == 0.0
+    assert not house.runtime.stop_idle("vllm", 60.0)
 
 
 def test_an_engine_that_is_not_here_says_so(house: House) -> None:

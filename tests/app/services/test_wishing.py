@@ -9,7 +9,7 @@ import pytest
 
 from app.core.errors import SettingsInvalid
 from app.core.settings import Settings
-from app.services.wishing import adapters_named, wishes_of
+from app.services.wishing import adapters_named, unmet, wishes_of
 from engines.planner import Wishes
 from engines.types import EngineName
 
@@ -68,7 +68,20 @@ def test_mtp_is_settled_at_the_start_of_vllm_and_for_each_answer_of_llama() -> N
     assert wishes_of(settings(context=1024), "remote") == Wishes(context=1024)
 
 
-@pytest.mark.parametrize("text", ["law", "= /a", "law =", "a = /b\na = /c"])
+@pytest.mark.parametrize("text", ["law", "= /a", "law =", "a = /b\na = /c", "model = /a"])
 def test_a_line_that_names_no_adapter_is_refused(text: str) -> None:
     with pytest.raises(SettingsInvalid):
         adapters_named(text)
+
+
+def test_what_another_engine_was_set_to_do_is_said() -> None:
+    assert unmet(Settings(), "llamacpp") == unmet(Settings(), "vllm") == ()
+    wished = Settings(vllm_parallel=16, vllm_memory=80, vllm_cards=2, vllm_nodes=2)
+    wished = wished.changed("vllm_adapters", "law = /a\nnonsense")
+    said = unmet(wished, "llamacpp")
+    assert len(said) == 5
+    for note, word in zip(said, ("not 16", "share", "card", "alone", "LoRA"), strict=True):
+        assert word in note
+    wished = Settings(threads=2, gpu_layers=9, experts_in_ram=3, devices="a,b")
+    assert len(unmet(wished, "vllm")) == 4
+    assert unmet(wished, "remote") == ()

@@ -61,6 +61,7 @@ def test_what_was_found_is_kept_until_the_address_is_another(database: Database)
         ("box:8000", "http://box:8000"),
         ("http://box/v1/chat/completions", "http://box"),
         ("http://[::1]:8000/v1/", "http://[::1]:8000"),
+        ("HTTPS://Box.example/v1", "https://Box.example"),
     ],
 )
 def test_an_address_is_kept_without_its_ending(text: str, address: str) -> None:
@@ -68,7 +69,16 @@ def test_an_address_is_kept_without_its_ending(text: str, address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ftp://box", "http://", "http://bo x", "http://a:b@box", "http://box:99999"]
+    "text",
+    [
+        "",
+        "ftp://box",
+        "http://",
+        "http://bo x",
+        "http://a:b@box",
+        "http://box:99999",
+        "http://b\x1b[1m",
+    ],
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(AddressInvalid):
@@ -78,6 +88,7 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 def test_names_and_variables() -> None:
     assert plain_name("  my   box ") == "my box"
     assert key_variable("my box-1") == "HEARTH_KEY_MY_BOX_1"
-    for text in ("", " ", "a:b"):
-        with pytest.raises(ServerInvalid):
+    for text in ("", " ", "a:b", "…", "red \x1b[31m", "a\u202eb"):
+        with pytest.raises(ServerInvalid) as caught:
             plain_name(text)
+        assert caught.value.what.isprintable()

@@ -8,12 +8,21 @@ from contextlib import ExitStack
 import httpx2
 import pytest
 
+from engines.cancel import CancelToken
+from engines.openai.answering import answer
 from engines.openai.client import OpenAiClient
 from engines.openai.values import ServerKind
 from engines.openai.via import Via
+from engines.types import ChatRequest, Event
 from tests.support.openai_server import OpenAiServer
 
+CHAT = "/v1/chat/completions"
 Serve = Callable[..., OpenAiServer]
+Reach = Callable[..., Via]
+
+
+def run(request: ChatRequest, via: Via, cancel: CancelToken | None = None) -> list[Event]:
+    return list(answer(request, via, cancel or CancelToken()))
 
 
 @pytest.fixture
@@ -33,7 +42,7 @@ def client() -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture
-def reach(client: httpx2.Client) -> Callable[..., Via]:
+def reach(client: httpx2.Client) -> Reach:
     """The way to a scripted server's model."""
 
     def way(server: OpenAiServer, **options: object) -> Via:

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from engines.cancel import CancelToken
 from engines.errors import (
     ContextFull,
     EngineError,
     GrammarInvalid,
     MessageTooLong,
 )
-from engines.openai.answering import Via, answer, measure
+from engines.openai.answering import measure
 from engines.types import (
     ChatRequest,
-    Event,
     Message,
     PromptReady,
     Sampling,
 )
 from tests.engines.asking import ask, done_of, text_of
-from tests.engines.openai.conftest import Serve
+from tests.engines.openai.conftest import CHAT, Reach, Serve, run
 from tests.support.openai_server import (
     DONE,
     event,
     refusal,
     stream,
 )
-
-CHAT = "/v1/chat/completions"
-Reach = Callable[..., Via]
-
-
-def run(request: ChatRequest, via: Via, cancel: CancelToken | None = None) -> list[Event]:
-    return list(answer(request, via, cancel or CancelToken()))
-
 
 LONG = ["What is this? " * 8, "It is Hearth. " * 8] * 20
 
@@ -90,6 +78,19 @@ def test_nothing_may_leave(serve: Serve, reach: Reach) -> None:
     with pytest.raises(MessageTooLong):
         run(ask("many words " * 300), reach(server))
     assert not server.chats()
+
+
+@pytest.mark.parametrize("overflow", ["roll", "stop"])
+def test_a_guess_forbids_nothing(serve: Serve, reach: Reach, overflow: str) -> None:
+    """Few tokens may have many bytes: where nobody has counted, the server is to say."""
+    server = serve("lmstudio", context=100)
+    request = ask("internationalisation " * 30, overflow=overflow)
+    assert done_of(run(request, reach(server, tokenizes=False))).finish_reason != "cancelled"
+    assert "max_tokens" not in server.chats()[0] or server.chats()[0]["max_tokens"] > 1
+    with pytest.raises(ContextFull):
+        run(ask("many words " * 100, overflow="stop"), reach(server, tokenizes=False))
+    with pytest.raises((ContextFull, MessageTooLong)):
+        run(request, reach(serve("ollama"), context=100))
 
 
 def test_no_more_is_asked_for_than_there_is_room(serve: Serve, reach: Reach) -> None:
@@ -150,6 +151,13 @@ def test_a_server_says_that_too_many_tokens_were_asked_for(serve: Serve, reach: 
     server.script(CHAT, refusal(400, "max_tokens=4000 cannot be greater than max_model_len=512."))
     assert text_of(run(ask("Hello", max_tokens=4000), reach(server, context=0)))
     assert server.chats()[1]["max_tokens"] < 512
+
+
+def test_a_server_that_knows_no_options_of_streams(serve: Serve, reach: Reach) -> None:
+    server = serve("openai")
+    server.script(CHAT, refusal(422, "body.stream_options: extra inputs are not permitted"))
+    assert text_of(run(ask("Hello"), reach(server)))
+    assert ["stream_options" in body for body in server.chats()] == [True, False]
 
 
 def test_openai_has_a_new_name_for_the_most_tokens(serve: Serve, reach: Reach) -> None:

@@ -41,6 +41,7 @@ class RemoteContract(EngineContract):
     """What a server keeps for a next turn is its own affair."""
 
     cached_again = False
+    answers_at_once = 4
 
     @pytest.fixture
     def missing(self, plan: LoadPlan, tmp_path: Path) -> LoadPlan:

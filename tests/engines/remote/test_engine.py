@@ -92,6 +92,19 @@ def test_a_server_without_a_usage_is_counted_by_its_text(server: OpenAiServer) -
     engine.close()
 
 
+def test_nothing_is_closed_beneath_answers(server: OpenAiServer) -> None:
+    engine = engine_at(server.address)
+    load(engine)
+    one, two = (engine.chat(ask("What is Hearth?"), CancelToken()) for _ in range(2))
+    next(one)
+    next(two)
+    with pytest.raises(RuntimeError, match="busy"):
+        engine.close()
+    one.close()
+    assert done_of(list(two)).usage.completion_tokens > 0
+    engine.close()
+
+
 def test_what_was_learnt_is_told() -> None:
     import httpx2
 

@@ -53,6 +53,17 @@ def test_without_the_key_it_says_so(client: httpx2.Client, kind: ServerKind) -> 
         assert identify(OpenAiClient(client, server.address, headers)).models
 
 
+def test_a_list_that_anybody_sees_says_nothing_of_the_key(client: httpx2.Client) -> None:
+    """Some versions of llama-server list their models without one."""
+    with OpenAiServer("llama-server", api_key="sk-x") as server:
+        listed = b'{"data": [{"id": "tiny", "owned_by": "llamacpp"}]}'
+        server.script("/v1/models", Reply(listed), Reply(listed))
+        with pytest.raises(ServerRefused):
+            identify(OpenAiClient(client, server.address))
+        server.script("/props", Reply(b"<html>no such page</html>", 404, "text/html"))
+        assert identify(OpenAiClient(client, server.address)).kind == "llama-server"
+
+
 @pytest.mark.parametrize("body", [b"<html>Router</html>", b"[]", b'{"data": 3}'])
 def test_something_else_is_said_to_be_that(client: httpx2.Client, body: bytes) -> None:
     with OpenAiServer() as server:

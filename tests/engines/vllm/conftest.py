@@ -17,7 +17,8 @@ from engines.vllm.provision.home import EngineHome, Installed
 from tests.engines.vllm.faked import ASSISTANT, PLAN, make_engine
 
 DEPTH = 2
-DRAFTING = replace(PLAN, drafter=ASSISTANT, draft_max=DEPTH)
+AT_ONCE = 2
+DRAFTING = replace(PLAN, drafter=ASSISTANT, draft_max=DEPTH, parallel=AT_ONCE)
 """The starter's pair."""
 
 

@@ -89,6 +89,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             text = json.dumps(body.get("messages") or body.get("prompt"))
             self.send(200, json.dumps({"tokens": list(range(len(text) // 4))}))
             return
+        (HERE / "asked.json").write_text(json.dumps(body))
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")

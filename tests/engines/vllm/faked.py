@@ -24,7 +24,8 @@ TARGET = ROOT / "resources/starter/safetensors/target"
 ASSISTANT = ROOT / "resources/starter/safetensors/drafter"
 PLAN = LoadPlan(TARGET, 512, 2, 2, draft_max=0)
 MACHINE = Hardware("Linux", Cpu("made up", 2, 2, 2, 2, 2), Memory(16 << 30, 16 << 30))
-LIMIT_S = 15.0
+LIMIT_S = 60.0
+"""Only where something does not happen is it waited for that long."""
 
 
 def make_fake(folder: Path, **behaviour: Any) -> Installed:

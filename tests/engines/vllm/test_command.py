@@ -110,6 +110,8 @@ def test_adapters(tmp_path: Path) -> None:
 def test_on_the_processor() -> None:
     told = made(PLAN, "cpu", share=None)
     assert "--enforce-eager" in told.words
+    assert "--no-enable-chunked-prefill" in told.words
+    assert "--no-enable-chunked-prefill" not in made().words
     assert after(told.words, "--dtype") == "float32"
     assert told.environment["VLLM_CPU_KVCACHE_SPACE"] == "1"
     assert "--gpu-memory-utilization" not in told.words

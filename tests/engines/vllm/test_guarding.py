@@ -297,6 +297,24 @@ def test_what_the_log_says_is_the_error(engine: VllmEngine, fake: Path) -> None:
     assert caught.value.code == "memory"
 
 
+def test_a_log_that_cannot_be_written_is_said(engine: VllmEngine, tmp_path: Path) -> None:
+    (tmp_path / "engine" / "vllm.log").mkdir(parents=True)
+    with pytest.raises(EngineFailed) as caught:
+        load(engine)
+    assert "vllm.log cannot be written" in caught.value.why
+    assert kept(tmp_path) == []
+
+
+def test_an_environment_without_its_python_leaves_nothing_behind(
+    engine: VllmEngine, fake: Path, tmp_path: Path
+) -> None:
+    (fake / "bin" / "python").unlink()
+    with pytest.raises(EngineFailed) as caught:
+        load(engine)
+    assert "No such file" in caught.value.why
+    assert kept(tmp_path) == []
+
+
 def test_it_stops_trying_after_three_crashes(
     engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,19 +342,6 @@ def test_a_cancel_ends_the_answer_and_the_server_s_work(engine: VllmEngine, fake
     assert isinstance(event, Done)
     assert event.finish_reason == "cancelled"
     until(lambda: (found := engine.metrics()) is not None and found.running == 0)
-
-
-def test_as_many_answers_as_the_plan_says(engine: VllmEngine, fake: Path) -> None:
-    behave(fake, token_s=0.01)
-    load(engine, replace(PLAN, parallel=2))
-    one, two, three = (engine.chat(question(max_tokens=5), CancelToken()) for _ in range(3))
-    next(one)
-    next(two)
-    with pytest.raises(RuntimeError, match="busy"):
-        next(three)
-    list(one)
-    list(two)
-    assert answer(engine, max_tokens=1) == " word0"
 
 
 def test_drafts_are_checked_by_two_starts(engine: VllmEngine) -> None:

@@ -28,7 +28,7 @@ from engines.types import Done, Event, LoadPlan, Sampling, TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.provision.home import Installed
 from tests.engines.contract import EngineContract, answer, ask, done_of, run, text_of
-from tests.engines.vllm.conftest import DEPTH, DRAFTING, SharedEngine
+from tests.engines.vllm.conftest import AT_ONCE, DEPTH, DRAFTING, SharedEngine
 from tests.engines.vllm.faked import ROOT, gone, make_engine, members, tree, until
 
 pytestmark = [
@@ -44,6 +44,7 @@ class TestContract(EngineContract):
     counts_cached = False
     cached_again = False
     after_cancel = 3
+    answers_at_once = AT_ONCE
 
     @pytest.fixture
     def engine(self, shared_vllm: VllmEngine) -> VllmEngine:
@@ -128,20 +129,19 @@ def test_sampling_with_drafts_is_sampling(shared_vllm: VllmEngine) -> None:
     assert answer(shared_vllm, ask("What is Hearth?", sampling=cool)) == greedy
 
 
-def test_a_cancel_is_over_within_a_second(shared_vllm: VllmEngine) -> None:
-    cancel, began = CancelToken(), 0.0
+def test_a_cancel_stops_the_server(shared_vllm: VllmEngine) -> None:
+    cancel, before = CancelToken(), shared_vllm.metrics()
     request = ask("What is Hearth?", max_tokens=400, sampling=Sampling(2.0, seed=1))
     for event in shared_vllm.chat(request, cancel):
-        if isinstance(event, TextDelta) and not cancel.cancelled:
-            began = time.monotonic()
+        if isinstance(event, TextDelta):
             cancel.cancel()
     assert isinstance(event, Done)
     assert event.finish_reason == "cancelled"
-    until(lambda: (found := shared_vllm.metrics()) is not None and found.running == 0, 1.0)
-    assert time.monotonic() - began < 5
-    tokens = shared_vllm.metrics()
-    time.sleep(0.3)
-    assert shared_vllm.metrics() == tokens, "the server has stopped, too"
+    until(lambda: (found := shared_vllm.metrics()) is not None and found.running == 0)
+    after = shared_vllm.metrics()
+    assert before is not None
+    assert after is not None
+    assert after.generated_tokens - before.generated_tokens < 400, "the server has stopped, too"
 
 
 def test_a_killed_server_takes_its_engine_along(shared_vllm: VllmEngine) -> None:

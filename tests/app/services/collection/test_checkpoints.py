@@ -112,6 +112,8 @@ def test_an_added_folder_keeps_its_engine_and_pairs_with_an_added_drafter(
 def test_what_cannot_be_added(shop: Shop, tmp_path: Path) -> None:
     with pytest.raises(NotAChatModel):
         shop.import_(write_checkpoint(tmp_path / "bert", BERT))
+    with pytest.raises(NotAChatModel, match="does not say what it is"):
+        shop.import_(write_checkpoint(tmp_path / "nothing", {}))
     with pytest.raises(DrafterMismatch):
         shop.import_(DRAFTER)
     (tmp_path / "empty").mkdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QInputDialog, QLabel
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QInputDialog, QLabel, QLineEdit
 
 from app.core.assistants import Assistant
 from app.ui.widgets.label import Label
@@ -40,6 +40,19 @@ def test_a_value_is_set_and_taken_back_for_one_chat(ui: Ui) -> None:
     assert source(ui, "temperature") == "from the model’s own settings"
     ui.ask("Three")
     assert ui.engine.requests[-1].sampling.temperature == 0.0
+
+
+def test_an_adapter_is_chosen_by_its_name(ui: Ui) -> None:
+    ui.ask("One")
+    open_all(ui)
+    editor = ui.find(QLineEdit, "edit-adapter")
+    editor.setText("law")
+    editor.editingFinished.emit()
+    assert source(ui, "adapter") == "of this chat"
+    ui.ask("Two")
+    ui.click("take-back-adapter")
+    ui.ask("Three")
+    assert [it.adapter for it in ui.engine.requests[-3:]] == [None, "law", None]
 
 
 def test_it_follows_the_chat_that_is_open(ui: Ui) -> None:

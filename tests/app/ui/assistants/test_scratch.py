@@ -15,6 +15,9 @@ from app.ui.assistants.scratch_window import ScratchWindow, without_words
 from app.window import _reporter
 from tests.app.ui.conftest import Ui
 
+OBJECT = "\ufffc"
+"""What stands for a picture in a text."""
+
 
 def open_scratch(ui: Ui) -> ScratchWindow:
     ui.press("Ctrl+Shift+N")
@@ -46,6 +49,18 @@ def test_it_answers_and_nothing_of_it_is_among_the_chats(ui: Ui) -> None:
     assert ui.services.chats.count(ALL) == 0
     assert ui.titles == []
     assert ui.window.windowTitle() == "Hearth"
+    scratch.close_now()
+    is_gone(ui)
+
+
+def test_a_formula_is_drawn(ui: Ui) -> None:
+    scratch = open_scratch(ui)
+    ui.engine.pieces = ("It is $x^2$", " and\n\n$$\\frac12$$\n")
+    ask(ui, scratch, "Which?")
+    last = scratch.page.transcript.last()
+    assert last is not None
+    ui.qtbot.waitUntil(lambda: last.view.document().toRawText().count(OBJECT) == 2)
+    assert "x^2" not in last.view.toPlainText()
     scratch.close_now()
     is_gone(ui)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,16 @@ def test_one_that_has_to_be_fetched_says_its_price_and_asks(
     ui.qtbot.waitUntil(lambda: seams.did == ["fetch google/g-fp8"])
 
 
+def test_one_that_does_not_suit_this_computer_says_why(ui: Ui, seams: ScriptedSeams) -> None:
+    why = "There is no NVIDIA card here for it."
+    seams.others = (replace(FETCHED, why_not=why),)
+    found = action(ui, "elsewhere-vllm")
+    assert not found.isEnabled()
+    assert found.toolTip() == why
+    assert menu(ui).toolTipsVisible()
+    menu(ui).close()
+
+
 def test_without_vllm_the_way_leads_to_its_page(
     ui: Ui, care: ScriptedCare, seams: ScriptedSeams
 ) -> None:
@@ -118,6 +129,29 @@ def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
     assert not ui.has("messageDialog")
     assert mode(ui) == "on"
     assert "starts again" not in line.text()
+
+
+def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
+    ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = replace(ui.core.library.starter, id="guide-elsewhere", name="The guide elsewhere")
+    find = ui.core.library.find
+    monkeypatch.setattr(
+        ui.core.library, "find", lambda it: elsewhere if it == elsewhere.id else find(it)
+    )
+    monkeypatch.setattr(ui.core.answers, "_prefer", lambda *_: elsewhere.id)
+    ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
+    ui.ask("Hi")
+    assert ui.services.chat_settings.model(ui.page.chat_id) == elsewhere.id, "it begins with that"
+    ui.services.chat_settings.set_model(ui.page.chat_id, None)  # as in a chat that was imported
+    ui.ask("And again?")
+    assert ui.core.runtime.entry is not None
+    assert ui.core.runtime.entry.id == "guide-elsewhere"
+    ui.click("mtp-off")
+    assert "The guide elsewhere runs on an engine" in ui.find(QLabel, "line2").text()
+    ui.click("restartForMtp")
+    line = part(ui.window, QLabel, "mtpLine")
+    assert line.text() == "With the next message the engine starts again: about 84 s."
 
 
 def test_between_auto_and_on_nothing_starts_again(ui: Ui) -> None:

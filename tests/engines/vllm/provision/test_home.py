@@ -47,6 +47,16 @@ def test_an_environment_is_used_by_its_own_interpreter(home: EngineHome) -> None
     assert (found.version, found.profile) == ("1.0", "cpu")
 
 
+def test_what_leaves_while_it_is_counted_does_not_count(
+    home: EngineHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installation moves and removes files while the window asks how far it is."""
+    home.work.mkdir(parents=True)
+    (home.work / "here").write_bytes(b"1234567")
+    monkeypatch.setattr("os.walk", lambda _: [(str(home.work), [], ["here", "gone"])])
+    assert home.work_bytes == 7
+
+
 def test_the_one_before_stays_and_older_ones_go(home: EngineHome) -> None:
     first = made(home, "1.0")
     home.switch(first)

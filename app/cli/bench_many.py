@@ -1,0 +1,59 @@
+"""`hearth bench --concurrency`: many chats at once, on this computer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+
+from app.cli.interrupt import interruptible
+from app.cli.output import Output, table
+from app.core.models import ModelEntry
+from app.core.settings import Settings
+from app.services.bench_many import ManyResult, kept
+from app.services.bench_results import Step
+from app.wiring import Core
+from engines.cancel import CancelToken
+
+
+def measure_many(
+    core: Core,
+    entry: ModelEntry,
+    settings: Settings,
+    counts: Sequence[int],
+    tokens: int,
+    rounds: int,
+    out: Output,
+) -> int:
+    """Measure, keep the figures for the comparison of engines, show them; the exit status."""
+
+    def work(cancel: CancelToken) -> Iterator[Step | ManyResult]:
+        return core.many.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)
+
+    result: ManyResult | None = None
+    with closing(interruptible(work)) as events:
+        for event in events:
+            if isinstance(event, Step):
+                out.rewrite(f"{event.done + 1} of {event.total}: {event.what}")
+            else:
+                result = event
+    out.rewrite("")
+    if result is not None:
+        for speed in kept(result, core.choice.model_name(entry)):
+            core.speeds.keep(speed)
+        out.value(asdict(result), lambda: _in_words(result, entry))
+    return 0
+
+
+def _in_words(result: ManyResult, entry: ModelEntry) -> str:
+    head = ("chats at once", "tokens/s in all", "each chat", "while it is written")
+    rows = [
+        (str(it.chats), *map(_figure, (it.total_tok_s, it.chat_tok_s, it.decode_tok_s)))
+        for it in result.levels
+    ]
+    title = f"{entry.name}, {result.device}, context {result.context:,}, MTP {result.mtp}"
+    return "\n".join([title, result.note, "", table([head, *rows])])
+
+
+def _figure(tokens_s: float) -> str:
+    return f"{tokens_s:,.0f}" if tokens_s >= 10 else f"{tokens_s:.1f}"

@@ -1,0 +1,45 @@
+"""What of a request a server does not do, one sentence each: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Final
+
+from engines.openai.kinds import HABITS
+from engines.openai.values import ServerKind
+from engines.types import ChatRequest
+
+MIN_P_WITH_MTP: Final = "With MTP, vLLM does not use the sampling settings min-p and logit bias."
+
+
+def unused(
+    request: ChatRequest, kind: ServerKind, without: Set[str] = frozenset(), *, drafts: bool = False
+) -> tuple[str, ...]:
+    """Only what makes a difference: a setting that is switched off is missed by nobody.
+
+    without: fields that this server has refused. drafts: it drafts tokens ahead.
+    """
+    habits, sampling = HABITS[kind], request.sampling
+    repeats = habits.repeat is not None and habits.repeat not in without
+    chosen = sampling.temperature > 0
+    notes = []
+    if sampling.temperature > habits.hottest:
+        most = f"{habits.hottest:g}"
+        notes.append(f"This server takes no temperature above {most}, so it was {most}.")
+    if chosen and sampling.top_k and (not habits.top_k or "top_k" in without):
+        notes.append("This server knows no top-k; the answer was drawn without it.")
+    if chosen and sampling.min_p and (not habits.min_p or "min_p" in without):
+        notes.append("This server knows no min-p; the answer was drawn without it.")
+    elif chosen and sampling.min_p and drafts and kind == "vllm":
+        notes.append(MIN_P_WITH_MTP)
+    if sampling.repeat_penalty != 1 and not repeats:
+        notes.append("This server knows no repeat penalty; the answer was drawn without it.")
+    elif sampling.repeat_penalty != 1 and (
+        habits.repeat_last_n is None or habits.repeat_last_n in without
+    ):
+        notes.append("This server’s repeat penalty is for all of the text, and not for its end.")
+    if request.thinking_budget is not None and habits.budget is None:
+        notes.append("This server cannot limit how long a model thinks.")
+    if request.thinking is not None and not habits.template:
+        notes.append("Whether a model thinks first is not chosen here with this server.")
+    return tuple(notes)

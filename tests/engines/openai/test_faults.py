@@ -1,0 +1,139 @@
+"""What goes wrong on the way to a server is said as it is, and a cancel ends each wait."""
+
+from __future__ import annotations
+
+import socket  # noqa: TID251 - a server that says nothing
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import EngineError, ServerBusy, ServerFailed
+from engines.openai import client as clients
+from engines.openai.answering import Via, answer
+from engines.openai.client import OpenAiClient
+from engines.openai.line import Line
+from engines.types import Event
+from tests.engines.asking import ask, done_of
+from tests.engines.openai.conftest import Serve
+from tests.support.openai_server import Reply
+
+PAGE = b"<html><h1>nginx</h1></html>"
+
+
+@contextmanager
+def listening() -> Iterator[tuple[socket.socket, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server, server.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "word"),
+    [
+        (301, ServerFailed, "https://there.example"),
+        (429, ServerBusy, "too much to do"),
+        (413, EngineError, "413"),
+        (404, ServerFailed, "web page"),
+        (502, ServerFailed, "502"),
+    ],
+)
+def test_a_gateway_may_send_a_page_with_its_status(
+    serve: Serve, client: httpx2.Client, status: int, kind: type[EngineError], word: str
+) -> None:
+    server = serve()
+    headers = {"Location": "https://there.example"}
+    server.script("/v1/models", Reply(PAGE, status, "text/html", headers))
+    with pytest.raises(kind, match=word):
+        OpenAiClient(client, server.address).models()
+
+
+def test_nothing_hidden_comes_out_of_an_error(serve: Serve, client: httpx2.Client) -> None:
+    server = serve()
+    server.script("/v1/models", Reply(b'{"error": "red \\u001b[31m\\u202e text"}', 500))
+    with pytest.raises(ServerFailed) as caught:
+        OpenAiClient(client, server.address).models()
+    assert caught.value.why == "It says: red [31m text."
+
+
+def test_who_ends_the_connection_at_once_has_begun_no_answer(client: httpx2.Client) -> None:
+    with listening() as (server, port):
+
+        def end() -> None:
+            connection, _ = server.accept()
+            connection.recv(1000)
+            connection.close()
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        with pytest.raises(ServerFailed, match="without an answer"):
+            OpenAiClient(client, f"http://127.0.0.1:{port}").models()
+        ending.join()
+
+
+def test_an_address_that_is_none_is_said(client: httpx2.Client) -> None:
+    with pytest.raises(EngineError, match="address cannot be used"):
+        OpenAiClient(client, "http://ü..b").models()
+
+
+def test_a_cancel_wakes_who_shakes_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "_CONNECT_S", 600)
+    cancel = CancelToken()
+    seen: list[Event] = []
+    with (
+        listening() as (server, port),
+        httpx2.Client(trust_env=False, verify=False) as client,
+    ):
+        via = Via(OpenAiClient(client, f"https://127.0.0.1:{port}"), "tiny")
+        asking = threading.Thread(target=lambda: seen.extend(answer(ask("Hello"), via, cancel)))
+        asking.start()
+        connection, _ = server.accept()
+        assert connection.recv(1), "it has begun to shake hands"
+        cancel.cancel()
+        asking.join(60)
+        left = asking.is_alive()
+        connection.close()
+        asking.join()
+    assert not left
+    assert done_of(seen).finish_reason == "cancelled"
+
+
+class Plain:
+    """A socket that notes how it is shut."""
+
+    how = -1
+
+    def shutdown(self, how: int) -> None:
+        self.how = how
+
+
+class Encrypted(Plain):
+    def shutdown(self, how: int) -> None:
+        raise AssertionError(how)
+
+
+class Stream:
+    def __init__(self) -> None:
+        self.opened = Encrypted()
+
+    def get_extra_info(self, _: str) -> Encrypted:
+        return self.opened
+
+
+def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
+    """`SSLSocket.shutdown` forgets it first: what is written meanwhile would go out plain."""
+    stream, line = Stream(), Line()
+    line.hold(stream)
+    line.hang_up()
+    assert stream.opened.how == socket.SHUT_RDWR
+
+
+def test_a_line_that_is_let_go_ends_nothing() -> None:
+    """Its connection may be used for somebody else's request by then."""
+    stream, line = Stream(), Line()
+    line.hold(stream)
+    line.let_go()
+    line.hang_up()
+    assert stream.opened.how == -1
