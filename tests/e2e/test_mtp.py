@@ -102,6 +102,7 @@ def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBo
         facts = window.findChild(QLabel, "answerFacts")
         assert facts is not None
         assert "MTP" in facts.text()
+        window.go_to_models("here")
         check = parts.services.same_answer
         with qtbot.waitSignal(check.ended, timeout=60_000):
             check.start()
