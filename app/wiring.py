@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -153,11 +154,13 @@ class Core:
         return statuses(self.folder.engines, len(self.servers.list()))
 
     def close(self) -> None:
-        self.runtime.unload()
-        self.downloads.close()
-        self.gate.close()
-        self.index.close()
-        self.database.close()
+        with ExitStack() as last:
+            # In the other order; each whatever became of those before it.
+            last.callback(self.database.close)
+            last.callback(self.index.close)
+            last.callback(self.gate.close)
+            last.callback(self.downloads.close)
+            self.runtime.unload()
 
 
 def open_core(folder: DataFolder, offline: bool = False) -> Core:

@@ -22,8 +22,8 @@ from app.services.engine_choice import NAMES
 from app.services.mtp_advice import mtp_of_files
 from app.wiring import Core
 from engines.cancel import CancelToken
-from engines.errors import UserError
-from engines.types import MtpMode
+from engines.errors import EngineUnavailable, UserError
+from engines.types import EngineName, MtpMode
 
 GUIDE_NOTE = (
     "This is the tiny built-in guide: it knows Hearth and a little small talk. "
@@ -49,6 +49,8 @@ class Conversation:
     mtp: MtpMode | None = None
     options: AnswerOptions = field(default_factory=AnswerOptions)
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
+    _said: set[str] = field(default_factory=set)
+    _answered: dict[EngineName, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.commands = {
@@ -88,7 +90,9 @@ class Conversation:
             options = replace(self.options, model=self.model)
             return self.core.answers.write(answer, settings, options, self.out.progress, cancel)
 
-        print_answer(self.core, interruptible(work), self.out, self.options.thinking)
+        print_answer(self.core, interruptible(work), self.out, self.options.thinking, self._said)
+        if (entry := self.core.runtime.entry) is not None:
+            self._answered[entry.engine] = entry.id
 
     def _last_answer(self) -> StoredMessage | None:
         path = self.core.chats.path(self.chat_id) if self.chat_id else ()
@@ -130,7 +134,13 @@ class Conversation:
         if not name:
             print(f"{entry.name} is answered by {NAMES[entry.engine]}.")
             return
-        other = self.core.choice.on(entry, name)
+        try:
+            other = self.core.choice.on(entry, name)
+        except EngineUnavailable:
+            if name not in self._answered:
+                raise
+            # No counterpart is known, but one of its models has answered here before.
+            other = self.core.library.find(self._answered[name])
         self.model = other.id
         print(f"{other.name} answers, by {NAMES[other.engine]}.")
 
@@ -142,6 +152,7 @@ class Conversation:
 
     def _mtp(self, mode: str) -> None:
         if mode in MODES:
+            self._tell_price(cast(MtpMode, mode))
             self.mtp = cast(MtpMode, mode)
             if self.chat_id is not None:
                 self.core.chats.set_mtp(self.chat_id, self.mtp)
@@ -152,6 +163,12 @@ class Conversation:
         print(f"MTP is set to {stands} for this chat.")
         if stands != "off":
             print(self._what_runs(stands, self.model or self.core.settings.read().model))
+
+    def _tell_price(self, mode: MtpMode) -> None:
+        loaded = self.core.runtime.loaded
+        crosses = (mode == "off") != ((self.mtp or self._settings().mtp) == "off")
+        if loaded is not None and crosses and loaded.mtp_switch == "restart":
+            print(f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s.")
 
     def _think(self, switch: str) -> None:
         if switch not in {"on", "off"}:

@@ -73,10 +73,12 @@ def print_answer(
     events: Generator[AnswerEvent, None, None],
     out: Output,
     think: bool | None = None,
+    said: set[str] | None = None,
 ) -> int:
     """Print an answer; returns the exit status.
 
-    think: whether the model was asked to reason; it is told where that has no effect.
+    think: whether the model was asked to reason; it is told where that has no effect. said: notes
+    on the engine that were printed before and need no repeating; new ones are added.
     Raises the answer's error after what was answered has been printed. Where that is to be one
     JSON value, it holds both, and nothing is raised.
     """
@@ -91,7 +93,7 @@ def print_answer(
         if heard.text:
             out.piece("\n")
         if heard.done is not None:
-            _conclude(core, heard, heard.done, out)
+            _conclude(core, heard, heard.done, out, set() if said is None else said)
     if heard.failure is None:
         return 0
     if out.as_json and heard.done is not None:
@@ -106,7 +108,7 @@ def _tell_where(core: Core, entry: ModelEntry, out: Output) -> None:
         out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
 
 
-def _conclude(core: Core, heard: _Heard, done: Done, out: Output) -> None:
+def _conclude(core: Core, heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
     """The JSON value of an answer, or the notes that belong to it."""
     value = _value(core, heard, done)
     if heard.failure is not None and out.as_json:
@@ -116,7 +118,9 @@ def _conclude(core: Core, heard: _Heard, done: Done, out: Output) -> None:
     if done.usage.left_out:
         out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
     for differs in value["notes"]:
-        out.note(differs)
+        if differs not in said:
+            out.note(differs)
+    said.update(value["notes"])
     if done.mtp.mode == "on" or done.mtp.active:
         out.note(done.mtp.reason)
 

@@ -53,6 +53,12 @@ class Runtime:
         held = self._held.get(self._current)
         return held.entry if held else None
 
+    @property
+    def loaded(self) -> LoadedModel | None:
+        """That model, as its engine reported it."""
+        held = self._held.get(self._current)
+        return held.loaded if held else None
+
     def held(self, engine: EngineName) -> ModelEntry | None:
         """The model that an engine holds ready, whether it answers at present or not."""
         held = self._held.get(engine)

@@ -100,7 +100,10 @@ def test_a_chat_goes_on_with_another_engine(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lines = iter(["Hello", "/engine", "/engine vlm", "/engine vllm", "Again", "/engine remote"])
+    worker.says = {"mtp_switch": "restart", "restart_s": 48.0}
+    lines = iter(
+        ["Hello", "/engine", "/engine vlm", "/engine vllm", "Again", "/engine remote", "/mtp off"]
+    )
 
     def typed(_: str) -> str:
         try:
@@ -117,6 +120,7 @@ def test_a_chat_goes_on_with_another_engine(
     assert "answers, by vLLM" in shown.out
     assert shown.out.index("Hello there") < shown.out.index("From vLLM")
     assert "No server that is known offers this model" in shown.err
+    assert "waits for a new start; the last took 48 s" in shown.out
     assert [it.text for it in worker.requests[0].messages][-3:] == [
         "Hello", "Hello there", "Again",
     ]  # fmt: skip
@@ -159,3 +163,31 @@ def test_bench_measures_an_engine_that_starts_again_for_mtp(
     rows = json.loads(capsys.readouterr().out)["engine"]["rows"]
     assert rows[0]["measured"]
     assert rows[0]["topic"] == "starter, one user"
+
+
+def test_the_engine_before_has_its_model_back_and_a_note_is_said_once(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with OpenAiServer("vllm", context=512) as server:
+        assert hearth("servers", "add", "team", server.address) == 0
+        assert hearth("servers", "test", "team") == 0
+        engine.notes = ("Something is otherwise here.",)
+        lines = iter(["Hello", "Again", "/model team:tiny", "/engine llamacpp", "Back"])
+
+        def typed(_: str) -> str:
+            try:
+                return next(lines)
+            except StopIteration:
+                raise EOFError from None
+
+        monkeypatch.setattr("builtins.input", typed)
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        capsys.readouterr()
+        assert hearth("chat") == 0
+    shown = capsys.readouterr()
+    assert "answers, by llama.cpp" in shown.out
+    assert [it.messages[-1].text for it in engine.requests] == ["Hello", "Again", "Back"]
+    assert shown.err.count("Something is otherwise here.") == 1

@@ -20,6 +20,8 @@ DEPTH = 2
 AT_ONCE = 2
 DRAFTING = replace(PLAN, drafter=ASSISTANT, draft_max=DEPTH, parallel=AT_ONCE)
 """The starter's pair."""
+LONG = 3072
+"""A context with room for a prompt that a processor's vLLM would read in pieces."""
 
 
 class SharedEngine(VllmEngine):
@@ -69,8 +71,20 @@ def vllm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("vllm")
 
 
+def shared_memory() -> set[Path]:
+    """What processes of this computer share by the names that vLLM gives."""
+    return set(Path("/dev/shm").glob("psm_*"))
+
+
 @pytest.fixture(scope="session")
-def shared_vllm(vllm: Installed, vllm_folder: Path) -> Iterator[VllmEngine]:
+def shared_before() -> set[Path]:
+    return shared_memory()
+
+
+@pytest.fixture(scope="session")
+def shared_vllm(
+    vllm: Installed, vllm_folder: Path, shared_before: set[Path]
+) -> Iterator[VllmEngine]:
     """One worker with the starter's pair and MTP on."""
     engine = make_engine(vllm, vllm_folder, silent_s=300)
     engine.load(DRAFTING, lambda _: None, CancelToken())

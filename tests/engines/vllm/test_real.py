@@ -24,11 +24,18 @@ import pytest
 from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed
-from engines.types import Done, Event, LoadPlan, Sampling, TextDelta
+from engines.types import Done, Event, LoadPlan, PromptReady, Sampling, TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.provision.home import Installed
 from tests.engines.contract import EngineContract, answer, ask, done_of, run, text_of
-from tests.engines.vllm.conftest import AT_ONCE, DEPTH, DRAFTING, SharedEngine
+from tests.engines.vllm.conftest import (
+    AT_ONCE,
+    DEPTH,
+    DRAFTING,
+    LONG,
+    SharedEngine,
+    shared_memory,
+)
 from tests.engines.vllm.faked import ROOT, gone, make_engine, members, tree, until
 
 pytestmark = [
@@ -144,7 +151,9 @@ def test_a_cancel_stops_the_server(shared_vllm: VllmEngine) -> None:
     assert after.generated_tokens - before.generated_tokens < 400, "the server has stopped, too"
 
 
-def test_a_killed_server_takes_its_engine_along(shared_vllm: VllmEngine) -> None:
+def test_a_killed_server_takes_its_engine_along(
+    shared_vllm: VllmEngine, shared_before: set[Path]
+) -> None:
     """Ready: without a guardian, two processes and 2.3 GB would stay."""
     worker = shared_vllm.worker
     assert worker is not None
@@ -153,7 +162,7 @@ def test_a_killed_server_takes_its_engine_along(shared_vllm: VllmEngine) -> None
     os.kill(worker.session, signal.SIGKILL)
     until(lambda: gone(everything))
     assert not shared_vllm.well
-    assert not list(Path("/dev/shm").glob("psm_*")), "what it shared is given back"
+    assert shared_memory() <= shared_before, "what it shared is given back"
     shared_vllm.close()
 
 
@@ -191,7 +200,7 @@ def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
 @pytest.fixture(scope="module")
 def plain(engine: VllmEngine) -> list[list[Event]]:
     """The questions' answers from a worker without drafts, which is there afterwards."""
-    engine.load(replace(DRAFTING, draft_max=0), lambda _: None, CancelToken())
+    engine.load(replace(DRAFTING, draft_max=0, context=LONG), lambda _: None, CancelToken())
     return [run(engine, ask(question, max_tokens=100)) for question in QUESTIONS]
 
 
@@ -206,6 +215,17 @@ def test_greedy_answers_are_the_same_with_and_without_drafts(
     assert (report.active, report.reason) == (False, "MTP is off, as chosen.")
     speeds = json.loads((vllm_folder / "speeds.json").read_text())
     assert [sorted(page) for page in speeds.values()] == [["0", str(DEPTH)]], "an A/B was measured"
+
+
+def test_a_long_prompt_is_answered_with_a_seed(
+    engine: VllmEngine, plain: list[list[Event]]
+) -> None:
+    """On a processor, vLLM ended at a prompt that it read in pieces."""
+    long = ask("What is Hearth? " * 600, sampling=Sampling(seed=7), max_tokens=24)
+    events = run(engine, long)
+    assert isinstance(events[0], PromptReady)
+    assert 2048 < events[0].prompt_tokens < LONG
+    assert text_of(events)
 
 
 def test_a_worker_killed_in_mid_answer(engine: VllmEngine, plain: list[list[Event]]) -> None:
