@@ -11,10 +11,9 @@ from app.services.window import WindowServices
 from app.ui.assistants.assistant_list import AssistantList
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_list import PromptList
-from app.ui.theme import BAR, COLUMN, GRID
-from app.ui.widgets.icon_button import IconButton
-from app.ui.widgets.label import Label
+from app.ui.theme import GRID
 from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.page_head import HeadAbove, PageHead
 from app.ui.widgets.segments import Segments
 
 Part = Literal["assistants", "prompts"]
@@ -74,36 +73,17 @@ class AssistantsPage(QWidget):
         else:
             self.assistants.make()
 
-    def _head(self) -> QWidget:
-        head = QWidget()
-        across = QHBoxLayout(head)
-        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
-        middle = QWidget()
-        middle.setMaximumWidth(COLUMN)
-        across.addStretch(1)
-        across.addWidget(middle, 1000)
-        across.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2 * GRID)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        back = IconButton("back", self.tr("Back to the chat"), "assistantsBack")
-        back.clicked.connect(self.back)
+    def _head(self) -> HeadAbove:
         self._take_in = LabelledButton("folder", self.tr("Import…"), "importPrompts", look="quiet")
         self._take_in.clicked.connect(self.prompts.pick_import)
         self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
         self._export.clicked.connect(self.prompts.pick_export)
-        row.addWidget(back)
-        row.addWidget(Label(self.tr("Assistants"), "title"))
-        row.addStretch(1)
-        row.addWidget(self._add)
+        head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
+        head.back.connect(self.back)
         below = QHBoxLayout()
         below.setSpacing(GRID)
         below.addWidget(self._segments)
         below.addStretch(1)
         for button in (self._take_in, self._export):
             below.addWidget(button)
-        column.addLayout(row)
-        column.addLayout(below)
-        return head
+        return HeadAbove(head, below)

@@ -23,9 +23,9 @@ from app.ui.connections.connection_rows import ConnectionRows
 from app.ui.connections.words import as_text, summary
 from app.ui.notify import Notifier
 from app.ui.theme import GRID
-from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.page_head import PageHead
 
 _WIDEST = 1080
 _LINE = 34
@@ -125,21 +125,14 @@ class ConnectionsPage(QWidget):
         self._nothing.setVisible(not found)
         self._step.setVisible(not self._all)
 
-    def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        back = IconButton("back", self.tr("Back to the chat"), "connectionsBack")
-        back.clicked.connect(self.back)
-        row.addWidget(back)
-        row.addWidget(Label(self.tr("Connections"), "title"))
-        row.addStretch(1)
+    def _head(self) -> PageHead:
         self._copy = LabelledButton("copy", self.tr("Copy as text"), "copyConnections")
         self._copy.clicked.connect(self._copy_text)
         self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
         self._clear.clicked.connect(self._ask_to_clear)
-        row.addWidget(self._copy)
-        row.addWidget(self._clear)
-        return row
+        head = PageHead(self.tr("Connections"), "connectionsBack", self._copy, self._clear)
+        head.back.connect(self.back)
+        return head
 
     def _copy_text(self) -> None:
         QGuiApplication.clipboard().setText(as_text(self._rows.shown))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.services.window import WindowServices
 from app.ui.engines.advice_card import AdviceCard
@@ -16,9 +16,8 @@ from app.ui.engines.vllm_card import VllmCard
 from app.ui.notify import Notifier
 from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
-from app.ui.widgets.icon_button import IconButton
-from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.page_head import PageHead
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -71,18 +70,12 @@ class EnginesPage(ColumnPage):
         self.ensureWidgetVisible(self.vllm)
         self._engines.check()
 
-    def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        back = IconButton("back", self.tr("Back to the chat"), "enginesBack")
-        back.clicked.connect(self.back)
-        row.addWidget(back)
-        row.addWidget(Label(self.tr("Engines"), "title"))
-        row.addStretch(1)
+    def _head(self) -> PageHead:
         settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
         settings.clicked.connect(self.settings)
-        row.addWidget(settings)
-        return row
+        head = PageHead(self.tr("Engines"), "enginesBack", settings)
+        head.back.connect(self.back)
+        return head
 
     def _connect(self) -> None:
         engines, vllm = self._engines, self.vllm

@@ -12,10 +12,8 @@ from app.ui.models.discover.discover_page import DiscoverPage
 from app.ui.models.downloads.downloads_page import DownloadsPage
 from app.ui.models.here_page import HerePage
 from app.ui.notify import Notifier
-from app.ui.theme import BAR, COLUMN, GRID
-from app.ui.widgets.icon_button import IconButton
-from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.page_head import HeadAbove, PageHead
 from app.ui.widgets.segments import Segments
 
 Part = Literal["here", "discover", "downloads"]
@@ -77,28 +75,11 @@ class ModelsPage(QWidget):
         self._stack.setCurrentWidget(self._parts[part])
         self.turned.emit(part)
 
-    def _head(self) -> QWidget:
-        head = QWidget()
-        across = QHBoxLayout(head)
-        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
-        middle = QWidget()
-        middle.setMaximumWidth(COLUMN)
-        across.addStretch(1)
-        across.addWidget(middle, 1000)
-        across.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2 * GRID)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        back = IconButton("back", self.tr("Back to the chat"), "backToChat")
-        back.clicked.connect(self.back)
-        row.addWidget(back)
-        row.addWidget(Label(self.tr("Models"), "title"))
-        row.addStretch(1)
+    def _head(self) -> HeadAbove:
         add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
         add.clicked.connect(self.add)
-        row.addWidget(add)
-        column.addLayout(row)
-        column.addWidget(self._segments)
-        return head
+        head = PageHead(self.tr("Models"), "backToChat", add)
+        head.back.connect(self.back)
+        parts = QHBoxLayout()
+        parts.addWidget(self._segments)
+        return HeadAbove(head, parts)

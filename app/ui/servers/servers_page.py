@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.services.window import WindowServices
 from app.ui.language import translated
@@ -17,9 +17,9 @@ from app.ui.servers.server_row import ServerRow
 from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.emptying import empty
-from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.page_head import PageHead
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 from engines.errors import UserError
@@ -90,18 +90,12 @@ class ServersPage(ColumnPage):
             self._rows[profile.id] = row
         self._none.setVisible(not profiles)
 
-    def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        back = IconButton("back", self.tr("Back to the chat"), "serversBack")
-        back.clicked.connect(self.back)
-        row.addWidget(back)
-        row.addWidget(Label(self.tr("Servers"), "title"))
-        row.addStretch(1)
+    def _head(self) -> PageHead:
         add = LabelledButton("plus", self.tr("Add a server…"), "addServer")
         add.clicked.connect(self.add)
-        row.addWidget(add)
-        return row
+        head = PageHead(self.tr("Servers"), "serversBack", add)
+        head.back.connect(self.back)
+        return head
 
     def _empty_part(self) -> QWidget:
         part = Panel("card", "noServers", margins=(3, 3, 3, 3), spacing=1.5)

@@ -1,0 +1,46 @@
+"""The head of a page: the way back, the page's name, and what is done with all of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+from app.ui.theme import BAR, COLUMN, GRID
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+
+
+class PageHead(QHBoxLayout):
+    """back(): to the chat. back_name: the object name of its button. acts: at the right."""
+
+    back = Signal()
+
+    def __init__(self, title: str, back_name: str, *acts: QWidget) -> None:
+        super().__init__()
+        self.setSpacing(GRID)
+        back = IconButton("back", self.tr("Back to the chat"), back_name)
+        back.clicked.connect(self.back)
+        self.addWidget(back)
+        self.addWidget(Label(title, "title"))
+        self.addStretch(1)
+        for act in acts:
+            self.addWidget(act)
+
+
+class HeadAbove(QWidget):
+    """A head that stays while the page's column scrolls below it, as wide as that column."""
+
+    def __init__(self, *rows: QLayout) -> None:
+        super().__init__()
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
+        middle = QWidget()
+        middle.setMaximumWidth(COLUMN)
+        across.addStretch(1)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        for row in rows:
+            column.addLayout(row)
