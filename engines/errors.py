@@ -24,7 +24,7 @@
           +-- ServerUnreachable  server_unreachable    there is no way to a model's server
           +-- ServerRefused      server_refused        it wants a key, or another one
           +-- ServerBusy         server_busy           it has too much to do, or is still starting
-          +-- ServerFailed       server_failed         it gave up, or answers something else
+          +-- ServerFailed       server_error          it gave up, or answers something else
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
           +-- EngineFailed       engine_failed         the engine gave up in the middle
 
@@ -157,7 +157,7 @@ class ServerBusy(EngineError):
 
 
 class ServerFailed(EngineError):
-    code = "server_failed"
+    code = "server_error"
 
 
 class EngineUnavailable(EngineError):

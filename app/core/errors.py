@@ -220,7 +220,7 @@ class WrongBytes(AppError):
 class HostFailed(AppError):
     """A host answered, but not with the file."""
 
-    code = "host_failed"
+    code = "server_failed"
 
 
 class DownloadUnknown(AppError):

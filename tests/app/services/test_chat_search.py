@@ -61,7 +61,7 @@ def test_an_older_history_is_read_in_the_background(
     search.indexed.connect(shares.append)
     search.keep_in_step()
     search.keep_in_step()
-    qtbot.waitUntil(lambda: bool(shares) and shares[-1] == 1.0, timeout=20_000)
+    qtbot.waitUntil(lambda: bool(shares) and shares[-1] == 1.0)
     assert shares == sorted(shares)
     assert index.behind().in_step
 

@@ -97,7 +97,7 @@ def test_a_switch_holds_before_it_is_saved_and_after(
     assert chats.mtp(answer.chat_id) == "off"
     qtbot.waitUntil(lambda: services.chats.mtp(answer.chat_id) == "off")
     services.chats.set_mtp(answer.chat_id, "on")
-    qtbot.waitUntil(lambda: chats.mtp(answer.chat_id) == "on", timeout=2000)
+    qtbot.waitUntil(lambda: chats.mtp(answer.chat_id) == "on")
 
 
 def test_a_switch_that_cannot_be_saved_says_so_and_still_holds(

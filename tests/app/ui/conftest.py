@@ -58,7 +58,7 @@ class Ui:
 
     def find(self, kind: type[W], name: str = "") -> W:
         """The one visible widget of a kind, and of a name if there is one."""
-        self.qtbot.waitUntil(lambda: len(self._all(kind, name)) == 1, timeout=2000)
+        self.qtbot.waitUntil(lambda: len(self._all(kind, name)) == 1)
         return self._all(kind, name).pop()
 
     def has(self, name: str) -> bool:

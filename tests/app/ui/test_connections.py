@@ -64,7 +64,7 @@ def test_a_new_connection_appears_while_the_page_is_open(ui: Ui) -> None:
     ui.click("showConnections")
     ui.qtbot.waitUntil(lambda: "huggingface.co" in summary(ui))
     ui.core.ledger.add(TWO)
-    ui.qtbot.waitUntil(lambda: "2 hosts" in summary(ui), timeout=8000)
+    ui.qtbot.waitUntil(lambda: "2 hosts" in summary(ui))
 
 
 def test_the_list_is_cleared_after_a_question(ui: Ui) -> None:

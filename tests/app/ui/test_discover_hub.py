@@ -56,12 +56,12 @@ def test_from_a_search_to_the_list_of_models(ui: Ui, loopback: TestHub) -> None:
     shown = ui.find(MarkdownView, "modelCard").toPlainText()
     assert "Knows nothing." in shown
     assert "<script>" not in shown
-    ui.qtbot.waitUntil(lambda: ui.has("memoryBar-memory"), timeout=20_000)
+    ui.qtbot.waitUntil(lambda: ui.has("memoryBar-memory"))
     assert "MB" in ui.find(QLabel, "fitSentence").text()
     ui.click("getVariant")
     queue = ui.core.downloads
     ui.qtbot.waitUntil(lambda: len(queue.downloads()) == 1)
-    ui.qtbot.waitUntil(lambda: queue.downloads()[0].state == "done", timeout=20_000)
+    ui.qtbot.waitUntil(lambda: queue.downloads()[0].state == "done")
     names = {entry.repo: entry for entry in ui.core.library.entries()}
     assert REPO in names
     assert names[REPO].path.read_bytes() == STARTER.read_bytes()
@@ -101,7 +101,7 @@ def test_a_closed_model_is_got_with_a_token(
     ui.click("cancelToken")
     ui.qtbot.waitUntil(lambda: ui.has("getVariant"))
     assert ui.find(QPushButton, "enterToken").text() == "Another token…"
-    ui.qtbot.waitUntil(lambda: ui.has("memoryBar-memory"), timeout=20_000)
+    ui.qtbot.waitUntil(lambda: ui.has("memoryBar-memory"))
 
 
 def test_offline_nothing_is_asked(ui: Ui, loopback: TestHub) -> None:

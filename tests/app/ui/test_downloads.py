@@ -59,7 +59,7 @@ def show(ui: Ui) -> None:
 
 
 def wait_for(ui: Ui, name: str, state: str) -> None:
-    ui.qtbot.waitUntil(lambda: one(ui, name).state == state, timeout=20_000)
+    ui.qtbot.waitUntil(lambda: one(ui, name).state == state)
 
 
 def row_of(ui: Ui, name: str) -> DownloadRow:
@@ -79,7 +79,7 @@ def test_a_download_comes_is_listed_and_used(ui: Ui, loopback: TestHub) -> None:
     name = add(ui)
     ui.qtbot.waitUntil(lambda: ui.has("downloadBadge"))
     show(ui)
-    ui.qtbot.waitUntil(lambda: ui.find(QProgressBar, f"bar-{name}").value() > 5, timeout=10_000)
+    ui.qtbot.waitUntil(lambda: ui.find(QProgressBar, f"bar-{name}").value() > 5)
     assert " of 3 MB, 3 files" in ui.find(QLabel, f"amount-{name}").text()
     assert nameless(ui.window) == []
     wait_for(ui, name, "done")
@@ -108,7 +108,7 @@ def test_keys_and_buttons_pause_and_go_on(ui: Ui, loopback: TestHub) -> None:
     show(ui)
     name = add(ui)
     ui.qtbot.waitUntil(lambda: ui.has(f"download-{name}"))
-    ui.qtbot.waitUntil(lambda: one(ui, name).bytes_done > 500_000, timeout=10_000)
+    ui.qtbot.waitUntil(lambda: one(ui, name).bytes_done > 500_000)
     row = row_of(ui, name)
     QTest.keyClick(row, Qt.Key.Key_Space)
     wait_for(ui, name, "paused")
@@ -146,7 +146,7 @@ def test_a_download_is_cancelled_after_a_question(ui: Ui, loopback: TestHub) -> 
     show(ui)
     name = add(ui)
     ui.qtbot.waitUntil(lambda: ui.has(f"download-{name}"))
-    ui.qtbot.waitUntil(lambda: row_of(ui, name).download.bytes_done > 0, timeout=10_000)
+    ui.qtbot.waitUntil(lambda: row_of(ui, name).download.bytes_done > 0)
     QTest.keyClick(row_of(ui, name), Qt.Key.Key_Delete)
     ui.click("keepDownload")
     assert one(ui, name).state == "running"
@@ -232,6 +232,6 @@ def test_a_download_of_an_earlier_run_goes_on_by_itself(
 def test_where_the_chat_is_out_of_view_a_toast_says_what_has_come(ui: Ui) -> None:
     show(ui)
     wait_for(ui, add(ui), "done")
-    ui.qtbot.waitUntil(lambda: ui.has("toastAction"), timeout=10_000)
+    ui.qtbot.waitUntil(lambda: ui.has("toastAction"))
     ui.click("toastAction")
     ui.qtbot.waitUntil(lambda: ui.services.settings.current.model == "tiny-q4-0")

@@ -41,7 +41,7 @@ class First:
             self.window.show()
 
     def furnish(self) -> None:
-        with self.qtbot.waitSignal(self.loading.ready, timeout=20_000):
+        with self.qtbot.waitSignal(self.loading.ready):
             self.loading.start()
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ def test_what_cannot_be_loaded_is_told(first: First, monkeypatch: pytest.MonkeyP
         raise OSError("no more files")
 
     monkeypatch.setattr(wiring, "complete", fail)
-    with first.qtbot.waitSignal(first.loading.failed, timeout=20_000) as failed:
+    with first.qtbot.waitSignal(first.loading.failed) as failed:
         first.loading.start()
     assert "no more files" in str(failed.args[0])
 

@@ -26,7 +26,7 @@ def test_it_is_made_when_it_is_gone_to(ui: Ui, page: str, action: str) -> None:
 
 
 def test_the_page_of_models_knows_the_model_in_use(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.services.models.mtp_told is not None, timeout=20_000)
+    ui.qtbot.waitUntil(lambda: ui.services.models.mtp_told is not None)
     assert ui.services.models.mtp_told is not None
     _, sentence = ui.services.models.mtp_told
     ui.window.go_to_models()

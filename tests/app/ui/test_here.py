@@ -62,7 +62,7 @@ def text(ui: Ui, name: str) -> str:
 
 
 def wait_for(ui: Ui, name: str, words: str) -> None:
-    ui.qtbot.waitUntil(lambda: ui.has(name) and words in text(ui, name), timeout=10_000)
+    ui.qtbot.waitUntil(lambda: ui.has(name) and words in text(ui, name))
 
 
 def test_everything_is_in_one_list(here: Ui) -> None:
@@ -246,7 +246,7 @@ def drop(ui: Ui, *paths: Path) -> None:
 def test_a_dropped_file_is_linked_or_copied_as_was_said_once(here: Ui, models: Path) -> None:
     drop(here, models)
     here.click("copy")
-    here.qtbot.waitUntil(lambda: here.has("model-plain"), timeout=10_000)
+    here.qtbot.waitUntil(lambda: here.has("model-plain"))
     copied = here.core.library.find("plain").path
     assert copied != models
     assert copied.read_bytes() == models.read_bytes()
@@ -277,7 +277,7 @@ def huge(here: Ui, tmp_path: Path) -> Ui:
     )
     here.services.settings.set("adding", "link")
     drop(here, path)
-    here.qtbot.waitUntil(lambda: here.has("details-huge"), timeout=10_000)
+    here.qtbot.waitUntil(lambda: here.has("details-huge"))
     return here
 
 
@@ -294,7 +294,7 @@ def test_a_model_that_does_not_fit_can_be_loaded_anyway(huge: Ui) -> None:
     huge.click("use-starter")
     huge.qtbot.waitUntil(lambda: huge.has("details-huge"))
     open_details(huge, "huge")
-    huge.qtbot.waitUntil(lambda: huge.has("loadAnyway"), timeout=20_000)
+    huge.qtbot.waitUntil(lambda: huge.has("loadAnyway"))
     assert text(huge, "fitWord") == "Too big"
     huge.click("loadAnyway")
     assert huge.services.settings.current.model == "huge"

@@ -42,7 +42,7 @@ def line(ui: Ui) -> LiveLine:
 
 
 def wait_for_line(ui: Ui, text: str) -> None:
-    ui.qtbot.waitUntil(lambda: line(ui).text() == text, timeout=3000)
+    ui.qtbot.waitUntil(lambda: line(ui).text() == text)
 
 
 def segment(ui: Ui, mode: str) -> QPushButton:
@@ -178,7 +178,7 @@ def test_another_model_has_another_line(ui: Ui) -> None:
     ui.ask("Hi")
     wait_for_line(ui, NO_DRAFTS)
     ui.window.chooser.use("nobody.gguf")
-    ui.qtbot.waitUntil(lambda: "nobody" in line(ui).text(), timeout=3000)
+    ui.qtbot.waitUntil(lambda: "nobody" in line(ui).text())
 
 
 def test_quick_reports_neither_flicker_nor_move_anything(ui: Ui, qtbot: QtBot) -> None:

@@ -32,7 +32,7 @@ def thinker(ui: Ui, tmp_path: Path) -> str:
     entry = ui.core.library.add(write_thinker(tmp_path / "thinker.gguf"))
     ui.services.settings.set("auto_titles", "false")
     ui.services.settings.set("model", entry.id)
-    ui.qtbot.waitUntil(lambda: ui.has("think-on"), timeout=5000)
+    ui.qtbot.waitUntil(lambda: ui.has("think-on"))
     return entry.id
 
 
@@ -53,7 +53,7 @@ def heading(ui: Ui) -> str:
 
 
 def test_where_there_is_no_switch_it_says_why(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.has("thinkingFixed"), timeout=5000)
+    ui.qtbot.waitUntil(lambda: ui.has("thinkingFixed"))
     fixed = ui.find(QLabel, "thinkingFixed")
     assert fixed.text() == "never"
     assert fixed.toolTip() == fixed.accessibleName() == "This model answers without thinking first."

@@ -41,7 +41,7 @@ class FakeDesktop:
     def called(self, name: str) -> Any:
         """The values of the next call of this name."""
         while True:
-            self._qtbot.waitUntil(lambda: not self._lines.empty(), timeout=10_000)
+            self._qtbot.waitUntil(lambda: not self._lines.empty())
             what, body = json.loads(self._lines.get())
             if what == name:
                 return body
