@@ -137,11 +137,14 @@ def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.Monk
 
 def test_an_accelerator_is_no_graphics_card() -> None:
     kinds = ("cpu", "accelerator")
-    devices = [SimpleNamespace(kind=kind, description=kind) for kind in kinds]
+    devices = [SimpleNamespace(kind=kind, name=kind, description=kind) for kind in kinds]
     native = cast(Native, SimpleNamespace(devices=lambda: devices))
     assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "CPU"
-    devices.append(SimpleNamespace(kind="igpu", description="Some GPU"))
-    assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "Some GPU"
+    for name in ("Some GPU", "Another"):
+        devices.append(SimpleNamespace(kind="igpu", name=name, description=name))
+    assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "Some GPU, Another"
+    chosen = replace(PLAN, gpu_layers=-1, devices=("Another",))
+    assert loaded._device(native, chosen) == "Another"
     assert loaded._device(native, PLAN) == "CPU"
 
 
