@@ -568,15 +568,6 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistants_page.py" />
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <location filename="../../app/ui/engines/engines_page.py" />
-      <location filename="../../app/ui/models/models_page.py" />
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Back to the chat</source>
-      <translation>Zurück zum Chat</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistants_page.py" />
       <source>Import…</source>
       <translation>Importieren …</translation>
     </message>
@@ -5288,6 +5279,11 @@
       <location filename="../../app/ui/widgets/memory_bar.py" />
       <source>Missing {0}</source>
       <translation>Es fehlen {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/widgets/page_head.py" />
+      <source>Back to the chat</source>
+      <translation>Zurück zum Chat</translation>
     </message>
     <message>
       <location filename="../../app/core/settings.py" />

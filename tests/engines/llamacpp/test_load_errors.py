@@ -140,8 +140,8 @@ def test_an_accelerator_is_no_graphics_card() -> None:
     devices = [SimpleNamespace(kind=kind, name=kind, description=kind) for kind in kinds]
     native = cast(Native, SimpleNamespace(devices=lambda: devices))
     assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "CPU"
-    for name in ("Some GPU", "Another"):
-        devices.append(SimpleNamespace(kind="igpu", name=name, description=name))
+    names = ("Some GPU", "Another")
+    devices += [SimpleNamespace(kind="igpu", name=name, description=name) for name in names]
     assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "Some GPU, Another"
     chosen = replace(PLAN, gpu_layers=-1, devices=("Another",))
     assert loaded._device(native, chosen) == "Another"
