@@ -32,11 +32,11 @@ def prompt_of(body: Mapping[str, Any]) -> str:
 
 
 def words_after(prompt: str, seed: int) -> Iterator[str]:
-    """The answer's tokens; about forty of them. seed 0 is greedy."""
+    """The answer's tokens; about forty of them, and one at least. seed 0 is greedy."""
     text = prompt
     while True:
         number = int.from_bytes(hashlib.sha256(f"{seed}|{text}".encode()).digest()[:8], "big")
-        if number % 41 == 0:
+        if number % 41 == 0 and text != prompt:
             return
         word = WORDS[number // 41 % len(WORDS)] + " "
         text += word
