@@ -2340,6 +2340,16 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
+      <source>the key of a server of yours to that server</source>
+      <translation>der Schlüssel eines deiner Server an diesen Server</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>the names of an engine’s packages</source>
+      <translation>die Namen der Pakete einer Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
       <source>the names of models</source>
       <translation>die Namen von Modellen</translation>
     </message>

@@ -109,6 +109,10 @@ def _sent(found: Traffic) -> str:
         what.append(_tr("the words of a search"))
     if "ask a server" in found.purposes:
         what.append(_tr("your chats, to a server that you chose"))
+    if "look at a server" in found.purposes:
+        what.append(_tr("the key of a server of yours to that server"))
+    if "get an engine" in found.purposes:
+        what.append(_tr("the names of an engine’s packages"))
     if set(found.purposes) & _NAMING:
         what.append(_tr("the names of models"))
     if "test a token" in found.purposes:

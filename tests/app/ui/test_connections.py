@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView
 
-from app.core.network import Connection
+from app.core.network import PURPOSES, Connection, Purpose
+from app.core.traffic import Traffic
+from app.ui.connections import words
 from tests.app.ui.conftest import Ui
 from tests.app.ui.test_window import nameless
 
@@ -92,3 +95,9 @@ def test_the_switch_shows_and_turns_the_setting(ui: Ui) -> None:
     assert (switch.text(), switch.isChecked()) == ("Online", False)
     ui.services.settings.set("offline", True)
     assert switch.text() == "Offline"
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_each_purpose_says_what_it_sent(purpose: Purpose) -> None:
+    found = Traffic(("host",), 0.0, 1, 0, 1, 1, (purpose,))
+    assert "Nothing was sent but ." not in words._sent(found)
