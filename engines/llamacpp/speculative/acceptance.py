@@ -1,10 +1,12 @@
 """How often the drafts of one drafter turn out right, as learnt while answering.
 
-Drafts are kept only as a chain: the second can be right only where the first was. Two things are
+Drafts are kept only as a chain: the second can be right only where the first was. Three things are
 learnt, both with a memory that fades, so that code after prose is soon recognised as code:
 
 - `chance` of each position, given that those before it were right. A position that was seldom
   reached borrows from the one before it, and is taken for a little worse;
+- `cautious`, the tokens to be expected if each position is right less often than is believed, by
+  one standard deviation of what was seen of it;
 - the share of right drafts among those of equal *confidence*, a small number that the drafter
   gives with each token. Where few were seen, the position's chance stands in.
 
@@ -17,6 +19,7 @@ run itself becomes the memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 BUCKETS = 8
 """Confidence is a number from 0, a guess, to 7, sure."""
@@ -31,6 +34,8 @@ _SURPRISE = 0.001
 _SHORTEST_RUN = 3
 _KEPT = 2.0  # observations that the old belief is worth after such a change
 _CUT = 4.0  # and what confidence meant counts this much less
+_HANDED_ON = 14.0  # most observations that count of the answers before
+_CAUTION = 1.0  # standard deviations
 _MOST_WEIGHT = 1e12
 
 
@@ -48,6 +53,7 @@ class Acceptance:
         self._run, self._run_of, self._odds = 0, True, 1.0
         self.chances = [0.0] * limit
         self.expected = [1.0] * (limit + 1)
+        self.cautious = [1.0] * (limit + 1)
         self._believe()
 
     @property
@@ -83,6 +89,15 @@ class Acceptance:
             self._rescale()
         self._believe()
 
+    def doubt(self) -> None:
+        """Another text may begin: what is remembered counts for a few observations at most."""
+        for position, seen in enumerate(self._seen):
+            most = _HANDED_ON * self._weight
+            if seen > most:
+                self._right[position] *= most / seen
+                self._seen[position] = most
+        self._believe()
+
     def _watch(self, held: bool) -> None:
         """Notice a run of first drafts that what is believed cannot explain."""
         if held is not self._run_of:
@@ -101,13 +116,19 @@ class Acceptance:
         """Work out the chances, and the tokens expected from chains of each length."""
         borrowed = _BORROWED * self._weight
         chance, reach, tokens = _FIRST / _FALL, 1.0, 1.0
+        least_reach, least = 1.0, 1.0
         for position in range(self._limit):
             right = self._right[position] + borrowed * chance * _FALL
-            chance = right / (self._seen[position] + borrowed)
+            seen = self._seen[position] + borrowed
+            chance = right / seen
             self.chances[position] = chance
             reach *= chance
             tokens += reach
             self.expected[position + 1] = tokens
+            off = sqrt(chance * (1 - chance) * self._weight / seen)
+            least_reach *= max(0.0, chance - _CAUTION * off)
+            least += least_reach
+            self.cautious[position + 1] = max(least, (1 + tokens) / 2)
 
     def _rescale(self) -> None:
         for values in (self._right, self._seen):

@@ -8,30 +8,38 @@ by itself. A calibration measures some k; those between are interpolated on stra
 beyond lie on the steeper of two lines, through the last two and through the first and the last.
 
 While answering, every step is one more measurement, in a computer that does other things as
-well. Two causes are kept apart. A *common factor*, the plain step's time now, follows quickly: it
-takes up other programs and the growing context. The *ratios* c(k) = step(k) / step(0) change
-slowly. A run of equal steps cannot tell one from the other, and moves the factor alone; where two
-steps in a row differ in k, the factor has had no time to change, and what the prediction missed
-is put down to the ratios of the two. Such a step also pays for the *switch*: llama.cpp keeps the
-graph of one shape, and builds it anew for another. All is done with logarithms of times, and a
-surprise counts no further than a few times the usual deviation, so that one stall moves hardly
-anything.
+well. What a step takes is the plain step's time now times the ratio c(k) = step(k) / step(0). The
+first, the *factor*, changes from moment to moment, with other programs and the growing context;
+the ratios hardly do. Which of the two a surprise is about is weighed by how sure each is
+(`estimate`, on logarithms of times). A calibration that had the plain step wrong has all ratios
+wrong the other way, so the first plain step of an answer puts the whole curve right; a run of
+equal steps moves the factor, and the next step of another k tells whether that was so.
+
+Where two steps in a row differ in k, the second also pays for the *switch*: llama.cpp keeps the
+graph of one shape, and builds it anew for another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from math import exp, isfinite, log
 
+from engines.llamacpp.speculative.estimate import Estimate, Matrix
 from engines.types import MAX_DEPTH
 
-_FAST = 0.15  # share of a surprise that goes into the common factor
-_SLOW = 0.05  # and into the cost of a draft
-_MEMORY = 12.0  # a ratio is the mean of about this many comparisons
-_CALIBRATED = 4.0  # comparisons that a calibration is worth
+_PLAIN_OFF = 0.03  # how far off a calibration may be, in logarithms, as all below: the plain step
+_STEP_OFF = 0.03  # another step that was measured
+_BETWEEN_OFF = 0.1  # one that was not, for each k that it lies away from a measured one
+_AGED = 0.3  # the plain step of another day
+_DRIFT = 0.01  # what the plain step changes by from one step to the next
+_RATIO_DRIFT = 0.002
+_DRAFT_DRIFT = 0.01
+_DRAFT_SPREAD = 0.15  # of the times of drafts, which hold a switch of their own now and then
 _LEAST_SPREAD = 0.01
-_FORMAT = 2
+_USUAL_SPREAD = 0.05
+_PROOFS = 4  # plain steps that take as long as expected before the calibration is trusted
+_STRANGE = 2.0  # spreads of what is measured beyond which it is a surprise
+_FORMAT = 3
 
 
 class Costs:
@@ -56,14 +64,14 @@ class Costs:
             raise ValueError(f"a draft cannot take {draft} seconds")
         if not (isfinite(switch) and switch >= 0):
             raise ValueError(f"another shape cannot take {switch} seconds")
-        self.factor = known[0]
-        self.ratios = [known.get(k, 0.0) / known[0] for k in range(limit + 1)]
-        self.draft = draft / known[0]
         self.switch = switch / known[0]
-        self._weights = [_CALIBRATED if k in known else 0.0 for k in range(limit + 1)]
-        self._spread = 0.05
+        self._drafts = draft > 0
+        ratios, covariance = _curve({k: seconds / known[0] for k, seconds in known.items()}, limit)
+        self._take(known[0], [*ratios, draft / known[0]], covariance)
+        self._spread = _USUAL_SPREAD
         self._last = -1
-        self._interpolate()
+        self._doubted = 0.0
+        self._unproven = _PROOFS
 
     @property
     def limit(self) -> int:
@@ -86,36 +94,46 @@ class Costs:
         """The gain if every draft of the model's own drafter were right, at the best depth."""
         return max((k + 1) / (c + k * self.draft) for k, c in enumerate(self.ratios))
 
-    def observe_step(self, k: int, seconds: float) -> None:
-        """Take a step that checked k drafts into account."""
+    def observe_step(self, k: int, seconds: float) -> bool:
+        """Take a step that checked k drafts into account; returns whether its time surprises."""
         if seconds <= 0:
-            return
+            return False
+        estimate, spread = self._estimate, self._spread
         last, self._last = self._last, k
-        switched = last not in (k, -1)
-        expected = self.ratios[k] + (self.switch if switched else 0.0)
+        expected = self.ratios[k] + (self.switch if last not in (k, -1) else 0.0)
         missed = log(seconds / (self.factor * expected))
-        spread = self._spread
-        self._spread = max(_LEAST_SPREAD, spread + 0.1 * (min(abs(missed), 4 * spread) - spread))
-        if switched:
-            up, down = self._share(k), self._share(last)
-            surprise = _tamed(missed, 6 * spread)
-            self.ratios[k] *= exp(up * surprise)
-            # the last step's time was predicted well: its ratio and the factor change together
-            self.ratios[last] *= exp(-down * surprise)
-            self.factor *= exp(down * surprise)
-            missed -= (up + down) * surprise
-            if 0 < self._weights[k] < _CALIBRATED:
-                self._interpolate()
-        self.factor *= exp(_FAST * _tamed(missed, 3 * spread))
+        estimate.loosen(0, _DRIFT**2)
+        if k:
+            estimate.loosen(k, _RATIO_DRIFT**2)
+        if estimate.unsure(k) < spread**2:
+            seen = min(abs(missed), 4 * spread)
+            self._spread = max(_LEAST_SPREAD, spread + 0.1 * (seen - spread))
+        if missed * self._doubted > 0:
+            # One stall says nothing. Two in a row, and the computer has become another; or, if no
+            # plain step came true yet, it was another while the calibration timed that.
+            changed = min(missed, self._doubted, key=abs) ** 2
+            if k == 0 and self._unproven:
+                estimate.loosen_together([1.0] + [-1.0] * (len(self.ratios)), changed)
+            else:
+                estimate.loosen(0, changed)
+        self._doubted = missed if estimate.observe(k, missed, spread**2) else 0.0
+        if k == 0 and not self._doubted:
+            self._unproven = max(0, self._unproven - 1)
+        self._read()
+        return abs(missed) > _STRANGE * spread
 
     def observe_draft(self, count: int, seconds: float) -> None:
         """Take the drafting of `count` tokens into account."""
-        if count > 0 and seconds > 0:
-            each = seconds / count / self.factor
-            if self.draft == 0:
-                self.draft = each
-            else:
-                self.draft *= exp(_SLOW * _tamed(log(each / self.draft), 0.5))
+        if count <= 0 or seconds <= 0:
+            return
+        each, place = seconds / count / self.factor, len(self.ratios)
+        if not self._drafts:
+            self._drafts = True
+            self._estimate.values[place] = log(each)
+        missed = log(each) - self._estimate.values[place]
+        self._estimate.loosen(place, _DRAFT_DRIFT**2)
+        self._estimate.observe(place, missed, _DRAFT_SPREAD**2)
+        self._read()
 
     def as_json(self) -> dict[str, object]:
         """The curve as plain values, to be kept for the next time."""
@@ -125,7 +143,7 @@ class Costs:
             "draft": self.draft,
             "switch": self.switch,
             "ratios": list(self.ratios),
-            "weights": list(self._weights),
+            "unsure": [self._estimate.deviation(k + 1) for k in range(len(self.ratios))],
         }
 
     @classmethod
@@ -133,47 +151,82 @@ class Costs:
         """The curve that was kept, or None where `data` is not one: measure again."""
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             return None
-        ratios, weights = _numbers(data.get("ratios")), _numbers(data.get("weights"))
+        ratios, unsure = _numbers(data.get("ratios")), _numbers(data.get("unsure"))
         single = _numbers([data.get("factor"), data.get("draft"), data.get("switch")])
-        if not ratios or not weights or single is None or len(ratios) != len(weights):
+        if not ratios or unsure is None or single is None or len(ratios) != len(unsure):
             return None
         factor, draft, switch = single
-        if ratios[0] != 1 or not all(0.1 < r < 1000 for r in ratios) or min(weights) < 0:
+        if ratios[0] != 1 or not all(0.1 < r < 1000 for r in ratios):
+            return None
+        if not all(0 <= deviation < 10 for deviation in unsure):
             return None
         if not (1e-7 < factor < 1e4 and 0 <= draft < 1000 and 0 <= switch < 1000):
             return None
         kept = cls({0: factor}, draft * factor, len(ratios) - 1, switch * factor)
-        kept.ratios = ratios
-        kept._weights = [min(weight, _MEMORY) for weight in weights]
+        kept._take(factor, [*ratios, draft], _apart([_AGED, *unsure]))
+        kept._unproven = 0
         return kept
 
-    def _share(self, k: int) -> float:
-        """How much of a difference between two steps goes to the ratio of k, now a known one."""
-        if k == 0:
-            return 0.0
-        weight = self._weights[k] = min(self._weights[k] + 1, _MEMORY)
-        return 1 / (weight + 1)
+    def _take(self, factor: float, ratios: Sequence[float], covariance: Matrix) -> None:
+        """ratios: from c(0), which is 1, on; last what a draft takes, 0.0 if there are none."""
+        values = [log(factor), *(log(ratio or 1.0) for ratio in ratios[1:])]
+        self._estimate = Estimate(values, covariance)
+        self._read()
 
-    def _interpolate(self) -> None:
-        """Give each k that was never measured a ratio from those that were."""
-        known = [k for k, weight in enumerate(self._weights) if weight > 0]
-        ratios = self.ratios
-        for low, high in pairwise(known):
-            rise = (ratios[high] - ratios[low]) / (high - low)
-            for k in range(low + 1, high):
-                ratios[k] = ratios[low] + rise * (k - low)
-        last = known[-1]
-        rise = 1.0  # with nothing but the plain step measured: no gain at all
-        if last > 0:
-            before = known[-2]
-            recent = (ratios[last] - ratios[before]) / (last - before)
-            rise = max(recent, (ratios[last] - 1) / last, 0.0)
-        for k in range(last + 1, len(ratios)):
-            ratios[k] = ratios[last] + rise * (k - last)
+    def _read(self) -> None:
+        plain, *ratios, draft = self._estimate.values
+        self.factor = exp(plain)
+        self.ratios = [1.0, *map(exp, ratios)]
+        self.draft = exp(draft) if self._drafts else 0.0
 
 
-def _tamed(surprise: float, most: float) -> float:
-    return max(-most, min(most, surprise))
+def _apart(deviations: Sequence[float]) -> Matrix:
+    """The covariance of numbers that share no errors."""
+    size = range(len(deviations))
+    return [[deviations[row] ** 2 if row == column else 0.0 for column in size] for row in size]
+
+
+def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], Matrix]:
+    """The ratio of each k; and the covariance of the logarithms of the factor, of c(1) and so on,
+    and of the cost of a draft.
+
+    Each has its errors by their cause. All ratios share that of the plain step, which they are
+    ratios to. What was not measured has a part of the errors of those on whose line it lies, and
+    one of its own; beyond the last that was measured, the line's slope may be wrong.
+    """
+    measured = sorted(known)
+    last = measured[-1]
+    ratios, errors = [1.0], [{0: _PLAIN_OFF}]
+    own, draft, slope = limit, 2 * limit + 1, 2 * limit + 2
+    for k in range(1, limit + 1):
+        low = max(m for m in measured if m <= k)
+        high = min((m for m in measured if m >= k), default=low)
+        part = (k - low) / (high - low) if high > low else 0.0
+        ratio = known[low] * (1 - part) + known[high] * part
+        off = {high: part * _STEP_OFF, low: (1 - part) * _STEP_OFF}
+        if k > last:
+            ratio += _rise(known, measured) * (k - last)
+            off[slope] = _BETWEEN_OFF * (k - last)
+        elif k not in known:
+            off[own + k] = _BETWEEN_OFF * min(k - low, high - k)
+        off[0] = -_PLAIN_OFF
+        ratios.append(ratio)
+        errors.append(off)
+    errors.append({0: -_PLAIN_OFF, draft: _STEP_OFF})
+    covariance = [
+        [sum(error * other.get(cause, 0.0) for cause, error in one.items()) for other in errors]
+        for one in errors
+    ]
+    return ratios, covariance
+
+
+def _rise(known: Mapping[int, float], measured: Sequence[int]) -> float:
+    """How much each further draft costs beyond the last that was measured."""
+    last = measured[-1]
+    if last == 0:
+        return 1.0  # with nothing but the plain step measured: no gain at all
+    before = measured[-2]
+    return max((known[last] - known[before]) / (last - before), (known[last] - 1) / last, 0.0)
 
 
 def _numbers(data: object) -> list[float] | None:

@@ -11,7 +11,9 @@ at, since the cost curve is not convex.
 
 What Auto must never do is lose. It therefore plays with *credit*: a little for each answer, one
 per cent of the tokens, and what drafting has won in the same answer. A depth is open only if the
-credit covers what it loses on a poor day, halfway between what is expected and no draft kept. While
+credit covers what it loses on a poor day: with drafts that hold less often than is believed, by
+the more the less was seen of them (`Acceptance.cautious`). What pays even then may be drafted
+without credit, until too much of it was lost all the same. While
 no depth pays, the drafter is watched: one token is drafted now and then and only compared with the
 one that the model draws. Such a shadow costs d instead of a whole check. It comes at once while the
 text is unknown, every d / 1 % steps later, and again at once after one that was right. What prompt
@@ -30,7 +32,8 @@ from engines.llamacpp.speculative.costs import Costs
 from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
-_START = 1.0  # credit at the beginning of an answer, in plain steps, whatever the last one won
+_START = 0.8  # credit at the beginning of an answer, in plain steps, whatever the last one won
+_DEBT = 1.5  # and how far below nothing it may be before what pays on a poor day is closed, too
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
 _SAVED = 2.0  # how far the allowance adds up
 _WON = 12.0  # how far what was won adds up
@@ -88,6 +91,8 @@ class DepthPolicy:
         self._usual = 0.0
         self._steps = 0
         self._begin((), 1.0)
+        self._native.doubt()
+        self._lookup.doubt()
         self._refresh()
 
     # One step
@@ -144,7 +149,8 @@ class DepthPolicy:
             self._checked = self._most if self._source == "lookup" else len(self._drafted)
             return self._checked
         if self._source != "lookup":
-            self._checked = self._worth_checking(len(self._drafted) * self._costs.draft)
+            sunk = len(self._drafted) * self._costs.draft
+            self._checked = self._worth_checking(sunk, self._native)
         return self._checked
 
     def learn(
@@ -162,7 +168,7 @@ class DepthPolicy:
         were checked or not. step_seconds, draft_seconds: for the check, and for drafting.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
-        costs.observe_step(checked, step_seconds)
+        surprising = costs.observe_step(checked, step_seconds)
         spent = self._price(checked)
         self._checked_last = checked
         if drafted:
@@ -176,7 +182,11 @@ class DepthPolicy:
         if self._proposed:
             judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
             self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
-        self._since_plain = self._since_plain + 1 if checked else 0
+        if checked:
+            self._since_plain += 1
+        else:
+            # The whole curve hangs on the plain step: a strange one is measured again.
+            self._since_plain = _REMEASURE if surprising else 0
         self._pay(out, spent)
         self._tokens += out
         # A stall says nothing of drafting: it would have hit a plain step just as well.
@@ -257,7 +267,7 @@ class DepthPolicy:
         self._best = 1.0 - self._value
         drafts = self._rate > 1 or (self._least and self._kind != "none")
         native = self._native_value() if drafts else self._best
-        checked = self._worth_checking(0.0)
+        checked = self._worth_checking(0.0, self._lookup)
         if checked and sums[checked] - self._value * self._costs.ratios[checked] >= native:
             self._source = "lookup"
             self._checked = checked
@@ -272,18 +282,17 @@ class DepthPolicy:
             expected[k] - self._value * (ratios[k] + k * draft) for k in range(1, self._limit + 1)
         )
 
-    def _worth_checking(self, sunk: float) -> int:
+    def _worth_checking(self, sunk: float, known: Acceptance) -> int:
         """The best number of drafts to check, among those that the credit covers."""
-        ratios, value = self._costs.ratios, self._value
+        ratios, value, stake = self._costs.ratios, self._value, self._stake
         best, most = 0, 1.0 - value * self._price(0)
         if self._least and len(self._sums) > 1:
             most = float("-inf")
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
             worth = tokens - value * self._price(k)
-            if worth > most and (
-                self._least or ratios[k] + sunk - (1 + tokens) / 2 <= self._credit
-            ):
+            poorer = known.expected[k] - known.cautious[k]
+            if worth > most and (self._least or ratios[k] + sunk + poorer - tokens <= stake):
                 best, most = k, worth
         return best
 
@@ -292,13 +301,19 @@ class DepthPolicy:
         switch = self._costs.switch if k != self._checked_last else 0.0
         return self._costs.ratios[k] + switch
 
+    @property
+    def _stake(self) -> float:
+        """What the next step may lose on a poor day, in plain steps."""
+        return max(min(0.0, self._credit + _DEBT), self._credit)
+
     def _open(self, room: int) -> int:
         """The deepest depth that the credit covers; 0 if none that it covers pays."""
         ratios, draft, expected = self._costs.ratios, self._costs.draft, self._native.expected
+        cautious, stake = self._native.cautious, self._stake
         deepest, pays = 0, False
         for k in range(1, room + 1):
             tokens, time = expected[k], ratios[k] + k * draft
-            if time - (1 + tokens) / 2 <= self._credit:
+            if time - cautious[k] <= stake:
                 deepest = k
                 pays = pays or tokens > time
         return deepest if pays else 0
@@ -307,8 +322,8 @@ class DepthPolicy:
         draft = self._costs.draft
         wait = min(draft / _ALLOWANCE, _LONGEST_WAIT)
         if self._credit - draft < self._reserve:
-            # what is saved is wanted for real drafts: look at half the pace
-            return self._rate > 1 and self._credit >= draft and self._idle >= 2 * wait
+            # what is saved is wanted for real drafts: look at a third of the pace
+            return self._rate > 1 and self._credit >= draft and self._idle >= 3 * wait
         unknown = self._native.observations < _UNKNOWN
         return unknown or self._hit or self._idle >= wait
 
@@ -335,7 +350,8 @@ class DepthPolicy:
         self._hopeless = not hopeful
         if self._rate > 1:
             hopeful = [k for k in depths if expected[k] > ratios[k] + k * draft]
-        stakes = (ratios[k] + k * draft - (1 + expected[k]) / 2 for k in hopeful)
+        cautious = self._native.cautious
+        stakes = (ratios[k] + k * draft - cautious[k] for k in hopeful)
         self._reserve = max(0.0, min(stakes, default=0.0))
         if self._rate <= 1:
             self._reserve = min(_RESERVE, self._reserve)

@@ -1,8 +1,13 @@
-"""The one line that always says what MTP does, and why: pure."""
+"""The one line that always says what MTP does, and why: pure.
+
+Each sentence is one template, so that a window can say it in another language; see
+`app.core.templates`.
+"""
 
 from __future__ import annotations
 
 from engines.llamacpp.speculative.costs import Costs
+from engines.mtp_words import ahead, times
 from engines.types import MtpKind
 
 OFF = "MTP is off, as chosen."
@@ -15,12 +20,13 @@ _HARDLY_EVER = 0.97
 
 def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: float) -> str:
     """While drafts are made: how far ahead, how many hold, and what that brings."""
-    words = [f"{_tokens(depth)} ahead"]
-    if drafted:
-        words.append(f"{round(100 * accepted / drafted)} % accepted")
-    if gain is not None:
-        words.append(f"{gain:.2g}x of at most {max(bound, gain):.2g}x")
-    return f"MTP on: {', '.join(words)}"
+    far = ahead(depth)
+    if not drafted:
+        return f"MTP on: {far}"
+    held = f"{round(100 * accepted / drafted)} %"
+    if gain is None:
+        return f"MTP on: {far}, {held} accepted"
+    return f"MTP on: {far}, {held} accepted, {times(gain)} of at most {times(max(bound, gain))}"
 
 
 def cannot_win(costs: Costs) -> str | None:
@@ -30,8 +36,9 @@ def cannot_win(costs: Costs) -> str | None:
     depths = range(1, costs.limit + 1)
     price = {k: costs.ratio(k) + k * costs.draft for k in depths}
     depth = max(depths, key=lambda k: (k + 1) / price[k])
+    draft = "a draft of one token" if depth == 1 else f"a draft of {depth} tokens"
     return (
-        f"MTP off: it cannot win here. Drafting and checking {_tokens(depth)} costs"
+        f"MTP off: it cannot win here. Making and checking {draft} costs"
         f" {price[depth]:.1f}x one token on this processor and brings at most {depth + 1}."
     )
 
@@ -69,9 +76,5 @@ def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
     else:
         return advice
     if costs is None:
-        return f"{able}."
+        return able
     return cannot_win(costs) or f"{able}: up to {costs.best_possible():.2f}x on this processor"
-
-
-def _tokens(count: int) -> str:
-    return "1 token" if count == 1 else f"{count} tokens"

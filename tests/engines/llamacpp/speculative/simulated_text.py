@@ -45,7 +45,7 @@ class Computer:
         return tokens / (self.ratios[k] + k * self.draft)
 
 
-# Rows with a source were measured: two cores, 0.33 B and E2B shapes. The others are assumed.
+# Rows with a source were measured: two cores, 0.3 B and E2B shapes. The others are assumed.
 COMPUTERS = {
     "Q8_0, 2 threads": Computer((1, 1.53, 2.22, 2.18, 2.96, 3.5, 4.1, 4.2, 5.0), 0.10),
     "Q4_0 E2B, 2 threads": Computer((1, 1.53, 2.30, 2.53, 3.21, 3.9, 4.5, 4.7, 5.5), 0.07),
@@ -53,6 +53,9 @@ COMPUTERS = {
         (1, 1.93, 2.79, 2.89, 3.89, 4.8, 5.6, 5.7, 6.8), 0.07, measured=(0, 1, 3)
     ),
     "F16": Computer((1, 1.20, 1.31, 1.67, 1.70, 2.0, 2.1, 2.4, 2.5), 0.07),
+    "Q8_0, 0.3 B": Computer((1, 2.55, 3.37, 2.81, 3.67, 3.95, 4.23, 4.44, 4.66), 0.095),
+    "Q4_0, 0.3 B": Computer((1, 1.63, 2.23, 2.57, 3.14, 3.74, 4.35, 4.75, 5.16), 0.135),
+    "F16, 0.3 B": Computer((1, 1.42, 1.62, 1.85, 2.0, 2.2, 2.4, 2.6, 2.75), 0.085),
     "GPU": Computer((1, 1.03, 1.06, 1.09, 1.12, 1.15, 1.2, 1.25, 1.3), 0.05),
     "tiny": Computer((1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4, 2.6), 0.40),
     "dear drafter": Computer((1, 1.15, 1.3, 1.45, 1.6, 1.75, 1.9, 2.05, 2.2), 0.5),

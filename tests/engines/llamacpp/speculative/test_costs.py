@@ -87,7 +87,23 @@ def test_a_wrong_ratio_is_found_out_from_rare_plain_steps() -> None:
 
     assert costs.ratio(3) == pytest.approx(2.4, rel=0.06)
     assert costs.step_seconds(0) == pytest.approx(PLAIN, rel=0.06)
-    assert costs.ratio(1) == pytest.approx(1.5)
+    assert costs.ratio(1) == pytest.approx(1.5, rel=0.15)
+
+
+@pytest.mark.parametrize("wrong", [1.4, 0.7])
+def test_a_plain_step_that_the_calibration_had_wrong_is_put_right_for_all_depths(
+    wrong: float,
+) -> None:
+    """Other programs had the memory while the plain step was timed: all ratios are wrong by it."""
+    dice = random.Random(6)
+    true = {0: 1.0, 1: 1.5, 3: 2.2, 7: 3.8}
+    costs = Costs({k: PLAIN * (wrong if k == 0 else true[k]) for k in true}, PLAIN * 0.1)
+    for k in (0, 0, 0, 3, 3, 0, 3, 0, 0, 1, 3, 0, 3, 7, 0):
+        costs.observe_step(k, noisy(PLAIN * true[k], dice, 0.02))
+        costs.observe_draft(k, k * PLAIN * 0.1)
+
+    assert costs.step_seconds(0) == pytest.approx(PLAIN, rel=0.05)
+    assert [costs.ratio(k) for k in (1, 3, 7)] == pytest.approx([1.5, 2.2, 3.8], rel=0.1)
 
 
 def test_depths_that_alternate_find_their_ratios_in_a_growing_context() -> None:
@@ -111,7 +127,7 @@ def test_a_depth_seen_for_the_first_time_moves_those_never_seen() -> None:
 
     assert costs.ratio(5) > 3.2
     assert costs.ratio(8) > before + 0.5
-    assert costs.ratio(2) == pytest.approx((costs.ratio(1) + costs.ratio(3)) / 2)
+    assert costs.ratio(2) == pytest.approx(1.85, rel=0.05)
 
 
 def test_what_a_change_of_shape_costs_is_no_part_of_the_ratios() -> None:
@@ -163,7 +179,8 @@ def test_kept_and_read_back() -> None:
         {"switch": -0.1}, {"switch": None},
         {"draft": float("nan")}, {"ratios": []}, {"ratios": [1.0]}, {"ratios": "1, 2"},
         {"ratios": [2.0] * 9}, {"ratios": [1.0] + [0.0] * 8}, {"ratios": [1.0] + [True] * 8},
-        {"weights": None}, {"weights": [-1.0] * 9}, {"weights": [float("inf")] * 9},
+        {"unsure": None}, {"unsure": [-1.0] * 9}, {"unsure": [float("inf")] * 9},
+        {"unsure": [0.1] * 8},
     ],
 )  # fmt: skip
 def test_a_damaged_curve_is_measured_again(damage: dict[str, object]) -> None:

@@ -26,6 +26,9 @@ DRAFTER: tuple[MtpKind, ...] = ("drafter",)
 LOOKUP: tuple[MtpKind, ...] = ("lookup",)
 MODES: tuple[tuple[MtpMode, int | None], ...] = (("auto", None), ("on", None), ("on", 6))
 PAYING = [name for name in COMPUTERS if name != "cannot win"]
+WINS_LITTLE = {"Q4_0 E2B, 1 thread", "Q8_0, 0.3 B"}
+"""At most 1.2 times as fast: to find that out safely takes more than a stretch of the text."""
+
 GPU, Q8 = COMPUTERS["GPU"], COMPUTERS["Q8_0, 2 threads"]
 
 
@@ -104,7 +107,7 @@ def segments(length: int, seed: int) -> list[Text]:
     return [make_text(length, a, seed=seed + n) for n, a in enumerate((0.95, 0.3) * 3)]
 
 
-@pytest.mark.parametrize("name", [name for name in PAYING if name != "Q4_0 E2B, 1 thread"])
+@pytest.mark.parametrize("name", [name for name in PAYING if name not in WINS_LITTLE])
 def test_the_depth_follows_a_changing_text_within_about_32_tokens(name: str) -> None:
     """From then on, what the chosen depths are worth is near the best; in the middle case."""
     computer, length = COMPUTERS[name], 250
@@ -271,6 +274,7 @@ def test_what_a_change_of_shape_costs_is_weighed() -> None:
 def test_an_unsure_drafter_is_stopped_early() -> None:
     policy = DepthPolicy(Q8.costs(), MAX_DEPTH, DRAFTER)
     write(make_text(2000, 0.95, seed=4), Q8, policy, "drafter")
+    policy.new_answer()
 
     assert policy.plan(8).drafts > 1
     assert not policy.more(0)

@@ -25,8 +25,8 @@ def test_a_gain_above_its_bound_by_noise_is_not_called_impossible() -> None:
 def test_what_cannot_win_is_told_with_the_cost() -> None:
     assert truth.cannot_win(CHEAP) is None
     assert truth.cannot_win(DEAR) == (
-        "MTP off: it cannot win here. Drafting and checking 1 token costs 2.4x one token on this"
-        " processor and brings at most 2."
+        "MTP off: it cannot win here. Making and checking a draft of one token costs 2.4x one token"
+        " on this processor and brings at most 2."
     )
 
 

@@ -1,0 +1,96 @@
+"""What is kept in a small file comes back; no file and no disk can make more of it than a loss."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from engines.kept_file import KeptFile, with_newest
+
+PAGES = {"one": {"a": 1.5}, "two": None}
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file can grow over so many bytes, as on a disk that is nearly full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_pages_come_back_and_the_folder_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "book.json"
+    assert KeptFile(file).read() == {}
+    KeptFile(file).write(PAGES)
+    assert KeptFile(file).read() == PAGES
+    assert json.loads(file.read_text(encoding="utf-8")) == PAGES
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_without_a_path_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    KeptFile(None).write(PAGES)
+    assert KeptFile(None).read() == {}
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1]", b"null", b"\xff\xfe\x00", b'{"a": "\xed"}', b"[" * 100_000]
+)
+def test_a_damaged_file_counts_as_empty_and_is_written_anew(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "book.json"
+    file.write_bytes(content)
+    assert KeptFile(file).read() == {}
+    assert "book.json" in caplog.text
+    KeptFile(file).write(PAGES)
+    assert KeptFile(file).read() == PAGES
+
+
+def test_what_is_no_file_is_neither_read_nor_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "book.json"
+    place.mkdir()
+    assert KeptFile(place).read() == {}
+    KeptFile(place).write(PAGES)
+    assert "book.json was not written" in caplog.text
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_a_folder_that_cannot_be_made_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    KeptFile(tmp_path / "file" / "book.json").write(PAGES)
+    assert "book.json was not written" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file's size has no limit there")
+def test_on_a_full_disk_the_old_file_stays_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "book.json"
+    KeptFile(file).write(PAGES)
+    with room_for(100):
+        KeptFile(file).write({"long": "x" * 1000})
+    assert "book.json was not written" in caplog.text
+    assert KeptFile(file).read() == PAGES
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_newest_page_is_the_last_and_the_oldest_leave() -> None:
+    pages = {"a": 1, "b": 2, "c": 3}
+    assert list(with_newest(pages, "a", 4, 3).items()) == [("b", 2), ("c", 3), ("a", 4)]
+    assert list(with_newest(pages, "d", 4, 3)) == ["b", "c", "d"]
+    assert pages == {"a": 1, "b": 2, "c": 3}
