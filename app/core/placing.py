@@ -53,12 +53,14 @@ class Room:
     """What is free on a computer. ram: for the processor. card: on all usable graphics together.
 
     shared: the cards' memory is a part of the computer's own. gpus: those that make up `card`.
+    tiny: they hold so little that sharing a model with them is not worth it.
     """
 
     ram: int
     card: int
     shared: bool
     gpus: tuple[Gpu, ...]
+    tiny: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,9 @@ class Ground:
         card = sum(_room(gpu, self.hardware) for gpu in gpus)
         if shared:
             return Room(ram, min(card, ram), shared, gpus)
-        if card < _TINY_CARD and card < ram / 4:
+        if not card:
             return Room(ram, 0, shared, ())
-        return Room(ram, card, shared, gpus)
+        return Room(ram, card, shared, gpus, tiny=card < _TINY_CARD and card < ram / 4)
 
 
 def file_key(file: File) -> str:
@@ -198,7 +200,7 @@ def _placed(
     share = 0.0
     if room.card:
         share = min(1.0, room.card / (parts.total - tables))
-        cannot_split = room.shared and not _is_mac(room)
+        cannot_split = room.tiny or (room.shared and not _is_mac(room))
         if share < _HARDLY or (share < 1 and cannot_split) or tables > _EASY * room.ram:
             share = 0.0
     if share >= 1 and not room.shared:

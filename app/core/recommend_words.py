@@ -99,7 +99,8 @@ def note(
             f"Other programs and the system take {amount(limit - memory.available_bytes)} of "
             f"{amount(limit)}; with some of them closed, a better model may fit."
         )
-    if not room.gpus and (cards := chosen(hardware)):
+    idle = not room.gpus or (room.tiny and not any(it.share for it in picks))
+    if idle and (cards := chosen(hardware)):
         why = "has too little memory free to help" if cards[0].total_bytes else "tells no memory"
         said.append(f"{cards[0].name} {why}, so the processor does the work.")
     said += [

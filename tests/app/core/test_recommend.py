@@ -246,6 +246,18 @@ def test_more_memory_beside_a_card_never_gives_a_smaller_default(
         assert _size(after).quality.value >= _size(before).quality.value
 
 
+def test_a_tiny_card_takes_a_whole_model_however_much_other_memory_there_is() -> None:
+    """And shares none with the processor; where nothing is on it, that is said."""
+    slow = of(with_card(2.75, 50, (), ram=12, free=8, own=4))
+    quick = of(with_card(2.2, 50, (), ram=40, free=32, own=60))
+
+    assert slow.default
+    assert slow.default.device == "graphics card"
+    assert "too little memory" not in slow.note
+    assert {pick.device for pick in quick.picks} == {"processor"}
+    assert "too little memory" in quick.note
+
+
 @settings(max_examples=40, deadline=None)
 @given(free=MEMORY, rate=RATE, times=st.floats(1, 10))
 def test_faster_memory_never_gives_a_lesser_default(free: float, rate: float, times: float) -> None:

@@ -1,0 +1,116 @@
+"""What the window's services are made of that belongs to the chats of one database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.services.answering import Answering
+from app.services.answers import Answers
+from app.services.branches import Branches
+from app.services.chat_layers import ChatLayers
+from app.services.chat_settings import ChatSettings
+from app.services.chats import Chats
+from app.services.compacting import Compacting
+from app.services.context_use import ContextUses
+from app.services.counting import Counting
+from app.services.drafts import Drafts
+from app.services.generation import Generation
+from app.services.model_thinking import ModelThinking
+from app.services.reproducing import Reproducing
+from app.services.scratch import Scratch
+from app.services.snapshots import DailySnapshots
+from app.services.titles import Titles
+from app.services.waiting import WaitingMessages
+from app.store.branches import BranchStore
+from app.store.chat_settings import ChatSettingsStore
+from app.store.chats import ChatStore
+from app.store.drafts import DraftStore
+from app.store.folders import FolderStore
+from app.store.memory import MemoryDatabase
+from app.store.shelves import Shelves
+from app.store.summaries import SummaryStore
+from app.store.waiting import WaitingStore
+
+if TYPE_CHECKING:
+    from app.services.assistants import Assistants
+    from app.services.library import Library
+    from app.services.runtime import Runtime
+    from app.services.settings import SettingsService
+    from app.services.tasks import Tasks
+    from app.services.window import WindowServices
+    from app.store.assistants import AssistantStore
+    from app.store.db import Database
+    from app.store.snapshots import Snapshots
+
+
+def in_background(
+    store: ChatStore,
+    runtime: Runtime,
+    snapshots: Snapshots,
+    services: WindowServices,
+    tasks: Tasks,
+) -> tuple[Titles, DailySnapshots]:
+    """What goes on while the window is open without being asked for; their owner keeps them."""
+    chats, generation, search = services.chats, services.generation, services.search
+    titles = Titles(store, runtime, generation, services.settings, tasks)
+    titles.titled.connect(chats.changed)
+    daily = DailySnapshots(snapshots, services.settings, tasks)
+    for failed in (daily.failed, chats.drafts.failed):
+        failed.connect(chats.failed)
+    for signal in (chats.changed, generation.asked, generation.ended):
+        signal.connect(search.keep_in_step)
+    search.keep_in_step()
+    return titles, daily
+
+
+def answering(
+    database: Database, library: Library, generation: Generation, tasks: Tasks
+) -> Answering:
+    """For the chats of a database, which `generation` answers."""
+    return Answering(
+        Branches(BranchStore(database), generation, tasks),
+        WaitingMessages(WaitingStore(database), generation, tasks),
+        Reproducing(ChatStore(database), library, generation, tasks),
+        ModelThinking(library, tasks),
+    )
+
+
+def context(
+    database: Database, answers: Answers, runtime: Runtime, settings: SettingsService, tasks: Tasks
+) -> ContextUses:
+    """What chats in this database take of their contexts."""
+    summaries = SummaryStore(database)
+    counting = Counting(ChatStore(database), summaries, answers, runtime)
+    return ContextUses(counting, summaries, settings, tasks)
+
+
+def scratch(
+    library: Library,
+    runtime: Runtime,
+    stored: AssistantStore,
+    assistants: Assistants,
+    settings: SettingsService,
+    tasks: Tasks,
+) -> Scratch:
+    """A chat with stores of its own, all in memory: none of them knows the data folder."""
+    database = MemoryDatabase()
+    chats, own = ChatStore(database), ChatSettingsStore(database)
+    drafts = Drafts(DraftStore(database), tasks)
+    answers = Answers(
+        chats,
+        library,
+        runtime,
+        ChatLayers(own, stored),
+        Compacting(SummaryStore(database)),
+        leaves_traces=False,
+    )
+    generation = Generation(chats, answers, settings, tasks)
+    return Scratch(
+        chats=Chats(chats, Shelves(database), FolderStore(database), drafts, lambda _: None, tasks),
+        generation=generation,
+        answering=answering(database, library, generation, tasks),
+        chat_settings=ChatSettings(own, assistants, library, settings, tasks),
+        context=context(database, answers, runtime, settings, tasks),
+        forget=database.close,
+        tasks=tasks,
+    )

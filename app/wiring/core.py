@@ -1,0 +1,323 @@
+"""Makes what window and terminal share: the data folder's stores, the engines, the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.core.errors import SettingsInvalid
+from app.core.models import ModelEntry
+from app.core.settings import Settings
+from app.hub.cache_layout import default_root
+from app.hub.client import Hub
+from app.hub.fetch import Fetcher
+from app.hub.limiter import Limiter
+from app.hub.remote_header import forget_headers
+from app.hub.transfer import Terms
+from app.net import Gate
+from app.opening import MB, Opened, open_data
+from app.services.answers import Answers
+from app.services.bench import Bench
+from app.services.bench_many import ManyBench
+from app.services.chat_layers import ChatLayers
+from app.services.collection.collection import Collection
+from app.services.collection.folders import folders_named
+from app.services.collection.places import places_here
+from app.services.compacting import Compacting
+from app.services.device_care import DeviceCare
+from app.services.downloads import DownloadQueue, Pace
+from app.services.engine_choice import EngineChoice
+from app.services.fitting import Fitting
+from app.services.library import Library
+from app.services.loads import LlamaLoads
+from app.services.loads_remote import RemoteLoads
+from app.services.measured_speeds import MeasuredSpeeds
+from app.services.model_care import ModelCare
+from app.services.mtp_advice import Advise, with_catalogue
+from app.services.recommending import Recommending
+from app.services.runtime import Runtime
+from app.services.served_models import served_models
+from app.services.servers import Servers
+from app.services.staying import Staying
+from app.services.tokens import Tokens
+from app.services.trash import empty_trash
+from app.store.assistants import AssistantStore
+from app.store.branches import BranchStore
+from app.store.chat_settings import ChatSettingsStore
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.downloads import DownloadStore
+from app.store.folder import DataFolder
+from app.store.folders import FolderStore
+from app.store.imports import ImportStore
+from app.store.ledger import Ledger
+from app.store.loads import LoadStore
+from app.store.models import ModelStore
+from app.store.prompts import PromptStore
+from app.store.search import Search
+from app.store.search_index import SearchIndex
+from app.store.secrets import Secrets
+from app.store.servers import ServerStore
+from app.store.settings_file import SettingsFile
+from app.store.shelves import Shelves
+from app.store.snapshots import Snapshots
+from app.store.summaries import SummaryStore
+from app.wiring.devices import device_care, looking
+from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
+from app.wiring.vllm import Vllm, cards, linux_inside, system
+from engines.hardware import Hardware
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.probe import Probe
+from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.llamacpp.speculative.cost_book import CostBook
+from engines.registry import EngineStatus, statuses
+
+if TYPE_CHECKING:
+    from app.services.engine_care import EngineCare
+    from engines.remote.engine import RemoteEngine
+
+DELETED_KEPT_S = 30 * 24 * 3600.0
+"""How long a deleted chat can still be brought back, in seconds."""
+
+HEADERS_KEPT_S = 30 * 24 * 3600.0
+"""How long a header from the Hub is kept, in seconds."""
+
+
+def hardware(folder: Path | None = None) -> Hardware:
+    """This computer, with the devices that llama.cpp sees; without them where it cannot load.
+
+    folder: where verdicts on devices are remembered.
+    """
+    return looking(device_care(folder, STARTER), inside=True)()
+
+
+@dataclass(frozen=True)
+class Core:
+    """What window and terminal share. The owner calls `close`.
+
+    stays_offline: in this run, whatever the settings say.
+    """
+
+    opened: Opened
+    look: Callable[[], Hardware]
+    devices: DeviceCare
+    folder: DataFolder
+    database: Database
+    chats: ChatStore
+    shelves: Shelves
+    folders: FolderStore
+    imports: ImportStore
+    index: SearchIndex
+    search: Search
+    snapshots: Snapshots
+    assistants: AssistantStore
+    prompts: PromptStore
+    settings: SettingsFile
+    library: Library
+    care: ModelCare
+    runtime: Runtime
+    fitting: Fitting
+    answers: Answers
+    bench: Bench
+    many: ManyBench
+    states: StateFolder
+    stays_offline: bool
+    gate: Gate
+    ledger: Ledger
+    secrets: Secrets
+    tokens: Tokens
+    servers: Servers
+    hub: Hub
+    recommending: Recommending
+    advise: Advise
+    downloads: DownloadQueue
+    vllm: Vllm
+    choice: EngineChoice
+    staying: Staying
+    speeds: MeasuredSpeeds
+    engine_care: Callable[[], EngineCare]
+
+    def statuses(self) -> tuple[EngineStatus, ...]:
+        """Which engines can run here, and why the others cannot."""
+        return statuses(self.folder.engines, len(self.servers.list()))
+
+    def close(self) -> None:
+        with ExitStack() as last:
+            # In the other order; each whatever became of those before it.
+            last.callback(self.database.close)
+            last.callback(self.index.close)
+            last.callback(self.gate.close)
+            last.callback(self.downloads.close)
+            self.runtime.unload()
+
+
+def open_core(folder: DataFolder, offline: bool = False) -> Core:
+    """Open the data folder. Raises AppError; nothing stays open then.
+
+    offline: stay offline in this run, whatever the settings say.
+    """
+    return complete(open_data(folder), offline)
+
+
+def complete(opened: Opened, offline: bool = False, *, outside: bool = False) -> Core:
+    """All else that goes with an open data folder. Raises AppError; nothing stays open then.
+
+    outside: those who load no model see the computer's devices through another process.
+    """
+    folder, settings, database = opened.folder, opened.settings, opened.database
+    chats = opened.chats
+    try:
+        states = opened.states
+        chats.mark_interrupted()
+        empty_trash(chats, states.forget, DELETED_KEPT_S)
+        BranchStore(database).purge(DELETED_KEPT_S)
+        index = SearchIndex(folder.search, database)
+    except BaseException:
+        database.close()
+        raise
+    forget_headers(folder.headers, HEADERS_KEPT_S)
+    models = ModelStore(database)
+    collection = Collection(places_here(), folder.models, lambda: _further_folders(settings))
+
+    def further() -> list[ModelEntry]:
+        """What lies nowhere here as a file of its own."""
+        return [*vllm.starter(), *served_models(servers.list(), servers.facts, servers.way)]
+
+    library = Library(models, STARTER, STARTER_DRAFTER, collection, further)
+    devices = device_care(folder.root, STARTER)
+    look = looking(devices, inside=not outside)
+    engine = LlamaCppEngine(
+        CostBook(folder.root / "costs.json"),
+        states,
+        Probe(folder.root, trusted=(STARTER, STARTER_DRAFTER)),
+        devices.complaints,
+    )
+    fitting = Fitting(looking(devices, inside=True), LoadStore(database), Sizer(folder.root))
+    ledger = Ledger(database)
+    gate = Gate(ledger.add, lambda: offline or settings.read().offline)
+
+    @cache
+    def care_of_engines() -> EngineCare:
+        from app.wiring.care import engine_care
+
+        return engine_care(
+            folder.engines, gate, lambda: offline or settings.read().offline, linux_inside()
+        )
+
+    secrets = Secrets()
+    # Whose a token is, is asked without the one that is kept.
+    tokens = Tokens(secrets, Hub(gate, lambda: None).who)
+    hub = Hub(gate, tokens.for_hub)
+    recommending = Recommending(CATALOGUE, folder.root, default_root, look, hub)
+    advise = with_catalogue(recommending.catalogue)
+    servers = Servers(ServerStore(database), secrets, gate)
+    staying = Staying(library.shelf, servers.leaves)
+    vllm = Vllm(
+        folder.engines,
+        ledger.add,
+        lambda: offline or settings.read().offline,
+        look,
+        linux_inside(),
+    )
+    speeds = MeasuredSpeeds(folder.root / "speeds.json")
+    choice = EngineChoice(
+        library,
+        recommending.catalogue,
+        settings,
+        system(),
+        cards,
+        vllm.here,
+        lambda: len(servers.list()),
+        speeds.all,
+    )
+
+    def remote() -> RemoteEngine:
+        from engines.remote.engine import RemoteEngine
+
+        return RemoteEngine(servers.lend)
+
+    runtime = Runtime(
+        {
+            "llamacpp": LlamaLoads(engine, fitting, advise, devices.ready),
+            "vllm": vllm.loads(choice.depth_for),
+            "remote": RemoteLoads(remote),
+        }
+    )
+    assistants = AssistantStore(database)
+    care = ModelCare(library, models, collection)
+    downloads = DownloadQueue(
+        DownloadStore(database),
+        Fetcher(gate, default_root(), tokens.for_hub, Terms(Limiter())),
+        lambda: _pace(settings),
+    )
+    downloads.on_done = care.downloaded
+    return Core(
+        opened=opened,
+        look=look,
+        devices=devices,
+        folder=folder,
+        database=database,
+        chats=chats,
+        shelves=opened.shelves,
+        folders=opened.folders,
+        imports=ImportStore(database),
+        index=index,
+        search=Search(index, database),
+        snapshots=Snapshots(folder.snapshots, folder.database),
+        assistants=assistants,
+        prompts=PromptStore(database),
+        settings=settings,
+        library=library,
+        care=care,
+        runtime=runtime,
+        fitting=fitting,
+        answers=Answers(
+            chats,
+            library,
+            runtime,
+            ChatLayers(ChatSettingsStore(database), assistants),
+            Compacting(SummaryStore(database)),
+            prefer=choice.preferred,
+            stays=staying.model,
+        ),
+        bench=Bench(runtime),
+        many=ManyBench(runtime),
+        states=states,
+        stays_offline=offline,
+        gate=gate,
+        ledger=ledger,
+        secrets=secrets,
+        tokens=tokens,
+        servers=servers,
+        hub=hub,
+        recommending=recommending,
+        advise=advise,
+        downloads=downloads,
+        vllm=vllm,
+        choice=choice,
+        staying=staying,
+        speeds=speeds,
+        engine_care=care_of_engines,
+    )
+
+
+def _pace(settings: SettingsFile) -> Pace:
+    """As the settings say; settings that cannot be read are told by whoever needs them next."""
+    try:
+        now = settings.read()
+    except SettingsInvalid:
+        now = Settings()
+    return Pace(now.download_limit * MB, now.download_parallel)
+
+
+def _further_folders(settings: SettingsFile) -> tuple[Path, ...]:
+    """None, as long as the settings cannot be read; whoever needs them next says so."""
+    try:
+        return folders_named(settings.read().model_folders)
+    except SettingsInvalid:
+        return ()

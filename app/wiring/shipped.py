@@ -1,0 +1,16 @@
+"""Where the files lie that Hearth comes with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+
+CATALOGUE = _RESOURCES / "catalogue.json"
+STARTER = _RESOURCES / "starter" / "starter.gguf"
+STARTER_DRAFTER = _RESOURCES / "starter" / "starter-mtp.gguf"
+STARTER_PAIR = _RESOURCES / "starter" / "safetensors"
+"""The same two as checkpoints, for vLLM."""
+
+LOCKS = _RESOURCES / "vllm"
+"""What an environment of vLLM is made of."""

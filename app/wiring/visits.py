@@ -1,0 +1,120 @@
+"""The services of the window's pages that are seldom gone to: a part of the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from app.services.window import Makers
+from app.wiring.vllm import system
+
+if TYPE_CHECKING:
+    from app.services.connections import Connections
+    from app.services.discover import Discover
+    from app.services.engine_list import EngineList
+    from app.services.exchange.exporting import Exporting
+    from app.services.exchange.importing import Importing
+    from app.services.hub_token import HubToken
+    from app.services.model_page import ModelPage
+    from app.services.overview import ModelOverview
+    from app.services.same_answer import SameAnswer
+    from app.services.server_list import ServerList
+    from app.services.settings import SettingsService
+    from app.services.tasks import Tasks
+    from app.wiring.core import Core
+
+
+def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
+    """Each imports what it makes, so that a start of the window does without."""
+
+    def exporting() -> Exporting:
+        from app.services.exchange.exporting import Exporting
+        from app.ui.exchange.pdf import print_chats
+
+        return Exporting(core.chats, core.folders, print_chats, tasks)
+
+    def importing() -> Importing:
+        from app.services.exchange.importing import Importing
+
+        return Importing(core.imports, tasks)
+
+    def overview() -> ModelOverview:
+        from app.services.overview import ModelOverview
+
+        return ModelOverview(core.library, core.care, core.folder.root, tasks)
+
+    def model_page() -> ModelPage:
+        from app.services.model_page import ModelPage
+
+        return ModelPage(
+            core.library, core.care, core.fitting, settings, core.look, tasks,
+            vllm=core.vllm.profile,
+        )  # fmt: skip
+
+    def connections() -> Connections:
+        from app.services.connections import Connections
+
+        return Connections(core.ledger, tasks)
+
+    def same_answer() -> SameAnswer:
+        from app.services.same_answer import SameAnswer
+
+        return SameAnswer(core.bench, core.library, settings, tasks)
+
+    def discover() -> Discover:
+        from app.net import endpoint
+        from app.services.discover import Discover
+
+        return Discover(
+            core.hub,
+            core.downloads,
+            core.fitting,
+            core.tokens,
+            settings,
+            core.look,
+            endpoint,
+            core.folder.headers,
+            tasks,
+        )
+
+    def hub_token() -> HubToken:
+        from app.services.hub_token import HubToken
+
+        return HubToken(core.tokens, tasks)
+
+    return Makers(
+        exporting=exporting,
+        importing=importing,
+        overview=overview,
+        model_page=model_page,
+        connections=connections,
+        same_answer=same_answer,
+        discover=discover,
+        hub_token=hub_token,
+        engines=lambda hush: _engines(core, hush, tasks),
+        servers=lambda: _servers(core, tasks),
+    )
+
+
+def _engines(core: Core, hush: Callable[[], object], tasks: Tasks) -> EngineList:
+    from app.services.engine_list import EngineList
+    from app.services.engine_seams import EngineSeams
+
+    seams = EngineSeams(
+        system(),
+        core.look,
+        core.devices,
+        core.choice,
+        core.runtime,
+        core.settings,
+        core.hub,
+        core.downloads,
+        core.fitting,
+    )
+    return EngineList(core.engine_care(), seams, hush, tasks)
+
+
+def _servers(core: Core, tasks: Tasks) -> ServerList:
+    from app.services.server_list import ServerList
+
+    return ServerList(core.servers, tasks)

@@ -1,0 +1,137 @@
+"""The local vLLM of a data folder: made when it is first needed, so that a start costs nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.core.counterparts import Card
+from app.core.engine_advice import System
+from app.core.models import STARTER_CHECKPOINT, ModelEntry
+from app.services.engine_choice import Here
+from app.services.loads import Loads
+from app.services.loads_vllm import Profile, VllmLoads
+from app.wiring.shipped import STARTER_PAIR
+from engines.errors import UserError
+from engines.hardware import Hardware
+from engines.registry import statuses
+
+if TYPE_CHECKING:
+    from app.core.network import Connection
+    from app.services.loads_vllm import Worker
+    from engines.vllm.host import Host
+    from engines.vllm.provision.home import Installed
+    from engines.vllm.wsl.program import Wsl
+
+
+@dataclass(frozen=True)
+class Vllm:
+    """home: where its environments lie. record, offline: as the gate has them.
+
+    look: at the computer as it is now. wsl: the way into a Linux, where this system is none.
+    """
+
+    home: Path
+    record: Callable[[Connection], None]
+    offline: Callable[[], bool]
+    look: Callable[[], Hardware]
+    wsl: Wsl | None = None
+
+    def installed(self) -> Installed | None:
+        """The environment in use."""
+        if not self.home.exists():
+            return None
+        from engines.vllm.provision.home import EngineHome
+
+        return EngineHome(self.home).current()
+
+    def profile(self) -> Profile | None:
+        installed = self.installed()
+        return installed.profile if installed is not None else None
+
+    def here(self) -> tuple[Here, str]:
+        """Whether it is here, or could be, and a sentence on why it could not."""
+        if self.installed() is not None:
+            return "installed", ""
+        status = next(it for it in statuses(self.home) if it.name == "vllm")
+        impossible = sys.platform == "darwin"
+        return ("impossible" if impossible else "possible"), status.why_not or ""
+
+    def make(self) -> Worker:
+        from app.net.lent import worker_client
+        from engines.vllm.engine import VllmEngine
+
+        folder = self.home.with_name("vllm-worker")
+        connect = partial(worker_client, self.record, self.offline)
+        return VllmEngine(self.installed, folder, connect, self.look, host=self._host)
+
+    def _host(self, installed: Installed) -> Host:
+        from engines.vllm.host import Here
+
+        if self.wsl is None:
+            return Here()
+        from app.wiring.care_wsl import hands
+        from engines.vllm.wsl.distribution import Distribution
+        from engines.vllm.wsl.host import WslHost
+
+        return WslHost(Distribution(self.wsl, installed.linux, hands(self.home)))
+
+    def loads(self, advised: Callable[[ModelEntry], int | None]) -> Loads:
+        return VllmLoads(self.make, self.profile, self.look, advised)
+
+    def starter(self) -> tuple[ModelEntry, ...]:
+        """The guide as a checkpoint, where something can run it."""
+        if self.installed() is None:
+            return ()
+        target = STARTER_PAIR / "target"
+        return (
+            ModelEntry(
+                STARTER_CHECKPOINT,
+                "Starter guide for vLLM",
+                target,
+                builtin=True,
+                drafter=STARTER_PAIR / "drafter",
+                source="builtin",
+                parts=(target / "model.safetensors",),
+                size_bytes=(target / "model.safetensors").stat().st_size,
+                engine="vllm",
+            ),
+        )
+
+
+def system() -> System:
+    if sys.platform == "darwin":
+        return "macos"
+    return "windows" if sys.platform == "win32" else "linux"
+
+
+def linux_inside() -> Wsl | None:
+    """The way into the Linux of a Windows; the one place that decides whether there is need of it.
+
+    On Windows vLLM is installed and run there; elsewhere on the system itself.
+    """
+    if system() != "windows":
+        return None
+    from engines.vllm.wsl.program import Wsl
+
+    # By its whole path: a program of that name elsewhere is not Windows' own.
+    return Wsl(f"{os.environ.get('SYSTEMROOT', 'C:/Windows')}/System32/wsl.exe")
+
+
+@cache
+def cards() -> tuple[Card, ...]:
+    """NVIDIA's cards, the one with the most memory first; none where the driver does not answer."""
+    from engines.hardware.nvidia import load_nvml
+    from engines.vllm.provision.facts import nvidia
+
+    try:
+        found = nvidia(load_nvml())[2]
+    except UserError:
+        return ()
+    made = (Card(it.name, float(".".join(map(str, it.capability))), it.total_bytes) for it in found)
+    return tuple(sorted(made, key=lambda card: -card.total_bytes))
