@@ -11,7 +11,6 @@ downloaded is what the Hub says at that moment.
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
@@ -242,11 +241,6 @@ def load_catalogue(
                 "Take it out of “hide”, or write the id of a family or of one of its sizes.",
             )
     return merged
-
-
-def schema_text() -> str:
-    """The JSON schema of the catalogue, as it lies beside it."""
-    return json.dumps(Catalogue.model_json_schema(), indent=1) + "\n"
 
 
 def _merged(own: Catalogue, change: Extension) -> Catalogue:

@@ -163,15 +163,6 @@ def as_message(message: StoredMessage) -> Message:
     return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)
 
 
-def as_prompt(path: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
-    """What the engine is asked: what was said, behind the system prompt if there is one."""
-    from engines.types import Message
-
-    turns = [as_message(message) for message in said(path)]
-    system = system_prompt.strip()
-    return (Message("system", system), *turns) if system else tuple(turns)
-
-
 def title_from(text: str) -> str:
     """A chat's first title: the first line of its first message, cut at a word."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")

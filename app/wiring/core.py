@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,6 @@ from app.hub.transfer import Terms
 from app.net import Gate
 from app.opening import MB, Opened, open_data
 from app.services.answers import Answers
-from app.services.bench import Bench
-from app.services.bench_many import ManyBench
 from app.services.chat_layers import ChatLayers
 from app.services.collection.collection import Collection
 from app.services.collection.folders import folders_named
@@ -78,6 +76,8 @@ from engines.llamacpp.speculative.cost_book import CostBook
 from engines.registry import EngineStatus, statuses
 
 if TYPE_CHECKING:
+    from app.services.bench import Bench
+    from app.services.bench_many import ManyBench
     from app.services.engine_care import EngineCare
     from engines.remote.engine import RemoteEngine
 
@@ -123,8 +123,6 @@ class Core:
     runtime: Runtime
     fitting: Fitting
     answers: Answers
-    bench: Bench
-    many: ManyBench
     states: StateFolder
     stays_offline: bool
     gate: Gate
@@ -141,6 +139,18 @@ class Core:
     staying: Staying
     speeds: MeasuredSpeeds
     engine_care: Callable[[], EngineCare]
+
+    @cached_property
+    def bench(self) -> Bench:
+        from app.services.bench import Bench
+
+        return Bench(self.runtime)
+
+    @cached_property
+    def many(self) -> ManyBench:
+        from app.services.bench_many import ManyBench
+
+        return ManyBench(self.runtime)
 
     def statuses(self) -> tuple[EngineStatus, ...]:
         """Which engines can run here, and why the others cannot."""
@@ -285,8 +295,6 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
             prefer=choice.preferred,
             stays=staying.model,
         ),
-        bench=Bench(runtime),
-        many=ManyBench(runtime),
         states=states,
         stays_offline=offline,
         gate=gate,

@@ -10,10 +10,8 @@ nothing, as a lower bound.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -23,6 +21,7 @@ from typing import Any, Final
 from engines.hardware.nvidia import load_nvml, memory_rates
 from engines.hardware.threads import thread_rule
 from engines.hardware.values import Gpu, Hardware
+from engines.kept_file import KeptFile
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +90,7 @@ class BandwidthBook:
     """Keeps what was measured in one small file. A file that fails costs a measurement, no more."""
 
     def __init__(self, file: Path, ask: Callable[[Hardware], Bandwidth] = bandwidth) -> None:
-        self._file = file
+        self._file = KeptFile(file)
         self._ask = ask
 
     def of(self, hardware: Hardware) -> Bandwidth:
@@ -110,30 +109,19 @@ class BandwidthBook:
 
     def _read(self, identity: str) -> tuple[int, Bandwidth]:
         """How often it was measured, and the best of it."""
-        nothing = 0, Bandwidth(0.0)
+        page = self._file.read()
+        if page.get("computer") != identity:
+            return 0, Bandwidth(0.0)
         try:
-            page = json.loads(self._file.read_text(encoding="utf-8"))
-            if page["computer"] != identity:
-                return nothing
             cards = tuple((str(key), float(rate)) for key, rate in page["cards"].items())
             return int(page["times"]), Bandwidth(float(page["memory"]), cards)
-        except FileNotFoundError:
-            return nothing
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            logger.warning("the bandwidth in %s cannot be read: %s", self._file.name, error)
-            return nothing
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            logger.warning("the bandwidth that was kept is not used: %s", error)
+            return 0, Bandwidth(0.0)
 
     def _write(self, identity: str, times: int, known: Bandwidth) -> None:
         page = {"computer": identity, "times": times, "memory": known.memory}
-        partial = self._file.with_suffix(".part")
-        try:
-            text = json.dumps({**page, "cards": dict(known.cards)}, indent=1)
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(self._file)
-        except OSError as error:
-            logger.warning("the bandwidth cannot be kept: %s", error)
-            with suppress(OSError):
-                partial.unlink()
+        self._file.write({**page, "cards": dict(known.cards)})
 
 
 def _identity(hardware: Hardware) -> str:

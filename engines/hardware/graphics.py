@@ -30,7 +30,7 @@ def native_gpus(devices: Iterable[NativeDevice], memory: Memory) -> tuple[Gpu, .
 
     One card that several back ends reach is there once. memory: the computer's.
     """
-    graphics = [device for device in devices if device.kind in {"gpu", "igpu"}]
+    graphics = [device for device in devices if device.is_card]
     # What must not be used comes last, so that another way to the same card counts.
     graphics.sort(key=lambda device: (bool(device.why_not), _rank(device.backend)))
     found: list[Gpu] = []

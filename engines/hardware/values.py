@@ -22,6 +22,11 @@ class NativeDevice:
     pci_id: str | None = None
     why_not: str = ""
 
+    @property
+    def is_card(self) -> bool:
+        """Whether it is graphics: a card, or a part of the processor."""
+        return self.kind in {"gpu", "igpu"}
+
 
 @dataclass(frozen=True)
 class Cpu:

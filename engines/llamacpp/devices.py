@@ -78,9 +78,8 @@ def fault(error: EngineUnavailable) -> dict[str, str]:
 
 
 def _answer(ended: Ended) -> tuple[NativeDevice, ...]:
-    last = ended.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
     try:
-        said = json.loads(last)
+        said = json.loads(ended.last_line)
         if isinstance(said, dict):
             raise _unavailable(str(said[_FAULT]))
         return tuple(NativeDevice(**device) for device in said)

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from engines.adapters import refuse_adapter
-from engines.base import Progress
+from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled, ModelRefused, NotEnoughMemory
 from engines.gguf_header import read_header, require_chat
@@ -124,7 +124,7 @@ class LlamaCppEngine:
         """Count what the request takes. See `Engine.measure`."""
         with self._measuring:
             if self._loaded is None:
-                raise _nothing_loaded()
+                raise nothing_loaded()
             return self._loaded.prompter.measure(request)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
@@ -140,7 +140,7 @@ class LlamaCppEngine:
     def _suited(self, mode: MtpMode) -> Loaded:
         """What is loaded, ready for an answer in this mode; nothing is loaded if that fails."""
         if self._loaded is None:
-            raise _nothing_loaded()
+            raise nothing_loaded()
         try:
             self._loaded.suit(mode)
         except BaseException:
@@ -164,9 +164,3 @@ class LlamaCppEngine:
             yield
         finally:
             self._busy.release()
-
-
-def _nothing_loaded() -> EngineFailed:
-    return EngineFailed(
-        "There is nothing to answer with.", "No model is loaded.", "Choose a model."
-    )

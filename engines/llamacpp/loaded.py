@@ -197,6 +197,6 @@ def _device(native: Native, plan: LoadPlan) -> str:
     """What the model runs on, in words."""
     if not plan.gpu_layers:
         return "CPU"
-    cards = [device for device in native.devices() if device.kind in {"gpu", "igpu"}]
+    cards = [device for device in native.devices() if device.is_card]
     named = [card for card in cards if card.name in plan.devices] or cards
     return ", ".join(card.description for card in named) or "CPU"

@@ -72,7 +72,7 @@ class Trials:
         """The same; those that failed say why they must not be used."""
         found = []
         for device in devices:
-            known = self.verdict(device) if is_card(device) else None
+            known = self.verdict(device) if device.is_card else None
             found.append(replace(device, why_not=known.why) if known and known.why else device)
         broken = [it for it in found if it.why_not and it.why_not != BY_USER]
         self._refused = {it.name: f"{it.description} is not used: {it.why_not}" for it in broken}
@@ -85,7 +85,7 @@ class Trials:
     def require(self, devices: Iterable[NativeDevice], cancel: CancelToken) -> None:
         """Have each of these tried that never was. Raises LoadCancelled."""
         for device in devices:
-            if is_card(device) and self.verdict(device) is None:
+            if device.is_card and self.verdict(device) is None:
                 self.try_out(device, cancel)
 
     def try_out(self, device: NativeDevice, cancel: CancelToken) -> Verdict:
@@ -113,15 +113,11 @@ class Trials:
         self._record.keep(identity(device), device.name, Verdict(BY_USER))
 
 
-def is_card(device: NativeDevice) -> bool:
-    return device.kind in {"gpu", "igpu"}
-
-
 def _judge(ended: Ended, limit_s: float) -> tuple[str, bool]:
     """Why the device must not be used, "" if it may, and whether it will be so the next time."""
     if not ended.in_time:
         return f"A first answer on it came to no end within {limit_s / 60:.0f} minutes.", True
-    said = _last(ended.out)
+    said = _said(ended.last_line)
     if said is None:
         return (
             f"The process that tried it ended with code {ended.code}: its driver has a fault.",
@@ -139,9 +135,8 @@ def _judge(ended: Ended, limit_s: float) -> tuple[str, bool]:
     )
 
 
-def _last(out: bytes) -> dict[str, Any] | None:
-    """The last whole line, if it is a verdict."""
-    line = out.rpartition(b"\n")[0].rpartition(b"\n")[2]
+def _said(line: bytes) -> dict[str, Any] | None:
+    """The line, if it is a verdict."""
     try:
         said = json.loads(line)
     except ValueError:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import logging
-import os
 import platform
 import sys
 import threading
@@ -15,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.hardware.values import NativeDevice
+from engines.kept_file import KeptFile
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
-
-logger = logging.getLogger(__name__)
 
 FILE_NAME: Final = "devices.json"
 _WAY_OF_TRYING: Final = 1
@@ -87,10 +84,10 @@ def _stamps(paths: Iterable[Path]) -> list[object]:
 
 
 class TrialRecord:
-    """A file that cannot be read or written costs no more than trying again: that is logged."""
+    """A file that cannot be read or written costs no more than trying again."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = folder / FILE_NAME if folder else None
+        self._file = KeptFile(folder / FILE_NAME if folder else None)
         self._lock = threading.Lock()
         self._known = self._read()
 
@@ -101,7 +98,8 @@ class TrialRecord:
         """Remember it. name: for whoever reads the file."""
         with self._lock:
             self._known = self._known | {identity: verdict}
-            self._write(identity, name, verdict)
+            # Read anew: another process may have tried another device.
+            self._file.write(self._pages() | {identity: {"device": name, **asdict(verdict)}})
 
     def _read(self) -> dict[str, Verdict]:
         return {
@@ -110,30 +108,7 @@ class TrialRecord:
         }
 
     def _pages(self) -> dict[str, dict[str, Any]]:
-        if self._file is None:
-            return {}
-        try:
-            found = json.loads(self._file.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            logger.warning("the record of devices is not used: %s", error)
-            return {}
-        if not isinstance(found, dict):
-            return {}
-        return {key: page for key, page in found.items() if _is_page(page)}
-
-    def _write(self, identity: str, name: str, verdict: Verdict) -> None:
-        if self._file is None:
-            return
-        pages = self._pages() | {identity: {"device": name, **asdict(verdict)}}
-        beside = self._file.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(pages, indent=0), encoding="utf-8")
-            beside.replace(self._file)
-        except OSError as error:
-            logger.warning("the record of devices was not written: %s", error)
+        return {key: page for key, page in self._file.read().items() if _is_page(page)}
 
 
 def _is_page(page: object) -> bool:

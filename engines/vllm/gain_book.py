@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import logging
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-logger = logging.getLogger(__name__)
+from engines.kept_file import KeptFile, with_newest
 
 _MOST: Final = 64
 _LEAST_TOKENS: Final = 32
@@ -39,20 +36,8 @@ class GainBook:
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._pages: dict[str, dict[str, float]] = {}
-        if file is None:
-            return
-        try:
-            read = json.loads(file.read_text(encoding="utf-8"))
-            self._pages = {
-                str(key): {str(depth): float(speed) for depth, speed in page.items()}
-                for key, page in read.items()
-            }
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError, AttributeError, TypeError) as error:
-            logger.warning("the measured speeds in %s cannot be read: %s", file.name, error)
+        self._file = KeptFile(file)
+        self._pages = {key: _speeds(page) for key, page in self._file.read().items()}
 
     def pace(self, key: str, depth: int) -> Pace:
         """What is known of drafting so many tokens ahead."""
@@ -63,23 +48,15 @@ class GainBook:
         """An answer of so many tokens was written at this speed; depth 0 is without drafts."""
         if tokens < _LEAST_TOKENS or tok_s <= 0:
             return
-        page = self._pages.pop(key, {})
+        page = self._pages.get(key, {})
         known = page.get(str(depth))
-        page[str(depth)] = tok_s if known is None else known + _FRESH * (tok_s - known)
-        self._pages[key] = page
-        for old in list(self._pages)[:-_MOST]:
-            del self._pages[old]
-        self._write()
+        mean = tok_s if known is None else known + _FRESH * (tok_s - known)
+        self._pages = with_newest(self._pages, key, {**page, str(depth): mean}, _MOST)
+        self._file.write(self._pages)
 
-    def _write(self) -> None:
-        if self._file is None:
-            return
-        unfinished = self._file.with_suffix(".part")
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text(json.dumps(self._pages), encoding="utf-8")
-            unfinished.replace(self._file)
-        except OSError as error:
-            logger.warning("the measured speeds cannot be kept: %s", error)
-            with suppress(OSError):
-                unfinished.unlink()
+
+def _speeds(page: object) -> dict[str, float]:
+    """By depth; without what is no speed."""
+    if not isinstance(page, dict):
+        return {}
+    return {depth: speed for depth, speed in page.items() if isinstance(speed, (int, float))}

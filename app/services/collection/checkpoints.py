@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.services.collection.found import Inode, Scan, read_json, skipped
+from app.core.models import Source
+from app.services.collection.found import FoundModel, Inode, Scan, read_json, skipped
 from engines.checkpoint import ASSISTANTS, CHATS, INDEX, missing_in
 
 _ITS_OWN: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
@@ -21,6 +22,19 @@ class CheckpointFiles:
     files: tuple[Path, ...]
     size_bytes: int
     inode: Inode
+
+    def found(self, source: Source, identity: str) -> FoundModel:
+        """As a model of a place; what the place knows besides is put in with `replace`."""
+        return FoundModel(
+            identity=identity,
+            name=self.folder.name,
+            source=source,
+            files=self.files,
+            size_bytes=self.size_bytes,
+            inode=self.inode,
+            engine="vllm",
+            folder=self.folder,
+        )
 
 
 def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:

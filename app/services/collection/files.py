@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.services.collection.found import Inode, Scan, skipped
+from app.core.models import Source
+from app.services.collection.found import FoundModel, Inode, Scan, skipped
 from engines.checkpoint import is_checkpoint
 from engines.gguf_glance import Glance, glance
 
@@ -32,6 +33,18 @@ class Group:
     inode: Inode
     facts: Glance
     projector: Path | None = None
+
+    def found(self, source: Source, identity: str) -> FoundModel:
+        """As a model of a place; what the place knows besides is put in with `replace`."""
+        return FoundModel(
+            identity=identity,
+            name=self.stem,
+            source=source,
+            files=self.files,
+            size_bytes=self.size_bytes,
+            inode=self.inode,
+            projector=self.projector,
+        )
 
 
 def groups_below(folder: Path, scan: Scan) -> list[Group]:

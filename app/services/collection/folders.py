@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.services.collection.checkpoints import checkpoints_of
 from app.services.collection.files import groups_below
-from app.services.collection.found import FoundModel, Scan
+from app.services.collection.found import Scan
 
 
 def scan_folder(folder: Path) -> Scan:
@@ -16,30 +16,9 @@ def scan_folder(folder: Path) -> Scan:
     """
     scan = Scan()
     for group in groups_below(folder, scan):
-        scan.models.append(
-            FoundModel(
-                identity=f"file:{group.files[0]}",
-                name=group.stem,
-                source="folder",
-                files=group.files,
-                size_bytes=group.size_bytes,
-                inode=group.inode,
-                projector=group.projector,
-            )
-        )
-    for found in checkpoints_of(scan):
-        scan.models.append(
-            FoundModel(
-                identity=f"folder:{found.folder}",
-                name=found.folder.name,
-                source="folder",
-                files=found.files,
-                size_bytes=found.size_bytes,
-                inode=found.inode,
-                engine="vllm",
-                folder=found.folder,
-            )
-        )
+        scan.models.append(group.found("folder", f"file:{group.files[0]}"))
+    for checkpoint in checkpoints_of(scan):
+        scan.models.append(checkpoint.found("folder", f"folder:{checkpoint.folder}"))
     return scan
 
 

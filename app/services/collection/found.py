@@ -108,7 +108,7 @@ def read_json(path: Path, scan: Scan) -> Any:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         scan.notes.append(skipped(path, error))
         return None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.services.collection.files import groups_below
-from app.services.collection.found import FoundModel, Scan
+from app.services.collection.found import Scan
 
 
 def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
@@ -21,17 +21,7 @@ def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
         places[chosen] = None
     for folder in places:
         for group in groups_below(folder, scan):
-            scan.models.append(
-                FoundModel(
-                    identity=f"gpt4all:{group.files[0]}",
-                    name=group.stem,
-                    source="gpt4all",
-                    files=group.files,
-                    size_bytes=group.size_bytes,
-                    inode=group.inode,
-                    projector=group.projector,
-                )
-            )
+            scan.models.append(group.found("gpt4all", f"gpt4all:{group.files[0]}"))
     return scan
 
 

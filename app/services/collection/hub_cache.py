@@ -7,12 +7,13 @@ Source: huggingface_hub's document "Understand caching".
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from app.services.collection.checkpoints import checkpoints_of
 from app.services.collection.files import groups_below
-from app.services.collection.found import FoundModel, Scan, changed, inside
+from app.services.collection.found import Scan, changed, inside
 
 _SHA256: Final = re.compile(r"^(?:sha256[-:])?([0-9a-f]{64})$")
 
@@ -65,39 +66,17 @@ def _repository(folder: Path, commits: list[Path]) -> Scan:
             if identity in identities:
                 continue
             identities.add(identity)
+            model = group.found("hub", identity)
             scan.models.append(
-                FoundModel(
-                    identity=identity,
-                    name=group.stem,
-                    source="hub",
-                    files=group.files,
-                    size_bytes=group.size_bytes,
-                    inode=group.inode,
-                    repo=repo,
-                    revision=commit.name,
-                    file=file,
-                    sha256=sha256,
-                    projector=group.projector,
-                )
+                replace(model, repo=repo, revision=commit.name, file=file, sha256=sha256)
             )
-        for found in checkpoints_of(scan):
-            identity = f"hub:{repo}/{found.folder.relative_to(commit).as_posix()}"
+        for checkpoint in checkpoints_of(scan):
+            below = checkpoint.folder.relative_to(commit)
+            identity = f"hub:{repo}/{below.as_posix()}"
             if identity in identities:
                 continue  # of an older commit
             identities.add(identity)
-            inside_it = found.folder.relative_to(commit)
-            scan.models.append(
-                FoundModel(
-                    identity=identity,
-                    name=repo.rpartition("/")[2] if found.folder == commit else inside_it.name,
-                    source="hub",
-                    files=found.files,
-                    size_bytes=found.size_bytes,
-                    inode=found.inode,
-                    repo=repo,
-                    revision=commit.name,
-                    engine="vllm",
-                    folder=found.folder,
-                )
-            )
+            model = checkpoint.found("hub", identity)
+            name = below.name or repo.rpartition("/")[2]
+            scan.models.append(replace(model, name=name, repo=repo, revision=commit.name))
     return scan

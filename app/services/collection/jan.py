@@ -55,15 +55,7 @@ def _described(data: Path, scan: Scan) -> Iterator[FoundModel]:
 
 
 def _found(group: Group) -> FoundModel:
-    return FoundModel(
-        identity=f"jan:{group.files[0]}",
-        name=group.stem,
-        source="jan",
-        files=group.files,
-        size_bytes=group.size_bytes,
-        inode=group.inode,
-        projector=group.projector,
-    )
+    return group.found("jan", f"jan:{group.files[0]}")
 
 
 def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:

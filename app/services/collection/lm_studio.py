@@ -7,10 +7,11 @@ the user has moved them to.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from app.services.collection.files import groups_below
-from app.services.collection.found import FoundModel, Scan, read_json
+from app.services.collection.found import Scan, read_json
 
 
 def scan_lm_studio(homes: Iterable[Path]) -> Scan:
@@ -34,16 +35,6 @@ def _add(folder: Path, scan: Scan) -> None:
         inside = group.files[0].relative_to(folder).as_posix()
         publisher, repository = [*inside.split("/")[:-1], "", ""][:2]
         repo = f"{publisher}/{repository}" if publisher and repository else None
-        scan.models.append(
-            FoundModel(
-                identity=f"lmstudio:{group.files[0]}",
-                name=group.stem,
-                source="lmstudio",
-                files=group.files,
-                size_bytes=group.size_bytes,
-                inode=group.inode,
-                repo=repo,
-                file=inside.split("/", 2)[2] if repo else None,
-                projector=group.projector,
-            )
-        )
+        found = group.found("lmstudio", f"lmstudio:{group.files[0]}")
+        file = inside.split("/", 2)[2] if repo else None
+        scan.models.append(replace(found, repo=repo, file=file))

@@ -37,6 +37,7 @@ def places_here() -> Places:
 
 
 def home() -> Path:
+    """Of the user; tests put an empty one in its place, so that they see nobody's models."""
     return Path.home()
 
 

@@ -30,6 +30,11 @@ class Ended:
     err: str
     in_time: bool
 
+    @property
+    def last_line(self) -> bytes:
+        """The last line of its output that it wrote to the end; empty if there is none."""
+        return self.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
+
 
 def run_helper(command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken) -> Ended:
     """Run it to its end, which comes early if `cancel` is set. Raises OSError if none starts."""

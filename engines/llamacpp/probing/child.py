@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
@@ -19,6 +19,7 @@ from engines.errors import EngineError, MessageTooLong, TemplateFailed
 from engines.gguf_header import read_header
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.helper.child import begin as begin_helping
+from engines.llamacpp.helper.loading import loading_with
 from engines.llamacpp.native import load_native
 from engines.llamacpp.probing.protocol import (
     ANSWER,
@@ -76,7 +77,8 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
         depth=small.draft_max or None,
     )
     engine = LlamaCppEngine(_NothingMeasured(small.draft_max))
-    with closing(engine), _tensors_checked(header.size_bytes <= CHECKED_BYTES):
+    checked = header.size_bytes <= CHECKED_BYTES
+    with closing(engine), loading_with(load_native(), check_tensors=checked):
         engine.load(small, lambda _: None, CancelToken())
         begin(ANSWER, limit)
         # A template may write more than the small context holds: that harms nobody.
@@ -107,24 +109,6 @@ def _try_template(template: str | None) -> None:
     with suppress(TemplateFailed):
         turns = (question, Message("assistant", "Hi")) * 4
         dialect.render((Message("system", "Be kind."), *turns, question))
-
-
-@contextmanager
-def _tensors_checked(check: bool) -> Iterator[None]:
-    """Models that are loaded meanwhile have their tensors' values checked by llama.cpp."""
-    api = load_native().api
-    default = api.llama_model_default_params
-
-    def checking() -> Any:
-        params = default()
-        params.check_tensors = check
-        return params
-
-    api.llama_model_default_params = checking
-    try:
-        yield
-    finally:
-        api.llama_model_default_params = default
 
 
 @contextmanager

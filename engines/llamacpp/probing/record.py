@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.types import LoadPlan
-
-logger = logging.getLogger(__name__)
 
 FILE_NAME: Final = "probed.json"
 _TRIED_BYTES: Final = 16 << 20
@@ -63,12 +60,16 @@ class Record:
     """Verdicts by identity: None for a safe plan, else the sentence why it is refused.
 
     folder: where the file is; None keeps the verdicts in memory only. A file that cannot be read
-    or written costs no more than trying again, so that is logged and not raised.
+    or written costs no more than trying again.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = folder / FILE_NAME if folder else None
-        self._verdicts = self._read()
+        self._file = KeptFile(folder / FILE_NAME if folder else None)
+        self._verdicts: dict[str, str | None] = {
+            key: refused
+            for key, refused in self._file.read().items()
+            if refused is None or isinstance(refused, str)
+        }
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._verdicts
@@ -78,43 +79,10 @@ class Record:
 
     def add(self, identity: str, refused: str | None) -> None:
         """Keep a verdict as the newest; the oldest leave."""
-        self.remove(identity)
-        self._verdicts[identity] = refused
-        for old in list(self._verdicts)[:-_KEPT]:
-            del self._verdicts[old]
-        self._write()
+        self._verdicts = with_newest(self._verdicts, identity, refused, _KEPT)
+        self._file.write(self._verdicts)
 
     def remove(self, identity: str) -> None:
         if identity in self._verdicts:
             del self._verdicts[identity]
-            self._write()
-
-    def _read(self) -> dict[str, str | None]:
-        if self._file is None:
-            return {}
-        try:
-            found = json.loads(self._file.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            logger.warning("the probe's record is not used: %s", error)
-            return {}
-        if not isinstance(found, dict):
-            logger.warning("the probe's record is not used: it holds something else")
-            return {}
-        return {
-            key: refused
-            for key, refused in found.items()
-            if refused is None or isinstance(refused, str)
-        }
-
-    def _write(self) -> None:
-        if self._file is None:
-            return
-        beside = self._file.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(self._verdicts, indent=0), encoding="utf-8")
-            beside.replace(self._file)
-        except OSError as error:
-            logger.warning("the probe's record was not written: %s", error)
+            self._file.write(self._verdicts)

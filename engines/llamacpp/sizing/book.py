@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 import threading
 from pathlib import Path
 from typing import Final
 
 from engines.buffers import Buffers
+from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.probing.record import files_of
 from engines.llamacpp.sizing.protocol import read_buffers, write_buffers
 from engines.types import LoadPlan
-
-logger = logging.getLogger(__name__)
 
 FILE_NAME: Final = "sizes.json"
 _KEPT: Final = 300
@@ -46,13 +43,13 @@ def key_of(plan: LoadPlan) -> str:
 class SizeBook:
     """May be used from any thread. folder: where the file is; None keeps it in memory only.
 
-    A file that cannot be read or written costs no more than sizing again, so that is logged.
+    A file that cannot be read or written costs no more than sizing again.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = folder / FILE_NAME if folder else None
+        self._file = KeptFile(folder / FILE_NAME if folder else None)
         self._lock = threading.Lock()
-        self._pages = self._read()
+        self._pages: dict[str, object] = self._file.read()
 
     def find(self, key: str) -> Buffers | None:
         return read_buffers(self._pages.get(key))
@@ -60,30 +57,5 @@ class SizeBook:
     def add(self, key: str, buffers: Buffers) -> None:
         """Keep it as the newest; the oldest leave."""
         with self._lock:
-            pages = {known: page for known, page in self._pages.items() if known != key}
-            pages[key] = write_buffers(buffers)
-            self._pages = {known: pages[known] for known in list(pages)[-_KEPT:]}
-            self._write()
-
-    def _read(self) -> dict[str, object]:
-        if self._file is None:
-            return {}
-        try:
-            found = json.loads(self._file.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            logger.warning("the book of sizes is not used: %s", error)
-            return {}
-        return found if isinstance(found, dict) else {}
-
-    def _write(self) -> None:
-        if self._file is None:
-            return
-        beside = self._file.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(self._pages), encoding="utf-8")
-            beside.replace(self._file)
-        except OSError as error:
-            logger.warning("the book of sizes was not written: %s", error)
+            self._pages = with_newest(self._pages, key, write_buffers(buffers), _KEPT)
+            self._file.write(self._pages)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import faulthandler
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from engines.buffers import CPU, Buffers, DeviceBuffers
 from engines.cancel import CancelToken
@@ -22,6 +20,7 @@ from engines.formula.weights import Copies, nothing_copied, weights
 from engines.gguf_header import GgufHeader, read_header
 from engines.llamacpp.context import Context
 from engines.llamacpp.helper.child import begin
+from engines.llamacpp.helper.loading import loading_with
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.probing.protocol import read_plan, verdict_of
@@ -48,7 +47,8 @@ def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> N
     heads = header.mtp == "embedded" and plan.draft_max > 0
     # Nothing can be mapped where nothing is allocated.
     bare = replace(plan, mmap=False)
-    with ExitStack() as opened, _nothing_allocated(native):
+    # Where a model gets no memory, its contexts get none either.
+    with ExitStack() as opened, loading_with(native, no_alloc=True):
         model = open_model(native, bare, _no_progress, CancelToken(), mtp=heads)
         opened.callback(model.close)
         context = Context(native, model, bare)
@@ -106,24 +106,6 @@ def buffers(
 
 def _no_progress(_part: float) -> None:
     pass
-
-
-@contextmanager
-def _nothing_allocated(native: Native) -> Iterator[None]:
-    """Models that are loaded meanwhile get no memory, and no more do their contexts."""
-    api = native.api
-    default = api.llama_model_default_params
-
-    def without() -> Any:
-        params = default()
-        params.no_alloc = True
-        return params
-
-    api.llama_model_default_params = without
-    try:
-        yield
-    finally:
-        api.llama_model_default_params = default
 
 
 def main(arguments: list[str]) -> None:

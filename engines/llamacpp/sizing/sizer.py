@@ -63,9 +63,8 @@ class Sizer:
 
 
 def _answer(ended: Ended) -> Buffers:
-    last = ended.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
     try:
-        said = json.loads(last)
+        said = json.loads(ended.last_line)
     except ValueError:
         if not ended.in_time or "Timeout (" in ended.err:
             raise _not_sized("It came to no end.") from None

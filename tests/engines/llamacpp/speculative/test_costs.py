@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from math import exp
+from math import exp, isfinite
 
 import pytest
 
@@ -161,6 +161,110 @@ def test_times_of_zero_say_nothing() -> None:
     assert costs.as_json() == before
 
 
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan"), -1.0])
+def test_times_that_no_clock_gives_say_nothing(seconds: float) -> None:
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5}, PLAIN * 0.1)
+    before = costs.as_json()
+
+    assert not costs.observe_step(1, seconds)
+    costs.observe_draft(1, seconds)
+    assert costs.as_json() == before
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 8])
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_the_clock_says_the_curve_stays_one_of_numbers(limit: int, seed: int) -> None:
+    dice = random.Random(100 * limit + seed)
+
+    def any_time() -> float:
+        return dice.choice((1e-9, 1e9, PLAIN, 10 ** dice.uniform(-9, 9)))
+
+    measured = {k: any_time() for k in range(limit + 1) if k == 0 or dice.random() < 0.4}
+    costs = Costs(measured, dice.choice((0.0, any_time())), limit, dice.choice((0.0, any_time())))
+    for _ in range(200):
+        k, seconds = dice.randrange(limit + 1), any_time()
+        for _ in range(dice.choice((1, 1, 2, 4))):
+            costs.observe_step(k, seconds)
+        costs.observe_draft(dice.choice((1, 8)), any_time())
+
+        assert all(isfinite(n) and n > 0 for n in (costs.factor, costs.draft, *costs.ratios))
+
+    data = costs.as_json()
+    kept = Costs.from_json(json.loads(json.dumps(data)))
+    assert kept is None or kept.as_json() == data
+    for _ in range(100):
+        costs.observe_step(0, PLAIN)
+    assert costs.step_seconds(0) == pytest.approx(PLAIN, rel=0.05)
+
+
+@pytest.mark.parametrize("busy", [0.5, 1.03, 2.0])
+def test_with_the_plain_step_alone_nothing_is_promised_by_slower_ones_either(busy: float) -> None:
+    costs = Costs({0: PLAIN})
+    for _ in range(6):
+        costs.observe_step(0, PLAIN * busy)
+
+    assert costs.best_possible() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("slower", [1.5, 3.0])
+def test_a_computer_that_slows_down_right_after_the_calibration_keeps_its_ratios(
+    slower: float,
+) -> None:
+    true = {0: 1.0, 1: 1.5, 3: 2.2}
+    costs = Costs({k: PLAIN * ratio for k, ratio in true.items()})
+    for k in (3, 0) * 6:
+        costs.observe_step(k, PLAIN * slower * true[k])
+
+    assert costs.step_seconds(0) == pytest.approx(PLAIN * slower, rel=0.05)
+    assert [costs.ratio(k) for k in (1, 3)] == pytest.approx([1.5, 2.2], rel=0.05)
+
+
+@pytest.mark.parametrize("stall", [1.7, 3.0, 50.0])
+def test_plain_steps_longer_than_deeper_ones_were_held_up(stall: float) -> None:
+    """Otherwise more tokens would take less time, and all drafts seem to pay."""
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.2}, PLAIN * 0.1)
+    for _ in range(8):
+        costs.observe_step(0, PLAIN * stall)
+
+    assert not costs.corrected
+    assert [costs.ratio(k) for k in (1, 3)] == pytest.approx([1.5, 2.2], rel=0.1)
+
+
+def test_a_curve_that_was_put_right_waits_to_be_confirmed() -> None:
+    costs = Costs({0: PLAIN * 1.4, 1: PLAIN * 1.5, 3: PLAIN * 2.2})
+    costs.observe_step(0, PLAIN)
+    assert not costs.corrected
+    costs.observe_step(0, PLAIN)
+    assert costs.corrected
+    for _ in range(8):
+        costs.observe_step(0, PLAIN)
+
+    assert not costs.corrected
+    assert costs.ratio(1) == pytest.approx(1.5, rel=0.05)
+
+
+def test_a_quiet_computer_that_becomes_a_noisy_one_is_not_surprising_for_ever() -> None:
+    dice = random.Random(12)
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5})
+    for step in range(800):
+        k = int(step % 10 == 0)
+        costs.observe_step(k, noisy(PLAIN * (1.0, 1.5)[k], dice, 0.003))
+    surprises = [costs.observe_step(0, noisy(PLAIN, dice, 0.1)) for _ in range(400)]
+
+    assert sum(surprises[:20]) > 5
+    assert sum(surprises[200:]) < 40
+
+
+def test_a_drafter_that_comes_later_is_not_judged_by_its_first_draft() -> None:
+    costs = Costs({0: PLAIN, 1: PLAIN * 1.5})
+    costs.observe_draft(1, PLAIN * 0.3)
+    assert costs.draft_seconds() == pytest.approx(PLAIN * 0.3, rel=0.01)
+    for _ in range(15):
+        costs.observe_draft(1, PLAIN * 0.1)
+
+    assert costs.draft_seconds() == pytest.approx(PLAIN * 0.1, rel=0.15)
+
+
 def test_kept_and_read_back() -> None:
     costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.0}, PLAIN * 0.07, switch=PLAIN * 0.1)
     for k in (1, 0, 2, 3, 0):
@@ -180,7 +284,7 @@ def test_kept_and_read_back() -> None:
         {"draft": float("nan")}, {"ratios": []}, {"ratios": [1.0]}, {"ratios": "1, 2"},
         {"ratios": [2.0] * 9}, {"ratios": [1.0] + [0.0] * 8}, {"ratios": [1.0] + [True] * 8},
         {"unsure": None}, {"unsure": [-1.0] * 9}, {"unsure": [float("inf")] * 9},
-        {"unsure": [0.1] * 8},
+        {"unsure": [0.1] * 8}, {"factor": 10**400}, {"ratios": [1.0] + [10**400] * 8},
     ],
 )  # fmt: skip
 def test_a_damaged_curve_is_measured_again(damage: dict[str, object]) -> None:

@@ -221,6 +221,17 @@ def test_a_plain_step_is_measured_now_and_then_while_drafting_always() -> None:
     assert outcome.depths.count(0) < 3000 / 100
 
 
+def test_a_stall_that_passed_for_a_wrong_calibration_is_soon_found_out() -> None:
+    """Plain steps held up at the start of a fresh curve make all drafts look cheap."""
+    policy = DepthPolicy(Q8.costs(noise=0), MAX_DEPTH, EMBEDDED)
+    for _ in range(4):
+        policy.plan(0)
+        plain_step(policy, 1.4 * Q8.plain_s)
+    outcome = write(make_text(192, 0.3, telling=False), Q8, policy, "embedded")
+
+    assert outcome.gain > 0.9
+
+
 def test_the_room_is_never_exceeded() -> None:
     policy = DepthPolicy(GPU.costs(), MAX_DEPTH, BOTH)
     for mode, depth in MODES:

@@ -1,0 +1,28 @@
+"""Has llama.cpp load models in another way than the engine asks it to, in a helping process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from engines.llamacpp.native import Native
+
+
+@contextmanager
+def loading_with(native: Native, **changes: bool) -> Iterator[None]:
+    """Models that are loaded meanwhile have these fields of llama_model_params set so."""
+    api = native.api
+    default = api.llama_model_default_params
+
+    def changed() -> Any:
+        params = default()
+        for name, value in changes.items():
+            setattr(params, name, value)
+        return params
+
+    api.llama_model_default_params = changed
+    try:
+        yield
+    finally:
+        api.llama_model_default_params = default
