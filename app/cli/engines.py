@@ -139,6 +139,11 @@ def _show(check: Check, out: Output) -> None:
             "that pip and uv are set to here; for an NVIDIA card vLLM then gets compiled kernels "
             "itself, from where its makers keep them."
         )
+    if price is not None and check.linux:
+        out.note(
+            f"It goes into {check.linux}, the Linux inside Windows; of that only the folder "
+            "~/.local/share/hearth is touched."
+        )
 
 
 def _agreed(out: Output) -> bool:

@@ -29,10 +29,14 @@ class Price:
 
 @dataclass(frozen=True)
 class Check:
-    """price: None where no file of the lock suits this computer."""
+    """price: None where no file of the lock suits this computer.
+
+    linux: the distribution of WSL2 that it would be installed in, "" for this computer itself.
+    """
 
     findings: tuple[Finding, ...]
     price: Price | None
+    linux: str = ""
 
     @property
     def hindrance(self) -> Finding | None:

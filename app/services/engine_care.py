@@ -91,7 +91,7 @@ class EngineCare:
         """Remove all versions and what has come for another. Raises AppError."""
         with self._held("switch", _unheard, CancelToken()):
             for it in self.home.installed():
-                if self._ways.in_use(it.folder):
+                if self._ways.in_use(it):
                     raise EngineInUse(
                         f"vLLM {it.version} is running.",
                         "Its files cannot be removed while a process works with them.",
@@ -107,13 +107,17 @@ class EngineCare:
 
     def _check(self, lock: Lock) -> Check:
         facts = self._ways.look(lock.pythons)
+        if facts.glibc is None:
+            return Check(preflight(facts, lock.profile, 0, lock.pythons), None)
+        target = target_of(lock, facts)
         try:
-            files = lock.chosen(target_of(lock, facts)) if facts.glibc else ()
+            files = (*lock.chosen(target), *self._ways.tools(target))
         except LookupError as error:
             findings = (*preflight(facts, lock.profile, 0, lock.pythons), _no_file(facts, error))
             return Check(findings, None)
         price = self._price(lock, files)
-        return Check(preflight(facts, lock.profile, price.disk_bytes, lock.pythons), price)
+        findings = preflight(facts, lock.profile, price.disk_bytes, lock.pythons)
+        return Check(findings, price, facts.wsl.name if facts.wsl is not None else "")
 
     def _price(self, lock: Lock, files: tuple[LockedFile, ...]) -> Price:
         """Of what is not here yet; a file of unknown size counts for a little."""

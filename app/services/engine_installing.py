@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,14 +17,23 @@ from app.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled
 from engines.vllm.provision.child import CommandFailed
-from engines.vllm.provision.environment import Making
+from engines.vllm.provision.environment import Maker, Making, uv
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock, Pythons, Target
+from engines.vllm.provision.lock import Lock, LockedFile, Pythons, Target
 from engines.vllm.provision.preflight import Facts
+from engines.vllm.provision.users import in_use
 
 Tell = Callable[[Step], None]
 
 _NO_ROOM = "No space left on device"
+
+
+@contextmanager
+def making_here(
+    home: EngineHome, lock: Lock, _target: Target, holding: int, cancel: CancelToken
+) -> Iterator[Maker]:
+    """On this Linux."""
+    yield Making(home, lock, home.files(lock), uv(), holding, cancel)
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,8 @@ class Ways:
 
     lock: of a profile. look: finds the facts of this computer, given the versions of Python that
     count. indexes: the user's. offline: whether nothing may connect. in_use: whether a process runs
-    from a folder.
+    from an environment. making: the steps of making one, from files that have come, for a target;
+    the number is what `alone` gave. tools: files that this takes besides those of the lock.
     """
 
     lock: Callable[[Profile], Lock]
@@ -42,7 +52,11 @@ class Ways:
     lookup: Callable[[Indexes], Lookup]
     fetcher: PackageFetcher
     offline: Callable[[], bool]
-    in_use: Callable[[Path], bool]
+    in_use: Callable[[Installed], bool] = lambda it: in_use(it.folder)
+    making: Callable[
+        [EngineHome, Lock, Target, int, CancelToken], AbstractContextManager[Maker]
+    ] = making_here
+    tools: Callable[[Target], tuple[LockedFile, ...]] = lambda _: ()
 
 
 class Installing:
@@ -71,18 +85,19 @@ class Installing:
         """
         with _explained_steps(self._lock, self._home.root):
             self._download()
-            files, scratch = self._home.files(self._lock), self._home.work
-            part = self._home.part(self._lock)
-            making = Making(self._lock, part, files, scratch, holding, self._cancel)
-            self._fill(making)
-            self._fetch_kernels(making)
-            self._say("try", 0.0, "Starting vLLM once, to see that it works.")
-            making.try_it()
-            self._say("try", 1.0, "vLLM works.")
-            return self._home.finish(self._lock)
+            with self._ways.making(
+                self._home, self._lock, self._target, holding, self._cancel
+            ) as making:
+                self._fill(making)
+                self._fetch_kernels(making)
+                self._say("try", 0.0, "Starting vLLM once, to see that it works.")
+                making.try_it()
+                self._say("try", 1.0, "vLLM works.")
+                return making.finish()
 
     def _download(self) -> None:
-        indexes, files = self._ways.indexes(), self._lock.chosen(self._target)
+        indexes = self._ways.indexes()
+        files = (*self._lock.chosen(self._target), *self._ways.tools(self._target))
         folder = self._home.files(self._lock)
         here = _all_local(indexes) or all((folder / it.name).exists() for it in files)
         if self._ways.offline() and not here:
@@ -98,14 +113,14 @@ class Installing:
 
         self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
 
-    def _fill(self, making: Making) -> None:
+    def _fill(self, making: Maker) -> None:
         self._say("install", 0.0, "Making an environment.")
         making.create(self._target.python)
         self._say("install", 0.1, "Unpacking the files.")
         making.fill()
         self._say("install", 1.0, "The environment is made.")
 
-    def _fetch_kernels(self, making: Making) -> None:
+    def _fetch_kernels(self, making: Maker) -> None:
         """They only make the first start shorter, so that an installation goes on without them."""
         if self._lock.profile != "cuda":
             return

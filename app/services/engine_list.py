@@ -45,6 +45,7 @@ class Device:
 class WorkerState:
     """The worker of vLLM. words, share: how far its start is. memory_bytes: what it holds.
 
+    memory_once: what its processes share is counted once in that, and not for each of them.
     idle_s: since its last answer; stops_after_s: when it is ended for that, 0 never. log: its last
     lines.
     """
@@ -54,6 +55,7 @@ class WorkerState:
     words: str = ""
     share: float = 0.0
     memory_bytes: int = 0
+    memory_once: bool = True
     idle_s: float = 0.0
     stops_after_s: float = 0.0
     log: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ class Seams(Protocol):
 
     devices: again: those that were refused are tried once more. advise: which engine suits.
     counterparts: the same model on other engines; fetch downloads one.
-    stop_worker, free_memory: on the engine's thread.
+    stop_worker, free_memory: after the answers that are there.
     """
 
     system: System

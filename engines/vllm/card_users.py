@@ -45,4 +45,4 @@ def _name(pid: int) -> str:
 
     with suppress(psutil.Error):
         return psutil.Process(pid).name()
-    return f"process {pid}"
+    return f"the process {pid}"

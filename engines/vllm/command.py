@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -75,15 +75,19 @@ def command(
     share: float | None,
     cards: Sequence[int],
     outside: Mapping[str, str],
+    spare: int | None = None,
+    reach: Callable[[Path], str] = Path.as_posix,
 ) -> Command:
     """share: of the cards' memory, see `memory_share`. cards: as the driver counts them.
 
-    outside: Hearth's own environment.
+    outside: what processes start with where the worker runs. reach: a path of this computer as it
+    is called there; all others, of the environment and the place, are of there already. spare:
+    bytes of the RAM for keys and values, on a processor.
     """
     cpu = installed.profile == "cpu"
     kv_words, notes = _kv_precision(plan.kv_type, cpu)
     words = [
-        *installed.runs, str(plan.model),
+        *installed.runs, reach(plan.model),
         "--served-model-name", MODEL,
         *_listening(place),
         "--max-model-len", str(plan.context),
@@ -93,22 +97,23 @@ def command(
         *kv_words,
     ]  # fmt: skip
     words += _on_processor(checkpoint) if cpu else _on_cards(plan, share, notes)
-    words += _adapters(plan)
+    words += _adapters(plan, reach)
     if plan.nodes > 1:
         words += ["--pipeline-parallel-size", str(plan.nodes)]
         words += ["--distributed-executor-backend", "ray"]
     if drafts is not None:
-        words += ["--speculative-config", json.dumps(drafts.config)]
+        words += ["--speculative-config", json.dumps(drafts.config(reach))]
         words += ["--per-request-spec-decode-metrics", "summary"]
         notes.append(MIN_P_WITH_MTP)
-    return Command(
-        tuple(words), _environment(plan, place, checkpoint, cpu, cards, outside), tuple(notes)
-    )
+    environment = _environment(plan, place, checkpoint, cpu, cards, outside, spare)
+    if cpu:
+        environment["PYTHONPATH"] = reach(_MENDING)
+    return Command(tuple(words), environment, tuple(notes))
 
 
 def _listening(place: Place) -> list[str]:
     if place.socket is not None:
-        return ["--uds", str(place.socket)]
+        return ["--uds", place.socket.as_posix()]
     return ["--host", "127.0.0.1", "--port", str(place.port)]
 
 
@@ -116,10 +121,10 @@ def _kv_precision(kv_type: KvType, cpu: bool) -> tuple[list[str], list[str]]:
     if kv_type == "f16":
         return [], []
     if cpu:
-        return [], [f"On the processor vLLM keeps keys and values in 16 bits, not as {kv_type}."]
+        return [], ["On the processor vLLM keeps keys and values in 16 bits, and not in fewer."]
     return (
         ["--kv-cache-dtype", "fp8"],
-        [f"vLLM keeps keys and values in 8 bits (fp8) where llama.cpp has {kv_type}."],
+        ["vLLM keeps keys and values in 8 bits, as fp8, whichever fewer bits are chosen."],
     )
 
 
@@ -147,11 +152,11 @@ def _on_cards(plan: LoadPlan, share: float | None, notes: list[str]) -> list[str
     return words
 
 
-def _adapters(plan: LoadPlan) -> list[str]:
+def _adapters(plan: LoadPlan, reach: Callable[[Path], str]) -> list[str]:
     if not plan.adapters:
         return []
     words = ["--enable-lora", "--max-loras", str(len(plan.adapters)), "--lora-modules"]
-    words += [f"{it.name}={it.path}" for it in plan.adapters]
+    words += [f"{it.name}={reach(it.path)}" for it in plan.adapters]
     return [*words, "--max-lora-rank", str(max(_rank(it.path) for it in plan.adapters))]
 
 
@@ -172,37 +177,37 @@ def _environment(
     cpu: bool,
     cards: Sequence[int],
     outside: Mapping[str, str],
+    spare: int | None,
 ) -> dict[str, str]:
     """Off line, silent, and with all caches in Hearth's folder."""
     caches = place.folder / "caches"
     environment = {name: outside[name] for name in _KEPT if name in outside}
     environment |= {
-        "TMPDIR": str(place.scratch),
-        "VLLM_RPC_BASE_PATH": str(place.scratch),
+        "TMPDIR": place.scratch.as_posix(),
+        "VLLM_RPC_BASE_PATH": place.scratch.as_posix(),
         "PYTHONNOUSERSITE": "1",
         "PYTHONUNBUFFERED": "1",
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
-        "VLLM_CACHE_ROOT": str(caches / "vllm"),
-        "VLLM_CONFIG_ROOT": str(caches / "vllm-config"),
-        "HF_HOME": str(caches / "hub"),
-        "XDG_CACHE_HOME": str(caches / "other"),
-        "XDG_CONFIG_HOME": str(caches / "config"),
-        "TRITON_CACHE_DIR": str(caches / "triton"),
-        "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
-        "FLASHINFER_WORKSPACE_BASE": str(caches / "flashinfer"),
-        "CUDA_CACHE_PATH": str(caches / "cuda"),
+        "VLLM_CACHE_ROOT": (caches / "vllm").as_posix(),
+        "VLLM_CONFIG_ROOT": (caches / "vllm-config").as_posix(),
+        "HF_HOME": (caches / "hub").as_posix(),
+        "XDG_CACHE_HOME": (caches / "other").as_posix(),
+        "XDG_CONFIG_HOME": (caches / "config").as_posix(),
+        "TRITON_CACHE_DIR": (caches / "triton").as_posix(),
+        "TORCHINDUCTOR_CACHE_DIR": (caches / "inductor").as_posix(),
+        "FLASHINFER_WORKSPACE_BASE": (caches / "flashinfer").as_posix(),
+        "CUDA_CACHE_PATH": (caches / "cuda").as_posix(),
     }
     if plan.nodes == 1:
         environment["VLLM_HOST_IP"] = "127.0.0.1"
     if place.key:
         environment[KEY] = place.key
     if cpu:
-        space = cpu_cache_gib(checkpoint, plan.context, max(1, plan.parallel))
+        space = cpu_cache_gib(checkpoint, plan.context, max(1, plan.parallel), spare)
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(space)
-        environment["PYTHONPATH"] = str(_MENDING)
         if plan.threads:
             environment.setdefault("OMP_NUM_THREADS", str(plan.threads))
     elif cards:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Final
 
 from engines.adapters import adapter_of
-from engines.base import Progress
+from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
-from engines.errors import EngineError, EngineFailed, LoadCancelled
+from engines.errors import EngineError, LoadCancelled
 from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
 from engines.openai.answering import answer, measure
@@ -31,13 +30,14 @@ from engines.types import (
 from engines.vllm.card_users import card_users
 from engines.vllm.command import command
 from engines.vllm.compare import check_mtp
-from engines.vllm.failures import Circumstances, gave_up
+from engines.vllm.failures import Circumstances, Hung, gave_up
 from engines.vllm.gain_book import GainBook
-from engines.vllm.leftovers import reap
+from engines.vllm.hanging import SILENT_S as HANG_S
+from engines.vllm.hanging import Watch
+from engines.vllm.host import Here, Host
 from engines.vllm.log import Stage
-from engines.vllm.memory import card_numbers, memory_share, used_cards
+from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
-from engines.vllm.places import make_place, runs_folder
 from engines.vllm.preparing import prepare, require_installed
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
@@ -57,7 +57,7 @@ class VllmEngine:
     """An `engines.base.Engine` on a vLLM worker.
 
     installed: the environment in use. folder: caches, log and records lie there. connect: lends
-    clients. look: at the computer. outside: the environment that Hearth was started with.
+    clients. look: at the computer. host: where the worker of an environment runs.
     It gives as many answers at once as the plan says.
     """
 
@@ -70,12 +70,16 @@ class VllmEngine:
         connect: Connect,
         look: Callable[[], Hardware],
         silent_s: float = SILENT_S,
+        host: Callable[[Installed], Host] = lambda _: Here(),
+        hang_s: float = HANG_S,
     ) -> None:
         self._installed = installed
         self._folder = folder
         self._connect = connect
         self._look = look
         self._silent_s = silent_s
+        self._hang_s = hang_s
+        self._host = host
         self._book = GainBook(folder / "speeds.json")
         self._lock = threading.Lock()
         self._turns = Turns()
@@ -83,6 +87,7 @@ class VllmEngine:
         self._setup: Setup | None = None
         self._running: Running | None = None
         self._worker: Worker | None = None
+        self._left: Setup | None = None
         self._crashes: deque[float] = deque(maxlen=_CRASHES)
 
     @property
@@ -115,6 +120,7 @@ class VllmEngine:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
         with self._turns.alone():
             self._unload()
+            self.settle()
             self._crashes.clear()
             if cancel.cancelled:
                 raise LoadCancelled
@@ -142,22 +148,40 @@ class VllmEngine:
                 running = self._alive(lambda _: None, cancel)
             adapter = adapter_of(request, running.setup.plan.adapters)
             via = replace(running.via, model=adapter) if adapter else running.via
+            asking = CancelToken()
+            forget = cancel.on_cancel(asking.cancel)
             try:
-                for event in answer(request, via, cancel):
+                for event in self._watched(running, answer(request, via, asking), asking):
                     # Beside others, or with an adapter, it is slower, which says nothing of drafts.
                     if isinstance(event, Done) and adapter is None and undisturbed():
                         running.learn(event.usage.completion_tokens, event.timing.decode_tok_s)
                     yield event
+            except Hung:
+                raise
             except EngineError as error:
                 if running.worker.well():
                     raise
                 raise self._crashed(running) from error
+            finally:
+                forget()
+
+    def _watched(
+        self, running: Running, events: Iterator[Event], asking: CancelToken
+    ) -> Iterator[Event]:
+        """Raises Hung where the worker does; it is ended then."""
+        with Watch(running.worker.session, asking.cancel, self._hang_s) as watch:
+            for event in events:
+                watch.heard()
+                if watch.hangs:
+                    self._crashed(running)
+                    raise Hung(self._hang_s)
+                yield event
 
     def measure(self, request: ChatRequest) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
         running = self._running
         if running is None:
-            raise _nothing_loaded()
+            raise nothing_loaded()
         return measure(request, running.via)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
@@ -168,12 +192,13 @@ class VllmEngine:
         with self._turns.alone():
             setup = self._setup
             if setup is None:
-                raise _nothing_loaded()
+                raise nothing_loaded()
             installed = require_installed(self._installed())
 
             def start(plan: LoadPlan) -> Running:
                 if self._running is None or self._running.setup.plan != plan:
                     self._unload()
+                    self.settle()
                     prepared = prepare(plan, installed, self._look(), drafting_needed=True)
                     self._start(prepared, lambda _: None, cancel)
                 assert self._running is not None  # noqa: S101  started
@@ -187,18 +212,28 @@ class VllmEngine:
                     self._unload(keep=setup)
 
     def close(self) -> None:
-        """Stop the worker. See `Engine.close`."""
+        """Stop the worker. See `Engine.close`; who needs the cards' memory calls `settle`."""
         with self._turns.alone():
             self._unload()
+
+    def settle(self) -> None:
+        """Return when the cards' memory is free again: a driver may give it back a little after
+        the worker is gone, and at the end of Hearth nobody waits for that.
+        """
+        setup, self._left = self._left, None
+        if setup is not None:
+            self._wait_for_memory(setup)
 
     def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
         installed = require_installed(self._installed())
         plan, began = setup.plan, perf_counter()
-        reap(runs_folder(self._folder))
+        self.settle()
+        host = self._host(installed)
+        ground = host.prepare(self._folder)
+        place = ground.place
         hardware = self._look()
         cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
         share = memory_share(cards, plan.memory_share) if installed.profile == "cuda" else None
-        place = make_place(self._folder)
         told = command(
             plan,
             installed,
@@ -207,11 +242,13 @@ class VllmEngine:
             drafts=setup.drafts,
             share=share,
             cards=() if installed.profile == "cpu" else card_numbers(hardware, cards),
-            outside=os.environ,
+            outside=ground.variables,
+            spare=spare_ram(hardware, setup.checkpoint),
+            reach=ground.reach,
         )
         around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
         worker = self._worker = Worker(
-            told, place, self._connect, self._folder / "vllm.log", around, self._silent_s
+            told, place, self._connect, self._folder / "vllm.log", around, host, self._silent_s
         )
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began
@@ -225,10 +262,12 @@ class VllmEngine:
         """What answers; after a crash a new worker, later each time, and not for ever."""
         running, setup = self._running, self._setup
         if setup is None:
-            raise _nothing_loaded()
+            raise nothing_loaded()
         if running is not None:
-            if running.worker.well():
+            if running.worker.well(cancel):
                 return running
+            if cancel.cancelled:
+                raise LoadCancelled
             self._crashed(running)
         recent = sum(1 for at in self._crashes if monotonic() - at < _WITHIN_S)
         if recent >= _CRASHES:
@@ -255,10 +294,9 @@ class VllmEngine:
         running, self._running, self._setup = self._running, None, keep
         if running is not None:
             running.worker.stop()
-            self._wait_for_memory(running.setup)
+            self._left = running.setup
 
     def _wait_for_memory(self, setup: Setup) -> None:
-        """A driver may give a card's memory back a little after the process is gone."""
         deadline = monotonic() + _FREED_S
         pause = threading.Event()
         while setup.free_bytes and monotonic() < deadline:
@@ -266,9 +304,3 @@ class VllmEngine:
             if sum(card.free_bytes or 0 for card in cards) >= setup.free_bytes - _FREED:
                 return
             pause.wait(0.25)
-
-
-def _nothing_loaded() -> EngineFailed:
-    return EngineFailed(
-        "There is nothing to answer with.", "No model is loaded.", "Choose a model."
-    )

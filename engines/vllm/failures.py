@@ -22,6 +22,7 @@ from engines.errors import (
     NotEnoughMemory,
     UnknownArchitecture,
 )
+from engines.vllm.cause import cause, first_error, sentence
 
 _Found = re.Match[str]
 
@@ -61,43 +62,6 @@ def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
     )
 
 
-_ERROR: Final = re.compile(
-    r"\((?:EngineCore|Worker|APIServer)[^)]*\)\s+(?:ERROR\s.*?)?\s*"
-    r"([A-Za-z_.]*(?:Error|Exception|Exit)): (.+)"
-)
-_PLAIN_ERROR: Final = re.compile(r"^[a-z_.A-Z]*(?:Error|Exception): (.+)")
-_GENERAL: Final = (
-    "Engine core initialization failed",
-    "See root cause",
-    "EngineDeadError",
-    "CancelledError",
-    "Error: cancelled",
-)
-
-
-def cause(lines: Sequence[str]) -> str:
-    """The first error that says more than that there was one, or else the last line."""
-    if found := _first_error(lines):
-        return found
-    return _sentence(_bare(lines[-1])) if lines else "nothing at all."
-
-
-def _first_error(lines: Sequence[str]) -> str | None:
-    telling = [line for line in lines if not any(words in line for words in _GENERAL)]
-    for line in telling:
-        if "ERROR" in line and (found := _ERROR.search(line)):
-            return _sentence(found[2])
-    for line in telling:
-        if found := _PLAIN_ERROR.search(_bare(line)):
-            return _sentence(found[1])
-    return None
-
-
-def _bare(line: str) -> str:
-    """Without the name of the process."""
-    return re.sub(r"^\([^)]*\)\s*", "", line)
-
-
 def stalled(model: str, seconds: float) -> EngineFailed:
     """The error for a start that has gone silent."""
     return EngineFailed(
@@ -112,7 +76,7 @@ def crashed(lines: Sequence[str], around: Circumstances) -> EngineError:
     text = "\n".join(lines)
     if found := re.search(_MEMORY_RAN_OUT, text):
         return _out_of_memory(found, around)
-    error = _first_error(lines)
+    error = first_error(lines)
     return EngineFailed(
         "vLLM has stopped.",
         f"It says: {error}"
@@ -120,6 +84,17 @@ def crashed(lines: Sequence[str], around: Circumstances) -> EngineError:
         else "One of its processes ended unexpectedly, perhaps for want of memory.",
         "What it wrote is kept. Ask again: Hearth starts it anew.",
     )
+
+
+class Hung(EngineFailed):
+    """The error for a worker that has neither computed nor ended for so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            "vLLM hung, and was ended.",
+            f"It owed an answer, and for {round(seconds)} seconds none of its processes computed.",
+            "What it wrote is kept. Ask again: Hearth starts it anew.",
+        )
 
 
 def gave_up(times: int) -> EngineError:
@@ -141,11 +116,6 @@ def _known(pattern: str) -> Callable[[_Make], _Make]:
         return make
 
     return enter
-
-
-def _sentence(text: str) -> str:
-    text = re.sub(r"\s+", " ", text).strip().rstrip(".")
-    return f"{text[:300]}." if len(text) <= 300 else f"{text[:300]}…"
 
 
 def _round_down(tokens: float) -> int:
@@ -211,10 +181,11 @@ def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
 
 @_known(_MEMORY_RAN_OUT)
 def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
-    users = f" In use by others: {', '.join(around.users)}." if around.users else ""
+    said = f"It says: {found[0].strip().rstrip('.')}."
+    users = f"In use by others: {', '.join(around.users)}." if around.users else ""
     return NotEnoughMemory(
         f"The graphics card’s memory ran out with “{around.model}”.",
-        f"{found[0].strip().rstrip('.')}.{users}",
+        f"{said} {users}".strip(),
         "Take a shorter context or fewer chats at once, close what uses the card, or choose a"
         " smaller model.",
         Action("shorter_context", _round_down(around.context / 2)),
@@ -337,7 +308,19 @@ def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(r"LocalEntryNotFoundError|HFValidationError|does not appear to have a file named")
+@_known(
+    r"There is no module or parameter named '[^']+'|exceeds dimension size \(\d+\)"
+    r"|JSONDecodeError: [^\n]+"
+)
+def _contradicts(found: _Found, around: Circumstances) -> EngineError:
+    why = f"Its files do not go together. vLLM says: {sentence(found[0])}"
+    return ModelDamaged(f"“{around.model}” is damaged.", why, "Download or copy it again.")
+
+
+@_known(
+    r"LocalEntryNotFoundError|HFValidationError|does not appear to have a file named"
+    r"|Couldn't instantiate the backend tokenizer"
+)
 def _incomplete(_: _Found, around: Circumstances) -> EngineError:
     return ModelDamaged(
         f"“{around.model}” is not complete.",
@@ -387,7 +370,7 @@ def _ray(_: _Found, __: Circumstances) -> EngineError:
 def _adapter(found: _Found, _: Circumstances) -> EngineError:
     return EngineFailed(
         "A LoRA adapter could not be loaded.",
-        f"vLLM says: {_sentence(found[0])}",
+        f"vLLM says: {sentence(found[0])}",
         "Check its folder in the settings, and whether it was made for this model.",
         Action("open_settings", "vllm_adapters"),
     )

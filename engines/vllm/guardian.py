@@ -1,15 +1,17 @@
 """Stands between Hearth and a worker, and ends the worker with itself: `python -m` this module.
 
 Hearth holds the other end of its standard input. The first line there is the order, as JSON:
-words, environment, folder, scratch, record, grace_s. Another line asks for the worker's end, and
-the end of the input means that Hearth is gone. What the worker writes goes to standard error, what
-the guardian has to say to standard output, a line of JSON each: {"began": pid}, {"failed": text},
-{"ended": code}.
+words, environment, folder, scratch, record, grace_s, silence_s. Another line asks for the worker's
+end, and the end of the input means that Hearth is gone. Inside WSL2, where that may not come
+through, empty lines say that it lives, and silence_s without one that it does not. What the worker
+writes goes to standard error, what the guardian has to say to standard output, a line of JSON each:
+{"began": pid}, {"failed": text}, {"ended": code}.
 
 The worker has a session of its own. Whatever ends first, of its processes none stays: the guardian
 asks the first of them to stop, waits, kills the rest of the session and all orphans, which come to
 it, and removes the scratch folder. If the guardian is killed, the system tells the worker's first
-process; what does not obey is ended by Hearth, or at its next start (`leftovers`).
+process; what does not obey is ended by Hearth, or at its next start (`leftovers`). They know it by
+a mark, which is on disk before there is a worker.
 
 Standard library only: it starts at once, and takes little memory for as long as a worker runs.
 """
@@ -24,12 +26,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from engines.vllm.leftovers import clear, write_record
-from engines.vllm.processes import Process, family, kill, process
+from engines.vllm.leftovers import clear, forget, write_record
+from engines.vllm.marks import marked, new_mark, variables
+from engines.vllm.processes import Process, family, kill, process, processes
 
 _PDEATHSIG: Final = 1
 _SUBREAPER: Final = 36
@@ -52,7 +55,10 @@ class Guardian:
         self._order = order
         self._wake = wake
         self._record = Path(order["record"])
+        self._mark = new_mark()
         self._grace = float(order["grace_s"])
+        self._silence = float(order["silence_s"])
+        self._heard = time.monotonic()
         self._code: int | None = None
         self._known: set[tuple[int, int]] = set()
         me = process(os.getpid())
@@ -73,10 +79,11 @@ class Guardian:
     def run(self) -> int:
         """Until nothing of the worker is left; the exit code of the guardian."""
         try:
+            self._write(())
             # Whoever forks is who the child's death signal depends on: the only thread there is.
             self._child = subprocess.Popen(
                 self._order["words"],
-                env=self._order["environment"],
+                env=self._order["environment"] | variables(self._mark),
                 cwd=self._order["folder"],
                 stdin=subprocess.DEVNULL,
                 stdout=2,
@@ -85,7 +92,7 @@ class Guardian:
                 preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: nothing can lock
             )
         except OSError as error:
-            clear(Path(self._order["scratch"]))
+            self._clear()
             _say({"failed": str(error)})
             return 1
         self._note()
@@ -94,11 +101,10 @@ class Guardian:
             self._watch()
             self._stop()
         finally:
-            done = kill(self._all)
+            done = kill(lambda: {*self._all(), *marked(self._mark, processes())})
             self._reap()
             if done:
-                clear(Path(self._order["scratch"]))
-                self._record.unlink(missing_ok=True)
+                self._clear()
             self._child.returncode = self._code if self._code is not None else -signal.SIGKILL
         _say({"ended": self._child.returncode})
         return 0
@@ -109,10 +115,17 @@ class Guardian:
         while not self._asked and not self._ended:
             calm = time.monotonic() - began > _CALM_AFTER_S
             if self._wait(0, seconds=_CALM_LOOK_S if calm else _LOOK_S):
-                os.read(0, 512)
+                self._hear(os.read(0, 512))
+            elif self._silence and time.monotonic() - self._heard > self._silence:
                 self._asked = True
             self._reap()
             self._note()
+
+    def _hear(self, said: bytes) -> None:
+        """Nothing but empty lines says that Hearth lives; nothing at all that it does not."""
+        self._heard = time.monotonic()
+        if not said or said.strip(b"\n"):
+            self._asked = True
 
     def _stop(self) -> None:
         """Ask the worker's first process, and wait while it clears up."""
@@ -144,15 +157,19 @@ class Guardian:
         if {it.key for it in members} - self._known:
             self._known = {it.key for it in members}
             try:
-                write_record(
-                    self._record,
-                    self._me,
-                    self._child.pid if self._child else 0,
-                    members,
-                    self._order["scratch"],
-                )
+                self._write(members)
             except OSError as error:
                 print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
+
+    def _write(self, members: Iterable[Process]) -> None:
+        """Raises OSError."""
+        session = self._child.pid if self._child else 0
+        scratch = self._order["scratch"]
+        write_record(self._record, self._me, self._mark, session, members, scratch)
+
+    def _clear(self) -> None:
+        clear(Path(self._order["scratch"]))
+        forget(self._record)
 
     def _reap(self) -> bool:
         """Take leave of the dead, among them orphans that came here; whether the first is."""
@@ -198,6 +215,8 @@ def _before(guardian: int) -> Callable[[], None]:
     """What the worker's first process does before it becomes the worker."""
 
     def prepare() -> None:
+        # The guardian's own way with it is still in force here, and would swallow that signal.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         prctl(_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != guardian:
             os._exit(1)

@@ -1,8 +1,9 @@
 """What is on disk of a running worker, so that what is left of it can be ended at the next start.
 
-A record names the guardian, and the processes of the worker's session by number and time of
-start. A session is only touched where one of them still lives in it: then the number of the session
-has been in use since, and all its members belong to the worker. Names prove nothing.
+A record names the guardian and the worker's mark (`marks`) before there is a worker, then its
+processes by number and time of start, and its session. A session is only touched where one of them
+still lives in it: then the number of the session has been in use since, and all its members belong
+to the worker. Names prove nothing.
 
 Standard library only, since the guardian writes the records.
 """
@@ -13,10 +14,12 @@ import contextlib
 import json
 import logging
 import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from engines.vllm.marks import is_mark, marked
 from engines.vllm.processes import Process, boot, kill, process, processes
 
 logger = logging.getLogger(__name__)
@@ -27,17 +30,23 @@ SCRATCH: Final = "hearth-vllm-"
 
 
 def write_record(
-    file: Path, guardian: Process, session: int, members: Iterable[Process], scratch: str
+    file: Path,
+    guardian: Process,
+    mark: str,
+    session: int,
+    members: Iterable[Process],
+    scratch: str,
 ) -> None:
-    """Replaces the record before it in one step. Raises OSError."""
+    """Replaces the record before it in one step. session: 0 before there is one. Raises OSError."""
     words = {
         "boot": boot(),
         "guardian": list(guardian.key),
+        "mark": mark,
         "session": session,
         "members": sorted(it.key for it in members),
         "scratch": scratch,
     }
-    unfinished = file.with_suffix(".part")
+    unfinished = _unfinished(file)
     unfinished.write_text(json.dumps(words), encoding="utf-8")
     unfinished.replace(file)
 
@@ -70,9 +79,41 @@ def reap_one(file: Path, *, sure: bool = False) -> int:
     else:
         count = 0
     clear(Path(record["scratch"]))
-    with contextlib.suppress(OSError):
-        file.unlink()
+    forget(file)
     return count
+
+
+def settle(file: Path, scratch: Path) -> None:
+    """Return when nothing of a worker is left whose guardian has ended."""
+    reap_one(file, sure=True)
+    if not file.exists():
+        clear(scratch)
+        forget(file)
+
+
+def forget(file: Path) -> None:
+    """Remove a record, and what of one is half written; what stays is seen to at the next start."""
+    for it in (file, _unfinished(file)):
+        with contextlib.suppress(OSError):
+            it.unlink()
+
+
+def outlive(file: Path, deadline: float) -> None:
+    """Return when the guardian of a record has ended; it is killed at a time of the clock.
+
+    deadline: as `time.monotonic` counts.
+    """
+    record = _read(file)
+    if record is None or record["boot"] != boot():
+        return
+
+    def guardian() -> list[Process]:
+        found = process(record["guardian"][0])
+        return [found] if found is not None and [*found.key] == record["guardian"] else []
+
+    while guardian() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    kill(guardian)
 
 
 def clear(scratch: Path) -> None:
@@ -82,13 +123,18 @@ def clear(scratch: Path) -> None:
 
 
 def _left(record: dict[str, Any], sure: bool) -> list[Process]:
-    """Members by number and start, and their whole session while one of them is in it."""
+    """Members by number and start or mark, and their whole session while one of them is in it."""
     known = {(pid, started) for pid, started in record["members"]}
     everyone = processes()
-    members = [it for it in everyone if it.key in known]
-    if sure or any(it.session == record["session"] for it in members):
-        return [it for it in everyone if it.key in known or it.session == record["session"]]
-    return members
+    left = {it for it in everyone if it.key in known} | set(marked(record["mark"], everyone))
+    session = record["session"]
+    if session and (sure or any(it.session == session for it in left)):
+        left |= {it for it in everyone if it.session == session}
+    return list(left)
+
+
+def _unfinished(file: Path) -> Path:
+    return file.with_suffix(".part")
 
 
 def _read(file: Path) -> dict[str, Any] | None:
@@ -98,6 +144,8 @@ def _read(file: Path) -> dict[str, Any] | None:
         int(record["session"])
         [(int(pid), int(started)) for pid, started in record["members"]]
         str(record["boot"]), str(record["scratch"])
+        if not is_mark(record["mark"]):
+            raise ValueError(record["mark"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

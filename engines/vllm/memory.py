@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from engines.checkpoint import Checkpoint
-from engines.checkpoint_plan import vllm_cards
+from engines.checkpoint_plan import BESIDE_RAM, vllm_cards
 from engines.hardware.values import Gpu, Hardware
 
 GIB: Final = 1 << 30
@@ -51,7 +51,19 @@ def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
     return tuple(next(at for at, gpu in enumerate(every) if gpu is card) for card in cards)
 
 
-def cpu_cache_gib(checkpoint: Checkpoint, context: int, parallel: int) -> int:
-    """For VLLM_CPU_KVCACHE_SPACE, which is in whole GiB."""
-    needed = int(parallel * checkpoint.kv_bytes(context) * _CPU_SPARE)
+def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
+    """What the weights and the processes leave of the RAM that is free, for keys and values."""
+    return hardware.memory.available_bytes - checkpoint.weight_bytes - BESIDE_RAM
+
+
+def cpu_cache_gib(
+    checkpoint: Checkpoint, context: int, parallel: int, spare: int | None = None
+) -> int:
+    """For VLLM_CPU_KVCACHE_SPACE, which is in whole GiB.
+
+    spare: bytes that there are for it. vLLM does not start where there are fewer; with room for
+    some of the chats it starts, and the others wait for those.
+    """
+    one = int(checkpoint.kv_bytes(context) * _CPU_SPARE)
+    needed = parallel * one if spare is None else min(parallel * one, max(one, spare - GIB))
     return max(1, -(-needed // GIB))

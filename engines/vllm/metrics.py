@@ -19,11 +19,6 @@ class Drafts:
     accepted: int
     by_position: tuple[int, ...] = ()
 
-    @property
-    def mean_length(self) -> float:
-        """Tokens that came out of each round: the accepted drafts and one."""
-        return 1 + self.accepted / self.rounds if self.rounds else 1.0
-
     def since(self, before: Drafts) -> Drafts:
         """What was counted between two looks."""
         padded = (*before.by_position, *[0] * len(self.by_position))

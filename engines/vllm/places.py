@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineFailed
 from engines.vllm.command import Place
-from engines.vllm.leftovers import SCRATCH
-
-_LONGEST_SOCKET: Final = 107
-"""Bytes of a socket's path. Source: man 7 unix."""
-
-_LONGEST_NAME: Final = 40
-"""vLLM names the sockets between its processes after 36 digits and dashes."""
+from engines.vllm.scratch import make_scratch, runs_folder
 
 _PORTS: Final = range(20_000, 32_000)
 """Below those that systems give to outgoing connections."""
@@ -24,33 +17,22 @@ _PORTS: Final = range(20_000, 32_000)
 def make_place(folder: Path) -> Place:
     """A new place for a worker whose caches and log are in `folder`. Raises EngineFailed.
 
-    The socket is in Hearth's folder, or in the system's for temporary files where the path would
-    be too long; where both are, the worker listens at a port and wants a key.
+    Where the path of a socket would be too long, the worker listens at a port and wants a key.
     """
-    name = SCRATCH + secrets.token_hex(3)
     try:
-        runs = runs_folder(folder)
-        runs.mkdir(parents=True, exist_ok=True)
-        runs.chmod(0o700)
-        for parent in (runs, Path(tempfile.gettempdir())):
-            scratch = parent / name
-            if len(str(scratch).encode()) + _LONGEST_NAME <= _LONGEST_SOCKET:
-                scratch.mkdir(mode=0o700)
-                return Place(folder, scratch, scratch / "w.sock")
-        scratch = runs / name
-        scratch.mkdir(mode=0o700)
+        scratch, short = make_scratch(folder)
     except OSError as error:
         raise EngineFailed(
             "vLLM could not be started.",
             f"Its folder cannot be written: {error.strerror}.",
             "Check who may write to Hearth’s folder, and whether its drive is full.",
         ) from error
+    return Place(folder, scratch, scratch / "w.sock") if short else at_port(folder, scratch)
+
+
+def at_port(folder: Path, scratch: Path) -> Place:
+    """Where nothing but a port of this computer leads to a worker."""
     return Place(folder, scratch, port=_free_port(), key=secrets.token_urlsafe(32))
-
-
-def runs_folder(folder: Path) -> Path:
-    """The records of running workers, and their scratch folders."""
-    return folder / "run"
 
 
 def record_of(place: Place) -> Path:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from engines.checkpoint import read_checkpoint
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from engines.checkpoint import Checkpoint, read_checkpoint, tensors_in
 from engines.checkpoint_plan import require_room, room_for
 from engines.errors import (
     Action,
+    AdapterUnknown,
     ContextTooLarge,
     EngineUnavailable,
     MtpUnavailable,
     NotAChatModel,
 )
 from engines.hardware.values import Hardware
-from engines.types import LoadPlan
+from engines.types import Adapter, LoadPlan
 from engines.vllm.memory import used_cards
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Setup
 from engines.vllm.speculation import speculation
+
+_INPUT: Final = re.compile(r"model\.layers\.\d+\.self_attn\.[qkv]_proj\.lora_A\.weight$")
 
 
 def require_installed(installed: Installed | None) -> Installed:
@@ -53,6 +62,7 @@ def prepare(
             f"Take a context of {checkpoint.context_max:,} tokens.",
             Action("shorter_context", checkpoint.context_max),
         )
+    require_adapters(plan.adapters, checkpoint)
     assistant = read_checkpoint(plan.drafter) if plan.drafter is not None else None
     advice = ""
     try:
@@ -74,3 +84,40 @@ def prepare(
         installed.version,
         0 if cpu else sum(card.free_bytes or 0 for card in cards),
     )
+
+
+def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> None:
+    """vLLM would stumble over them, too, but a minute later. Raises AdapterUnknown."""
+    for adapter in adapters:
+        if why := _unfit(adapter.path, checkpoint):
+            raise AdapterUnknown(
+                f"The adapter “{adapter.name}” cannot be used.",
+                why,
+                "Name the folder of a LoRA adapter in the settings, under Engines.",
+                Action("open_settings", "vllm_adapters"),
+            )
+
+
+def _unfit(folder: Path, checkpoint: Checkpoint) -> str:
+    """Why an adapter cannot be used with a model, "" where nothing is seen that speaks against it.
+
+    What goes into queries, keys and values is as wide as the model.
+    """
+    told = folder / "adapter_config.json"
+    try:
+        rank = int(json.loads(told.read_text(encoding="utf-8"))["r"])
+        files = sorted(folder.glob("*.safetensors"))
+        tensors = {name: it["shape"] for file in files for name, it in tensors_in(file).items()}
+        widths = {shape[1] for name, shape in tensors.items() if _INPUT.search(name)}
+    except OSError as error:
+        return f"{error.filename or told} cannot be read: {error.strerror}."
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return f"What lies in {folder} is damaged, or no adapter."
+    if rank < 1:
+        return f"Its rank is {rank}."
+    if other := widths - {checkpoint.width} if checkpoint.width else set():
+        return (
+            f"It was made for a model of width {min(other):,}, and “{checkpoint.name}” has"
+            f" {checkpoint.width:,}."
+        )
+    return ""

@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ from typing import Final
 _PROC: Final = Path("/proc")
 _TRACKER: Final = b"multiprocessing.resource_tracker"
 _TRACKER_S: Final = 1.0
+_EMPTY_LOOKS: Final = 2
+"""One may miss who was started behind it by who has ended since, or just becomes a program."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,30 @@ def processes() -> list[Process]:
     return [it for it in found if it is not None]
 
 
+def words_of() -> list[list[str]]:
+    """The command line of each process that can be asked for it and has one."""
+    found = []
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                found.append((entry / "cmdline").read_bytes().decode(errors="replace"))
+    return [line.split("\0") for line in found if line]
+
+
+def computed_s(session: int) -> float | None:
+    """Seconds for which a session's processes have computed, without its first one, which only
+    answers requests; None where there are no others to be seen."""
+    others = [it.pid for it in processes() if it.session == session and it.pid != session]
+    ticks = 0
+    for pid in others:
+        try:
+            stat = (_PROC / str(pid) / "stat").read_bytes()
+        except OSError:
+            return None
+        ticks += sum(map(int, stat[stat.rindex(b")") + 2 :].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK") if others else None
+
+
 def family(ancestor: int, number: int) -> list[Process]:
     """Those of a session, and all that descend from the ancestor, which is not among them."""
     everyone = processes()
@@ -71,31 +98,50 @@ def family(ancestor: int, number: int) -> list[Process]:
 
 
 def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool:
-    """SIGKILL all that `find` finds until it finds none; False if some are still there.
+    """SIGKILL all that `find` finds until it finds none any more; False if some are still there.
 
     What tracks shared memory for the others goes last: it gives back what they could not.
     """
-    began = time.monotonic()
-    while found := find():
+    began, empty = time.monotonic(), 0
+    while True:
+        found = find()
+        empty = 0 if found else empty + 1
+        if empty == _EMPTY_LOOKS:
+            return True
         waited = time.monotonic() - began
-        if waited > limit_s:
+        if found and waited > limit_s:
             return False
         trackers = [it for it in found if _tracks(it.pid)]
         others = [it for it in found if it not in trackers]
         send(others or (trackers if waited > _TRACKER_S else ()), signal.SIGKILL)
         time.sleep(0.02)
-    return True
 
 
 def send(to: Iterable[Process], number: signal.Signals) -> None:
     """A signal to those of them that still live."""
     for it in to:
-        # Between this look and the signal a number can hardly have been used again.
-        if (now := process(it.pid)) is not None and now.key == it.key:
-            try:
-                os.kill(it.pid, number)
-            except ProcessLookupError:
+        held = _hold(it.pid)
+        try:
+            if (now := process(it.pid)) is None or now.key != it.key:
                 continue
+            if held is not None:
+                signal.pidfd_send_signal(held, number)
+            else:
+                # Between this look and the signal a number can hardly have been used again.
+                os.kill(it.pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue  # it is gone, or another user's by now: then `kill` says that it stays
+        finally:
+            if held is not None:
+                os.close(held)
+
+
+def _hold(pid: int) -> int | None:
+    """A descriptor of a process, good for no later one of its number; None before Linux 5.3."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
 
 
 def _tracks(pid: int) -> bool:

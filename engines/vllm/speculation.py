@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +25,14 @@ class Speculation:
     drafter: Path | None = None
     extra: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """For --speculative-config. Without the method, older versions take it for another one."""
+    def config(self, reach: Callable[[Path], str] = Path.as_posix) -> dict[str, Any]:
+        """For --speculative-config. Without the method, older versions take it for another one.
+
+        reach: the drafter's path as it is called where the worker runs.
+        """
         config: dict[str, Any] = {"method": "mtp", "num_speculative_tokens": self.depth}
         if self.drafter is not None:
-            config["model"] = str(self.drafter)
+            config["model"] = reach(self.drafter)
         return config | dict(self.extra)
 
 

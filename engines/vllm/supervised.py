@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import logging.handlers
-import os
-import selectors
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -16,10 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from engines.errors import EngineFailed, EngineUnavailable
-from engines.vllm.leftovers import reap_one
+from engines.errors import EngineError, EngineFailed
+from engines.log_file import LogFile
+from engines.vllm.command import Place
+from engines.vllm.host import Host
+from engines.vllm.places import record_of
+from engines.vllm.streams import Lines, tell
 
-_ROOT: Final = Path(__file__).parents[2]
 _TAIL: Final = 400
 _LOG_BYTES: Final = 1 << 20
 _GRACE_S: Final = 6.0
@@ -32,10 +31,9 @@ _LATE_S: Final = 10.0
 class Supervised:
     """A command that runs under a guardian, from `start` to `stop`.
 
-    record: what the guardian keeps for the next start; its folder exists. scratch: a
-    folder of the worker's own, removed behind it. log: the worker's words
-    go there, and at most twice a mebibyte is kept. listen: is called with each line, from another
-    thread.
+    place: the worker's, on the host; its scratch folder is removed behind it. log: the worker's
+    words go there, and at most twice a mebibyte is kept. listen: is called with each line, from
+    another thread.
     """
 
     def __init__(
@@ -43,20 +41,22 @@ class Supervised:
         words: Sequence[str],
         environment: Mapping[str, str],
         *,
-        record: Path,
-        scratch: Path,
+        host: Host,
+        place: Place,
         log: Path,
         listen: Callable[[str], None],
     ) -> None:
         self._order = {
             "words": list(words),
             "environment": dict(environment),
-            "folder": str(log.parent),
-            "record": str(record),
-            "scratch": str(scratch),
+            "folder": place.folder.as_posix(),
+            "record": record_of(place).as_posix(),
+            "scratch": place.scratch.as_posix(),
             "grace_s": _GRACE_S,
+            "silence_s": host.silence_s,
         }
-        self._record = record
+        self._host = host
+        self._place = place
         self._log = log
         self._listen = listen
         self._guardian: subprocess.Popen[bytes] | None = None
@@ -84,25 +84,13 @@ class Supervised:
         return tuple(self._tail)
 
     def start(self) -> None:
-        """Raises EngineUnavailable on other systems than Linux, EngineFailed if nothing starts."""
-        if sys.platform != "linux":
-            raise EngineUnavailable(
-                "vLLM cannot run here.",
-                "It runs on Linux only.",
-                "Use llama.cpp, or on Windows install vLLM inside WSL2.",
-            )
+        """Raises EngineUnavailable where the host cannot, EngineFailed if nothing starts."""
         keeper = self._keeper()
         try:
-            guardian = subprocess.Popen(
-                [sys.executable, "-m", "engines.vllm.guardian"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=_ROOT,
-                env=os.environ | {"PYTHONPATH": str(_ROOT)},
-                start_new_session=True,
-                bufsize=0,
-            )
+            guardian = self._host.guardian()
+        except EngineError:
+            keeper.close()
+            raise
         except OSError as error:
             keeper.close()
             raise EngineFailed(
@@ -136,20 +124,17 @@ class Supervised:
             guardian.stdin.close()
 
     def _tell(self, line: bytes) -> None:
-        guardian = self._guardian
-        if guardian is None or guardian.stdin is None:
+        if self._guardian is None:
             return
         try:
-            guardian.stdin.write(line)
-        except (BrokenPipeError, ValueError):
+            tell(self._guardian, line)
+        except (OSError, ValueError):
             return  # it has ended, and with it the worker
 
     def _keeper(self) -> logging.Handler:
         """What writes the log. Raises EngineFailed: nothing would be known of a failed start."""
         try:
-            return logging.handlers.RotatingFileHandler(
-                self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8"
-            )
+            return LogFile(self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
         except OSError as error:
             raise EngineFailed(
                 "vLLM could not be started.",
@@ -159,34 +144,14 @@ class Supervised:
 
     def _read(self, guardian: subprocess.Popen[bytes], keeper: logging.Handler) -> None:
         """The thread: all that is said, to the end; then see that nothing is left."""
-        out, err = guardian.stdout, guardian.stderr
-        assert out is not None  # noqa: S101  asked for above
-        assert err is not None  # noqa: S101
-        words, messages = _Lines(self._heard_line(keeper)), _Lines(self._heard_message)
+        words, messages = Lines(self._heard_line(keeper)), Lines(self._heard_message)
         try:
-            with selectors.DefaultSelector() as selector, out, err:
-                selector.register(out, selectors.EVENT_READ, messages)
-                selector.register(err, selectors.EVENT_READ, words)
-                # Orphans hold the log open: the end is the guardian's, not the log's.
-                while guardian.poll() is None:
-                    for key, _ in selector.select(0.2):
-                        self._take(key, selector)
-                while ready := selector.select(0):
-                    for key, _ in ready:
-                        self._take(key, selector)
+            self._host.follow(guardian, messages, words)
         finally:
             guardian.wait()
-            reap_one(self._record, sure=True)
+            self._host.settle(self._place)
             keeper.close()
             self._over.set()
-
-    def _take(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
-        data = os.read(key.fd, 1 << 16)
-        if data:
-            key.data.take(data)
-        else:
-            key.data.end()
-            selector.unregister(key.fileobj)
 
     def _heard_line(self, keeper: logging.Handler) -> Callable[[str], None]:
         def heard(line: str) -> None:
@@ -198,28 +163,11 @@ class Supervised:
         return heard
 
     def _heard_message(self, line: str) -> None:
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError:
+            self.failed = line  # of what should have started the guardian
+            return
         self.pid = message.get("began", self.pid)
         self.code = message.get("ended", self.code)
         self.failed = message.get("failed", self.failed)
-
-
-class _Lines:
-    """Cuts what comes into lines; a progress bar's end in a carriage return."""
-
-    def __init__(self, hear: Callable[[str], None]) -> None:
-        self._hear = hear
-        self._rest = b""
-
-    def take(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
-        for line in lines:
-            self._pass_on(line)
-
-    def end(self) -> None:
-        self._pass_on(self._rest)
-        self._rest = b""
-
-    def _pass_on(self, line: bytes) -> None:
-        if text := line.decode(errors="replace").rstrip():
-            self._hear(text)

@@ -1,9 +1,13 @@
-"""The one line that says what MTP does in vLLM, in the words of the line for llama.cpp: pure."""
+"""The one line that says what MTP does in vLLM, in the words of the line for llama.cpp: pure.
+
+Each sentence is one template, as there.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
+from engines.mtp_words import ahead, times
 from engines.types import MtpKind
 from engines.vllm.gain_book import Pace
 
@@ -14,20 +18,18 @@ _PAYS: Final = 1.05
 
 def running(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
     """While drafts are made: how far ahead, how many hold, and what that brings."""
-    words = [f"{_tokens(depth)} ahead"]
-    if drafted:
-        words.append(f"{round(100 * accepted / drafted)} % accepted")
-    if gain is not None:
-        words.append(f"{gain:.2g}x measured on this computer")
-    return f"MTP on: {', '.join(words)}"
+    far = ahead(depth)
+    if not drafted:
+        return f"MTP on: {far}"
+    held = f"{round(100 * accepted / drafted)} %"
+    if gain is None:
+        return f"MTP on: {far}, {held} accepted"
+    return f"MTP on: {far}, {held} accepted, {times(gain)} measured on this computer"
 
 
 def still_on(depth: int, restart_s: float) -> str:
     """MTP is not wanted, but the worker runs with it."""
-    return (
-        f"MTP is still on, {_tokens(depth)} ahead: vLLM changes it with a new start"
-        f"{_about(restart_s)}."
-    )
+    return f"MTP is still on, {ahead(depth)}: vLLM changes it with a new start{_about(restart_s)}."
 
 
 def still_off(restart_s: float) -> str:
@@ -46,15 +48,12 @@ def standing(kind: MtpKind, depth: int, pace: Pace, advice: str) -> str:
     else:
         return advice
     if pace.gain is None:
-        return f"{able}: {_tokens(depth)}."
+        return f"{able}: {depth} at a time."
+    gain = times(pace.gain)
     if pace.gain < _PAYS:
-        return f"{able}, but it does not pay here: {pace.gain:.2g}x measured on this computer."
-    return f"{able}: {_tokens(depth)}, {pace.gain:.2g}x measured on this computer."
+        return f"{able}, but it does not pay here: {gain} measured on this computer."
+    return f"{able}: {depth} at a time, {gain} measured on this computer."
 
 
 def _about(seconds: float) -> str:
     return f", about {round(seconds)} s" if seconds >= 1 else ""
-
-
-def _tokens(count: int) -> str:
-    return "1 token" if count == 1 else f"{count} tokens"

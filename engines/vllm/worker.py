@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import EngineError, LoadCancelled
 from engines.openai.client import OpenAiClient
+from engines.openai.line import Line
 from engines.openai.values import ServedModel
 from engines.vllm.command import MODEL, Command, Place
 from engines.vllm.failures import Circumstances, crashed, stalled, start_failure
-from engines.vllm.leftovers import clear
-from engines.vllm.log import Stage, stage
+from engines.vllm.host import Host, unreached
+from engines.vllm.log import BEFORE, Stage, stage
 from engines.vllm.metrics import Metrics, read_metrics
-from engines.vllm.places import record_of
 from engines.vllm.supervised import Supervised
 
 if TYPE_CHECKING:
@@ -31,13 +31,19 @@ SILENT_S: Final = 600.0
 
 _LOOK_S: Final = 0.2
 _HEALTH_S: Final = 10.0
+_REACH_S: Final = 30.0
+"""How long a worker that is away may be silent once it serves, and not be reached."""
+
+_BEGUN: Final = 0.02
+"""The share of a start that has said anything at all."""
+
 _READY: Final = "Starting vLLM server on"
 
 
 class Worker:
     """Started by its constructor; end it with `stop`, whatever happens.
 
-    around: what its errors say. log: a file for its words.
+    around: what its errors say. log: a file for its words. host: where it runs.
     Raises what `Supervised.start` raises.
     """
 
@@ -48,20 +54,22 @@ class Worker:
         connect: Connect,
         log: Path,
         around: Circumstances,
+        host: Host,
         silent_s: float = SILENT_S,
     ) -> None:
+        self._host = host
         self.place = place
         self.around = around
         self._silent_s = silent_s
-        self._stage = Stage(0.0, "Starting")
+        self._stage = Stage(0.0, BEFORE)
         self._opening = self._ready = False
         self._client = connect(place.socket or place.base, place.key)
         self._api = OpenAiClient(self._client, place.base, self._headers, "vLLM")
         self._held = Supervised(
             command.words,
             command.environment,
-            record=record_of(place),
-            scratch=place.scratch,
+            host=self._host,
+            place=place,
             log=log,
             listen=self._heard,
         )
@@ -69,7 +77,7 @@ class Worker:
             self._held.start()
         except BaseException:
             self._client.close()
-            clear(place.scratch)
+            self._host.settle(place)
             raise
 
     @property
@@ -89,8 +97,21 @@ class Worker:
 
     @property
     def session(self) -> int:
-        """The number of its first process and of its session; 0 before there is one."""
+        """The number of its first process and of its session; 0 before there is one.
+
+        That of a worker that is away is none of this system's.
+        """
         return self._held.pid
+
+    @property
+    def lives(self) -> bool:
+        """Whether it has begun and has not ended."""
+        return self._held.pid != 0 and not self._held.over
+
+    @property
+    def away(self) -> bool:
+        """Whether its processes are not among those of this system."""
+        return self._host.away
 
     @property
     def guardian(self) -> int:
@@ -104,6 +125,9 @@ class Worker:
         There is no limit of time, only one of silence.
         """
         told = -1.0
+        line = Line()
+        forget = cancel.on_cancel(line.hang_up)
+        starting = self._through(line)
         try:
             while True:
                 if cancel.cancelled:
@@ -115,17 +139,30 @@ class Worker:
                 if self._stage.share > told:
                     told = self._stage.share
                     progress(told)
-                if self._opening and (served := self._serves()):
+                if self._opening and (served := self._serves(starting, cancel)):
                     self._ready = True
                     return served
+                if self._opening and self.away and time.monotonic() - self._held.heard > _REACH_S:
+                    raise unreached()
                 self._held.wait(_LOOK_S)
         except BaseException:
             self.stop()
             raise
+        finally:
+            forget()
 
-    def well(self) -> bool:
-        """Whether it lives and says that its engine does."""
-        return self._ready and not self._held.over and self._healthy()
+    def well(self, cancel: CancelToken | None = None) -> bool:
+        """Whether it lives and says that its engine does. A cancel ends the asking, with a no."""
+        if not self._ready or self._held.over:
+            return False
+        if cancel is None:
+            return _healthy(self._api)
+        line = Line()
+        forget = cancel.on_cancel(line.hang_up)
+        try:
+            return _healthy(self._through(line))
+        finally:
+            forget()
 
     def metrics(self) -> Metrics:
         """Its figures now. Raises EngineError."""
@@ -144,29 +181,37 @@ class Worker:
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.place.key}"} if self.place.key else {}
 
+    def _through(self, line: Line) -> OpenAiClient:
+        """For requests that end when the line is hung up."""
+        return OpenAiClient(self._client, self.place.base, self._headers, "vLLM", line)
+
     def _words(self) -> tuple[str, ...]:
         return (*self.tail, *((self._held.failed,) if self._held.failed else ()))
 
-    def _serves(self) -> ServedModel | None:
+    def _serves(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
         """The model, once it is healthy and lists it: before that a connection is refused."""
-        if not self._healthy():
+        if not _healthy(api):
             return None
-        return next((it for it in self._api.models() if it.id == MODEL), None)
-
-    def _healthy(self) -> bool:
-        import httpx2
-
         try:
-            found = self._client.get(
-                f"{self.place.base}/health", headers=self._headers, timeout=_HEALTH_S
-            )
-        except httpx2.HTTPError:
-            return False
-        return found.status_code == 200
+            return next((it for it in api.models() if it.id == MODEL), None)
+        except EngineError:
+            if cancel.cancelled:
+                return None
+            raise
 
     def _heard(self, line: str) -> None:
         """From another thread. A second model's bars do not go back behind the first's."""
         self._opening = self._opening or _READY in line
+        if not self._stage.share:
+            self._stage = Stage(_BEGUN, BEFORE)
         found = stage(line)
         if found is not None and found.share >= self._stage.share:
             self._stage = found
+
+
+def _healthy(api: OpenAiClient) -> bool:
+    """Whether it answers, and says that its engine lives."""
+    try:
+        return api.text("/health", silence_s=_HEALTH_S) is not None
+    except EngineError:
+        return False

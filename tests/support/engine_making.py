@@ -24,7 +24,6 @@ from engines.cancel import CancelToken
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import Lock, Pythons
 from engines.vllm.provision.preflight import Facts
-from engines.vllm.provision.users import in_use
 
 PYTHON = sys.version_info[:2]
 HERE = Facts("linux", "x86_64", (2, 36), disk_bytes=10**12, pythons=(PYTHON,))
@@ -54,7 +53,6 @@ def care_of(
         lookup=lambda found: Lookup(gate, found),
         fetcher=PackageFetcher(gate, TERMS),
         offline=offline,
-        in_use=in_use,
     )
     return EngineCare(EngineHome(root), ways)
 

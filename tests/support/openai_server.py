@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # noqa: TID251
 from typing import Any
+from urllib.parse import urlsplit
 
 from engines.openai.values import ServerKind
 from tests.support.word_model import answer_to, prompt_of, tokens_of
@@ -124,17 +125,18 @@ class OpenAiServer:
         return [it.body for it in self.asked if it.path == "/v1/chat/completions"]
 
     def reply(self, asked: Asked) -> Reply:
-        if waiting := self.replies.get(asked.path):
+        path = urlsplit(asked.path).path  # a proxy is asked for whole addresses
+        if waiting := self.replies.get(path):
             scripted = waiting.pop(0)
             return scripted if isinstance(scripted, Reply) else scripted(asked.body)
-        guarded = asked.path.startswith("/v1") or self.kind == "llama-server"
+        guarded = path.startswith("/v1") or self.kind == "llama-server"
         if (
             guarded
             and self.api_key
             and asked.headers.get("authorization") != (f"Bearer {self.api_key}")
         ):
             return Reply(b'{"error":"Unauthorized"}', 401)
-        made = self._endpoints().get(f"{asked.method} {asked.path}")
+        made = self._endpoints().get(f"{asked.method} {path}")
         if made is None:
             return Reply(b'{"detail":"Not Found"}', 404)
         found = made(asked.body)

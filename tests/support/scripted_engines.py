@@ -42,6 +42,7 @@ class ScriptedCare:
     now: EngineState = NOTHING
     findings: tuple[Finding, ...] = (WELL,)
     price: Price | None = PRICE
+    linux: str = ""
     steps: Sequence[Step] = STEPS
     error: EngineError | None = None
     hold: threading.Event = field(default_factory=threading.Event)
@@ -55,7 +56,7 @@ class ScriptedCare:
 
     def check(self, profile: Profile) -> Check:
         self.did.append(f"check {profile}")
-        return Check(self.findings, self.price)
+        return Check(self.findings, self.price, self.linux)
 
     def install(self, profile: Profile, tell: Callable[[Step], None], cancel: CancelToken) -> None:
         self.did.append(f"install {profile}")
@@ -126,14 +127,23 @@ class ScriptedServers:
     def list(self) -> Sequence[ServerProfile]:
         return tuple(self.kept)
 
-    def save(self, profile: ServerProfile, key: str | None) -> ServerProfile:
+    def save(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerProfile:
         saved = profile if profile.id else replace(profile, id=f"id-{profile.name}")
+        if key is None and not take_key and self.parts_from_key(saved):
+            self.keys.pop(saved.id)
         self.kept = [it for it in self.kept if it.id != saved.id] + [saved]
         if key:
             self.keys[saved.id] = key
         elif key is not None:
             self.keys.pop(saved.id, None)
         return saved
+
+    def parts_from_key(self, profile: ServerProfile) -> str:
+        before = next((it for it in self.kept if it.id == profile.id), profile)
+        moved = before.origin != profile.origin and profile.id in self.keys
+        return before.origin if moved else ""
 
     def remove(self, profile_id: str) -> None:
         self.kept = [it for it in self.kept if it.id != profile_id]
@@ -142,7 +152,9 @@ class ScriptedServers:
     def key_status(self, profile: ServerProfile) -> SecretStatus:
         return SecretStatus(profile.id in self.keys, "memory", self.warning)
 
-    def test(self, profile: ServerProfile, key: str | None) -> ServerFacts:
+    def test(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerFacts:
         found = self.facts[profile.address]
         if isinstance(found, Exception):
             raise found

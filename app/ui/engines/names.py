@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+from app.core.engine_names import PROPER_NAMES
 from engines.types import EngineName
-
-ENGINES = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
-"""By the names that engines have for themselves; those of other servers are their own."""
 
 
 def engine_called(engine: EngineName) -> str:
-    return ENGINES.get(engine) or QCoreApplication.translate("engines", "Another server")
+    return PROPER_NAMES.get(engine) or QCoreApplication.translate("engines", "Another server")

@@ -53,12 +53,7 @@ class PriceCard(QWidget):
             grid.addWidget(Label(words, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(fact, row, 1)
             self._facts[name] = fact
-        self._facts["priceTouched"].setText(
-            self.tr(
-                "Only the folder {0}. Nothing of the system is changed: no driver, no other "
-                "Python, no setting. It can be removed here again."
-            ).format(folder)
-        )
+        self._folder = folder
         column.addWidget(self._price)
         self._verdict = Label("", "problem", name="priceVerdict", wrap=True)
         column.addWidget(self._verdict)
@@ -69,6 +64,7 @@ class PriceCard(QWidget):
         self._findings.show_check(check)
         hindrance, price = check.hindrance, check.price
         self._price.setVisible(price is not None)
+        self._facts["priceTouched"].setText(self._touched(check.linux))
         if price is not None:
             come = state.unfinished_bytes if state is not None else 0
             self._facts["priceDownload"].setText(self._download(price.download_bytes, come))
@@ -94,6 +90,19 @@ class PriceCard(QWidget):
         )
         self._install.redraw("download", words)
         self._row.arrange()
+
+    def _touched(self, linux: str) -> str:
+        only = self.tr("Only the folder {0}.").format(self._folder)
+        if linux:
+            only = self.tr(
+                "Only the folder {0} and, in {1}, the Linux inside Windows, the folder "
+                "~/.local/share/hearth."
+            ).format(self._folder, linux)
+        rest = self.tr(
+            "Nothing of the system is changed: no driver, no other Python, no setting. It can be "
+            "removed here again."
+        )
+        return f"{only} {rest}"
 
     def _download(self, wanted: int, come: int) -> str:
         if come:

@@ -108,7 +108,14 @@ class WorkerCard(Panel):
             return self.tr("It starts with the first message to one of its models.")
         parts = []
         if worker.memory_bytes:
-            parts.append(self.tr("Holds {0} of memory.").format(size(worker.memory_bytes)))
+            held = (
+                self.tr("Holds {0} of memory; what its processes share is counted once.")
+                if worker.memory_once
+                else self.tr(
+                    "Holds up to {0} of memory: what its processes share is counted for each."
+                )
+            )
+            parts.append(held.format(size(worker.memory_bytes)))
         if worker.state == "ready" and worker.stops_after_s:
             left = max(0, round((worker.stops_after_s - worker.idle_s) / 60))
             parts.append(

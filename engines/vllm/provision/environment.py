@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.vllm.provision.child import CommandFailed, run
-from engines.vllm.provision.home import SERVE, python_of
+from engines.vllm.provision.home import SERVE, EngineHome, Installed, python_of
 from engines.vllm.provision.lock import Lock, Pythons
 
 _INHERITED = (
@@ -32,28 +33,66 @@ _UV_SETTINGS = {
 }
 
 
+class Maker(Protocol):
+    """The steps of making an environment, in their order; each raises as `child.run` does."""
+
+    def create(self, python: tuple[int, int]) -> None:
+        """An empty environment, in place of what is there."""
+        ...
+
+    def fill(self) -> None:
+        """Install the files of the lock, and nothing else."""
+        ...
+
+    def fetch_kernels(self, heard: Callable[[str], None]) -> None:
+        """Have vLLM install the compiled kernels of this card, which spares minutes at its start.
+
+        It brings them itself from where its makers keep them, without Hearth's gate. The
+        environment works without them too.
+        """
+        ...
+
+    def try_it(self) -> None:
+        """Let vLLM say its version, which loads most of it.
+
+        Raises CommandFailed, too, where it says another one.
+        """
+        ...
+
+    def finish(self) -> Installed:
+        """It works: it is whole now."""
+        ...
+
+
 @dataclass(frozen=True)
 class Making:
-    """What is made, where, and how it is watched.
+    """A `Maker` on this Linux.
 
-    folder: of the environment. files: the folder that the wheels lie in. scratch: for caches;
-    removed by whoever made it. holding: see `alone`.
+    files: the folder that the wheels lie in. uv: the program. holding: see `alone`.
     """
 
+    home: EngineHome
     lock: Lock
-    folder: Path
     files: Path
-    scratch: Path
+    uv: str
     holding: int
     cancel: CancelToken
 
+    @property
+    def folder(self) -> Path:
+        """Of the environment."""
+        return self.home.part(self.lock)
+
+    @property
+    def scratch(self) -> Path:
+        """For caches; removed by whoever made it."""
+        return self.home.work
+
     def create(self, python: tuple[int, int]) -> None:
-        """An empty environment, in place of what is there. Raises as `child.run` does."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._uv("venv", "--python", _interpreter(python), "--no-project", str(self.folder))
 
     def fill(self) -> None:
-        """Install the files of the lock, and nothing else. Raises as `child.run` does."""
         requirements = self.scratch / "requirements.txt"
         requirements.write_text(self.lock.requirements, encoding="utf-8")
         self._uv(
@@ -65,29 +104,23 @@ class Making:
             self._name_it_vllm()
 
     def fetch_kernels(self, heard: Callable[[str], None]) -> None:
-        """Have vLLM install the compiled kernels of this card, which spares minutes at its start.
-
-        It brings them itself from where its makers keep them, without Hearth's gate. Raises as
-        `child.run` does; the environment works without them too.
-        """
         words = [str(python_of(self.folder)), *SERVE[:2], "download-kernels"]
         outside = {it: os.environ[it] for it in _both_cases(_OUTSIDE) if it in os.environ}
         environment = quiet(self.folder, self.scratch, os.environ) | outside
-        environment["PATH"] = os.pathsep.join([str(Path(uv()).parent), environment["PATH"]])
+        environment["PATH"] = os.pathsep.join([str(Path(self.uv).parent), environment["PATH"]])
         environment["UV_CACHE_DIR"] = str(self.scratch / "uv")
         run(words, environment, self.cancel, holding=self.holding, heard=heard)
 
     def try_it(self) -> None:
-        """Let vLLM say its version, which loads most of it.
-
-        Raises CommandFailed where it cannot or says another one, and as `child.run` does.
-        """
         words = [str(python_of(self.folder)), *SERVE[:2], "--version"]
         environment = quiet(self.folder, self.scratch, os.environ)
         lines = run(words, environment, self.cancel, holding=self.holding)
         said = (lines[-1] if lines else "").partition("+")[0].strip()
         if said != self.lock.version:
             raise CommandFailed(words, 0, [*lines, f"It calls itself {said or 'nothing'}."])
+
+    def finish(self) -> Installed:
+        return self.home.finish(self.lock)
 
     def _name_it_vllm(self) -> None:
         """vLLM asks the environment for the version of “vllm”, whatever its package is called,
@@ -103,7 +136,7 @@ class Making:
     def _uv(self, *words: str) -> None:
         caches = {"UV_CACHE_DIR": str(self.scratch / "uv")}
         environment = _kept(os.environ) | _UV_SETTINGS | caches
-        run([uv(), *words], environment, self.cancel, holding=self.holding)
+        run([self.uv, *words], environment, self.cancel, holding=self.holding)
 
 
 def uv() -> str:

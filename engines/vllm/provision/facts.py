@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +13,8 @@ from typing import Any
 from engines.hardware.nvidia import load_nvml
 from engines.vllm.provision.lock import Pythons
 from engines.vllm.provision.preflight import Card, Facts
-from engines.vllm.provision.wsl import inside
 
 _COMPILERS = ("gcc", "cc", "clang")
-_WSL_S = 20.0
-_GLIBC = ["getconf", "GNU_LIBC_VERSION"]
 
 
 def look(folder: Path, pythons: Callable[[], Pythons]) -> Facts:
@@ -27,19 +23,17 @@ def look(folder: Path, pythons: Callable[[], Pythons]) -> Facts:
     pythons: looks for interpreters that an environment can be made with.
     """
     driver, cuda, cards = nvidia(load_nvml())
-    wsl = distributions() if sys.platform == "win32" else ()
     return Facts(
         system=sys.platform,
-        machine=machine(_said(inside(wsl[0], ["uname", "-m"])) if wsl else platform.machine()),
-        glibc=glibc(_said(inside(wsl[0], _GLIBC)) if wsl else _own_glibc()),
+        machine=machine(platform.machine()),
+        glibc=glibc(_own_glibc()),
         driver=driver,
         cuda=cuda,
         cards=cards,
-        disk_bytes=_free(folder),
+        disk_bytes=free_bytes(folder),
         compiler=next(filter(None, map(shutil.which, _COMPILERS)), None),
         pythons=pythons() if sys.platform == "linux" else (),
         in_wsl="microsoft" in platform.release().lower(),
-        wsl=wsl,
     )
 
 
@@ -80,21 +74,6 @@ def nvidia(nvml: Any) -> tuple[str, tuple[int, int] | None, tuple[Card, ...]]:
         nvml.nvmlShutdown()
 
 
-def distributions() -> tuple[str, ...]:
-    """The Linux distributions inside this Windows, the usual one first; none without WSL2."""
-    said = _said(["wsl.exe", "--list", "--quiet"], "utf-16-le").replace("\ufeff", "")
-    return tuple(name.strip() for name in said.splitlines() if name.strip())
-
-
-def _said(words: list[str], encoding: str = "utf-8") -> str:
-    """What a command prints; nothing where it fails, or is not there."""
-    try:
-        result = subprocess.run(words, capture_output=True, timeout=_WSL_S, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return result.stdout.decode(encoding, errors="replace")
-
-
 def _own_glibc() -> str:
     """Of this process; nothing where there is another C library."""
     try:
@@ -117,11 +96,17 @@ def _card(nvml: Any, handle: Any) -> Card:
     return Card(_text(nvml.nvmlDeviceGetName(handle)), (int(major), int(minor)), total, free)
 
 
-def _free(folder: Path) -> int:
+def free_bytes(folder: Path) -> int:
+    """On the disk that a folder is on, or would be."""
+    return shutil.disk_usage(nearest(folder)).free
+
+
+def nearest(folder: Path) -> Path:
+    """A folder, or the one that is there of those that it would be in."""
     place = folder
     while not place.exists():
         place = place.parent
-    return shutil.disk_usage(place).free
+    return place
 
 
 def _text(value: str | bytes) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,13 +32,15 @@ FACTS = "hearth.json"
 class Installed:
     """An environment that is whole. runs: the first words of the server's command line.
 
-    size_bytes: what it took of the disk when it was made; 0 if nobody knows.
+    size_bytes: what it took of the disk when it was made; 0 if nobody knows. linux: the
+    distribution of WSL2 that it lies in, folder then being a path there; "" for this computer.
     """
 
     version: str
     profile: Profile
     folder: Path
     size_bytes: int = 0
+    linux: str = ""
 
     @property
     def python(self) -> Path:
@@ -45,7 +48,7 @@ class Installed:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        return (str(self.python), *SERVE)
+        return (self.python.as_posix(), *SERVE)
 
 
 def python_of(folder: Path) -> Path:
@@ -64,10 +67,15 @@ def bytes_in(folder: Path) -> int:
 
 
 class EngineHome:
-    """The folder of vLLM's environments. Reading needs no lock; who changes it holds `alone`."""
+    """The folder of vLLM's environments. Reading needs no lock; who changes it holds `alone`.
 
-    def __init__(self, root: Path) -> None:
+    On Windows a folder in it only stands for an environment, which lies in WSL2. drop: removes an
+    environment, or what stands for one.
+    """
+
+    def __init__(self, root: Path, drop: Callable[[Path], None] = shutil.rmtree) -> None:
         self.root = root
+        self._drop = drop
         self.versions = root / "versions"
         self.work = root / "work"
 
@@ -101,14 +109,16 @@ class EngineHome:
         """The environment of a lock, if it is whole."""
         return self._read(self.place(lock))
 
-    def finish(self, lock: Lock) -> Installed:
-        """Make a part that was tried a whole environment."""
+    def finish(self, lock: Lock, elsewhere: Installed | None = None) -> Installed:
+        """Make a part that was tried a whole environment. elsewhere: the one that it stands for."""
         part, place = self.part(lock), self.place(lock)
-        size = bytes_in(part)
-        facts = {"version": lock.version, "profile": lock.profile, "size_bytes": size}
+        made = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
+        facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
+        if made.linux:
+            facts |= {"folder": made.folder.as_posix(), "linux": made.linux}
         (part / FACTS).write_text(json.dumps(facts), encoding="utf-8")
         part.replace(place)
-        return Installed(lock.version, lock.profile, place, size)
+        return made
 
     def switch(self, installed: Installed) -> None:
         """Put one in use, in one step; the one before it stays, all others go."""
@@ -127,10 +137,10 @@ class EngineHome:
 
     def tidy(self) -> None:
         """Remove half-made environments, and whole ones that are neither in use nor previous."""
-        kept = {it.folder for it in (self.current(), self.previous()) if it is not None}
+        kept = {it.folder.name for it in (self.current(), self.previous()) if it is not None}
         for folder in self._folders():
-            if folder not in kept:
-                shutil.rmtree(folder)
+            if folder.name not in kept:
+                self._drop(folder)
 
     def forget_work(self) -> None:
         """Remove files that have come."""
@@ -179,6 +189,8 @@ class EngineHome:
         try:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             size = int(facts.get("size_bytes", 0))
-            return Installed(facts["version"], facts["profile"], folder, size)
+            linux = str(facts.get("linux", ""))
+            lies = Path(facts["folder"]) if linux else folder
+            return Installed(facts["version"], facts["profile"], lies, size, linux)
         except (OSError, ValueError, KeyError, TypeError):
             return None

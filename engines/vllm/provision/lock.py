@@ -101,6 +101,15 @@ def read_lock(folder: Path, profile: Profile) -> Lock:
     )
 
 
+def read_tool(folder: Path, name: str, machine: str) -> LockedFile:
+    """A program that comes as a wheel, from a folder of locks. Raises LookupError with its name."""
+    files: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    for file, (size, sha256) in files.items():
+        if file.endswith(f"_{machine}.whl"):
+            return LockedFile(file, _project(file), size, sha256)
+    raise LookupError(name)
+
+
 def _lines(requirements: str) -> list[str]:
     """The requirements without their hashes."""
     joined = requirements.replace("\\\n", " ").splitlines()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engines.vllm.provision.lock import Profile, Pythons
+from engines.vllm.provision.windows import Wsl2, trouble
 
 GLIBC = (2, 31)
 """The oldest that the files of the lock run on."""
@@ -19,9 +20,16 @@ CAPABILITY = (7, 5)
 FREE_VRAM = 6_000_000_000
 """Bytes below which hardly a model with its context fits."""
 
+RAM = 8_000_000_000
+"""Bytes below which the processes of a worker are short of memory beside the card's."""
+
 FREE_DISK = 25_000_000_000
 """Bytes for the files, the environment, kernels, and what is compiled at the first start."""
 
+_DRIVER_OF_WINDOWS = (
+    "Install NVIDIA's driver for Windows if there is such a card, and run `wsl --update`; inside "
+    "WSL2 no driver is to be installed. Otherwise use llama.cpp."
+)
 _GB = 1e9
 _MACHINES = ("x86_64", "aarch64")
 
@@ -40,9 +48,10 @@ class Card:
 class Facts:
     """What `facts.look` found. cuda: the highest that the driver speaks, None without a driver.
 
-    system: "linux", "win32" or "darwin". in_wsl: this is Linux inside WSL2. wsl: the distributions
-    that a Windows has; machine and glibc are then those of the first. pythons: the versions of
-    Python here that an environment can be made with. disk_bytes: free where it would lie.
+    system: "linux", "win32" or "darwin". in_wsl: this is Linux inside WSL2. wsl: how a Windows
+    comes to its Linux; where that is ready, all else is what that Linux has. pythons: the versions
+    of Python here that an environment can be made with. disk_bytes: free where it would lie.
+    ram_bytes: of the Linux inside a Windows, which gets a part of the computer's; else 0.
     """
 
     system: str
@@ -52,10 +61,11 @@ class Facts:
     cuda: tuple[int, int] | None = None
     cards: tuple[Card, ...] = ()
     disk_bytes: int = 0
+    ram_bytes: int = 0
     compiler: str | None = None
     pythons: Pythons = ()
     in_wsl: bool = False
-    wsl: tuple[str, ...] = field(default=())
+    wsl: Wsl2 | None = None
 
 
 @dataclass(frozen=True)
@@ -84,11 +94,14 @@ def preflight(
     needed_bytes: what the profile's files and environment take together. pythons: those that its
     lock is made for; with none named, any will do.
     """
-    if facts.system != "linux" and not facts.wsl:
+    if facts.wsl is not None and facts.wsl.state != "ready":
+        return (Finding(False, *trouble(facts.wsl), "wsl"),)
+    if facts.system != "linux":
         return (_system(facts),)
     found = [_system(facts), _glibc(facts)]
     if profile == "cuda":
         found += _nvidia(facts)
+        found += _ram(facts)
     found.append(_disk(facts, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
     if pythons:
         found.append(_python(facts, pythons))
@@ -103,8 +116,6 @@ def hindered(findings: tuple[Finding, ...]) -> Finding | None:
 
 
 def _system(facts: Facts) -> Finding:
-    if facts.system == "win32":
-        return _windows(facts)
     if facts.system != "linux":
         return Finding(
             False,
@@ -122,25 +133,9 @@ def _system(facts: Facts) -> Finding:
             "machine",
         )
     where = "Linux inside WSL2" if facts.in_wsl else "Linux"
+    if facts.wsl is not None:
+        where = f"Linux inside WSL2, {facts.wsl.name}"
     return _well(f"{where} on {facts.machine}", "system")
-
-
-def _windows(facts: Facts) -> Finding:
-    if not facts.wsl:
-        return Finding(
-            False,
-            "vLLM runs on Windows inside WSL2 only, which is not installed.",
-            "Its makers do not build it for Windows itself; WSL2 is Microsoft's Linux in Windows.",
-            "Run `wsl --install` as administrator, start the computer again, and come back.",
-            "wsl",
-        )
-    return Finding(
-        False,
-        f"vLLM goes into the Linux inside this Windows, {facts.wsl[0]}.",
-        "Hearth for Windows makes no environment there yet; a Hearth inside that Linux does.",
-        "Install Hearth inside WSL2, run `hearth engines install vllm` there, and start it there.",
-        "wsl",
-    )
 
 
 def _glibc(facts: Facts) -> Finding:
@@ -171,7 +166,9 @@ def _nvidia(facts: Facts) -> Iterator[Finding]:
             False,
             "No NVIDIA card with a driver was found.",
             "vLLM's official build runs on NVIDIA cards only, through NVIDIA's own driver.",
-            "Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.",
+            _DRIVER_OF_WINDOWS
+            if facts.in_wsl
+            else "Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.",
             "driver",
         )
         return
@@ -222,6 +219,24 @@ def _vram(cards: tuple[Card, ...]) -> Finding:
     return _well(f"{best.name}: {free}", "vram")
 
 
+def _ram(facts: Facts) -> Iterator[Finding]:
+    if not facts.ram_bytes:
+        return
+    there = f"{facts.ram_bytes / _GB:.1f} GB"
+    if facts.ram_bytes < RAM:
+        yield Finding(
+            False,
+            f"WSL2 has little memory: {there}.",
+            "vLLM's own processes take some of it besides the card's, and more as a model is read.",
+            "Raise `memory` under [wsl2] in .wslconfig in your Windows folder, then run "
+            "`wsl --shutdown`.",
+            "ram",
+            warning=True,
+        )
+        return
+    yield _well(f"{there} of memory in WSL2", "ram")
+
+
 def _disk(facts: Facts, needed: int) -> Finding:
     free = f"{facts.disk_bytes / _GB:.1f} GB"
     if facts.disk_bytes < needed:
@@ -229,11 +244,16 @@ def _disk(facts: Facts, needed: int) -> Finding:
             False,
             f"There is not enough room on the disk: {free} are free.",
             f"Files and environment take up to {needed / _GB:.1f} GB while they are installed.",
-            f"Free {(needed - facts.disk_bytes) / _GB:.1f} GB, or move the data folder "
-            "(HEARTH_DATA_DIR).",
+            _more_room((needed - facts.disk_bytes) / _GB, facts),
             "disk",
         )
     return _well(f"{free} free on the disk", "disk")
+
+
+def _more_room(gigabytes: float, facts: Facts) -> str:
+    if facts.wsl is not None:
+        return f"Free {gigabytes:.1f} GB in Windows, where the disk of its Linux grows."
+    return f"Free {gigabytes:.1f} GB, or move the data folder (HEARTH_DATA_DIR)."
 
 
 def _python(facts: Facts, pythons: Pythons) -> Finding:
@@ -244,7 +264,9 @@ def _python(facts: Facts, pythons: Pythons) -> Finding:
             False,
             f"There is no Python {names} here.",
             "This build of vLLM is made for that version, and an environment needs it.",
-            f"Install Python {names} so that uv or the command line finds it, then try again.",
+            f"Open {facts.wsl.name} and run `sudo apt install python3`; Ubuntu 24.04 has 3.12."
+            if facts.wsl is not None
+            else f"Install Python {names} so that uv or the command line finds it, then try again.",
             "python",
         )
     return _well("Python {}.{}".format(*fitting[0]), "python")
@@ -260,7 +282,7 @@ def _compiler(facts: Facts) -> Finding:
             "compiler",
             warning=True,
         )
-    return _well(f"C compiler: {facts.compiler}", "compiler")
+    return _well(f"There is a C compiler: {facts.compiler}", "compiler")
 
 
 def _well(what: str, code: str) -> Finding:

@@ -34,7 +34,7 @@ def care(
     gate = Gate(lambda _: None, lambda: True)
     root = data_dir / "engines" / "vllm"
     care = care_of(root, lambda: lock_of(index.wheels, PYTHON), gate, [index.url])
-    monkeypatch.setattr("app.wiring_care.engine_care", lambda *_: care)
+    monkeypatch.setattr("app.wiring.care.engine_care", lambda *_: care)
     yield care
     gate.close()
 
@@ -119,7 +119,7 @@ def test_what_forbids_it_ends_the_command(
     care = care_of(
         data_dir, lambda: lock_of(index.wheels, PYTHON), gate, [index.url], lambda: facts
     )
-    monkeypatch.setattr("app.wiring_care.engine_care", lambda *_: care)
+    monkeypatch.setattr("app.wiring.care.engine_care", lambda *_: care)
     assert hearth("engines", "install", "vllm", "--profile", "cpu", "--yes", "--json") == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "engine_hindered"

@@ -33,6 +33,7 @@ from engines.errors import LoadCancelled
 from engines.vllm.provision.home import Installed
 from engines.vllm.provision.lock import Lock
 from engines.vllm.provision.preflight import Facts
+from engines.vllm.provision.windows import Wsl2
 from tests.hub.contents import Bytes
 from tests.support.engine_making import HERE, PYTHON, care_of
 from tests.support.package_index import PackageIndex, Wheel, lock_of, made_vllm
@@ -158,7 +159,7 @@ def test_the_price_is_said_before_and_less_where_files_are_here(making: Making) 
         (replace(HERE, pythons=()), "Python"),
         (replace(HERE, disk_bytes=1000), "disk"),
         (replace(HERE, glibc=None), "C library"),
-        (replace(HERE, system="win32"), "WSL2"),
+        (replace(HERE, wsl=Wsl2("absent")), "WSL2"),
     ],
 )
 def test_what_forbids_it_is_told_and_nothing_is_done(
@@ -271,8 +272,10 @@ def test_nothing_to_go_back_to(making: Making) -> None:
 
 def test_one_that_runs_is_not_removed(making: Making) -> None:
     installed = making.install()
-    words = [str(installed.python), "-c", "input()"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+    words = [str(installed.python), "-c", "print(flush=True); input()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
         with pytest.raises(EngineInUse):
             making.care.remove()
         assert process.stdin is not None

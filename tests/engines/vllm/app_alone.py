@@ -1,6 +1,7 @@
 """Hearth as a process of its own, to be killed: loads, and says what it reached on its output.
 
-Its words: the environment's folder, the engine's folder, and the JSON of a plan's differences.
+Its words: the environment's folder, the engine's folder, the JSON of a plan's differences, and
+what stands in for wsl.exe where the environment is in the Linux “Ubuntu” of a Windows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from pathlib import Path
 from engines.cancel import CancelToken
 from engines.types import TextDelta
 from engines.vllm.provision.home import EngineHome, Installed
-from tests.engines.vllm.faked import ASSISTANT, PLAN, make_engine, question
+from tests.engines.vllm.faked import (
+    ASSISTANT,
+    PLAN,
+    make_engine,
+    make_engine_inside,
+    question,
+)
 
 
 def main() -> None:
@@ -22,7 +29,11 @@ def main() -> None:
     installed = (
         Installed("0.32.0", "cpu", environment) if fake else EngineHome(environment).current()
     )
-    engine = make_engine(installed, folder)
+    if len(sys.argv) > 4:
+        inside = Installed("0.32.0", "cpu", environment, linux="Ubuntu")
+        engine = make_engine_inside(Path(sys.argv[4]), inside, folder)
+    else:
+        engine = make_engine(installed, folder)
     plan = replace(PLAN, drafter=ASSISTANT, draft_max=2) if drafting else PLAN
 
     def progress(_: float) -> None:

@@ -4,7 +4,10 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 
 - it prints the lines of a start, binds late, and has an engine as its child, and that a worker;
 - "seconds": how long each phase takes; "hold": the phase ("starting", "loading") at which it waits;
+- "hushed": it takes a question for its health, and answers nothing;
+- "busy": its worker computes all the time; "token_s": how long it takes for each token;
 - "obstinate": it ignores SIGTERM; "orphan": its worker leaves a process in a session of its own;
+- "deserts": each of its processes leaves others that have but its variables, one many of them;
 - "fails": lines that it prints instead of loading, before it exits with 1;
 - when its engine dies it ends with the exit code 0, and a stream with an error in it.
 """
@@ -45,7 +48,20 @@ def child(role: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-S", __file__, role])
 
 
+def desert() -> None:
+    """Leave a process with a session and a parent of its own, no files, and no ear for SIGTERM."""
+    if not BEHAVIOUR.get("deserts") or os.fork():
+        return
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.setsid()
+    os.closerange(0, 256)
+    if not os.fork():
+        time.sleep(600)
+    os._exit(0)
+
+
 def be_engine() -> None:
+    desert()
     worker = child("worker")
     worker.wait()
     say("Worker proc died unexpectedly", "EngineCore")
@@ -57,6 +73,11 @@ def be_worker() -> None:
         subprocess.Popen(
             [sys.executable, "-S", "-c", "import time; time.sleep(600)"], start_new_session=True
         )
+    for _ in range(20 if BEHAVIOUR.get("deserts") else 0):
+        desert()
+        time.sleep(0.05)
+    while BEHAVIOUR.get("busy"):
+        pass
     time.sleep(600)
 
 
@@ -71,6 +92,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/health":
+            if BEHAVIOUR.get("hushed"):
+                (HERE / "hushed").touch()
+                time.sleep(600)
             self.send(503 if dead.is_set() else 200, "")
         elif self.path == "/v1/models":
             self.send(200, json.dumps({"data": [{"id": "model", "max_model_len": 512}]}))
@@ -159,6 +183,7 @@ def main() -> None:
     else:
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     words = sys.argv[1:]
+    desert()
     say("non-default args: {}")
     phase("starting")
     say("Resolved architecture: Gemma4ForCausalLM")

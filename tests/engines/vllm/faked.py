@@ -17,6 +17,10 @@ from engines.types import ChatRequest, Event, LoadPlan, Message, Sampling, TextD
 from engines.vllm.engine import VllmEngine
 from engines.vllm.processes import Process, processes
 from engines.vllm.provision.home import Installed
+from engines.vllm.wsl.distribution import Distribution
+from engines.vllm.wsl.host import WslHost
+from engines.vllm.wsl.program import Wsl
+from tests.support.wsl.windows import words_at
 
 SERVER = Path(__file__).with_name("fake_vllm.py")
 ROOT = Path(__file__).parents[3]
@@ -51,6 +55,26 @@ def make_engine(installed: Installed | None, folder: Path, silent_s: float = 60.
         lambda where, key: socket_client(Path(where)),
         lambda: MACHINE,
         silent_s,
+    )
+
+
+def make_engine_inside(
+    program: Path, installed: Installed, folder: Path, silent_s: float = 60.0
+) -> VllmEngine:
+    """One whose worker is in the Linux of a Windows. program: stands in for wsl.exe."""
+    import httpx2
+
+    def host(installed: Installed) -> WslHost:
+        hands = folder.with_name("hands")
+        return WslHost(Distribution(Wsl(str(program)), installed.linux, hands))
+
+    return VllmEngine(
+        lambda: installed,
+        folder,
+        lambda where, key: httpx2.Client(trust_env=False),
+        lambda: MACHINE,
+        silent_s,
+        host,
     )
 
 
@@ -106,8 +130,27 @@ def members(guardian: int) -> set[tuple[int, int]]:
     return {it.key for it in everyone if it.pid in inside}
 
 
+def guardian_under(ancestor: int) -> int:
+    """The number of the guardian that descends from a process; 0 where there is none yet."""
+    found = (pid for pid, _ in members(ancestor) if "engines.vllm.guardian" in words_at(pid))
+    return next(found, 0)
+
+
+def started_in(folder: Path) -> list[Process]:
+    """All that a made environment has started and that lives, by a variable of its own."""
+    wanted = f"FAKE_VLLM={folder}".encode()
+    return [it for it in processes() if wanted in _variables(it.pid)]
+
+
 def gone(keys: set[tuple[int, int]]) -> bool:
     return not keys & {it.key for it in processes()}
+
+
+def _variables(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def _tracker(pid: int) -> bool:

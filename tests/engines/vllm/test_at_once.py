@@ -64,6 +64,7 @@ def test_speeds_beside_others_are_no_measure_of_drafts(engine: VllmEngine, fake:
 
 
 def test_an_adapter_is_asked_for_by_its_name(engine: VllmEngine, fake: Path) -> None:
+    (fake / "adapter_config.json").write_text('{"r": 8}')
     load(engine, replace(PLAN, adapters=(Adapter("law", fake), Adapter("verse", fake))))
     assert answer(engine, max_tokens=40, adapter="law")
     assert json.loads((fake / "asked.json").read_text())["model"] == "law"

@@ -48,7 +48,7 @@ class Nvml:
 
 def test_other_programs_on_the_card_are_named() -> None:
     first, second = card_users(Nvml())
-    assert first == f"process {2**30} 2.0 GB"
+    assert first == f"the process {2**30} 2.0 GB"
     assert second.endswith(" 1.5 GB")
     assert len(card_users(Nvml(), frozenset({os.getpid()}))) == 1
     assert card_users(None) == card_users(Nvml(fails=True)) == ()

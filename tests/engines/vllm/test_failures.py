@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engines.vllm.failures import Circumstances, cause, crashed, gave_up, stalled, start_failure
+from engines.vllm.cause import cause
+from engines.vllm.failures import Circumstances, crashed, gave_up, stalled, start_failure
 
 AROUND = Circumstances("gemma", 32768, ("blender 3.1 GB",))
 GENERAL = "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above."
@@ -269,3 +270,20 @@ def test_a_crash_and_its_like() -> None:
     assert said.why == "It says: index 7 is out."
     assert "10 minutes" in stalled("gemma", 600).why
     assert "3 times" in gave_up(3).why
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # seen, all four
+        "(Worker pid=1) ERROR [x.py:9] ValueError: There is no module or parameter named 'l.99' in",
+        "(Worker pid=1) RuntimeError: start (0) + length (512) exceeds dimension size (256).",
+        "json.decoder.JSONDecodeError: Unterminated string starting at: line 1 column 20 (char 19)",
+        "ValueError: Couldn't instantiate the backend tokenizer from one of:",
+    ],
+)
+def test_files_that_are_none_of_this_model_s_are_said_to_be_damaged(line: str) -> None:
+    error = start_failure((HARMLESS, line, GENERAL), AROUND)
+    assert error.code == "model_damaged"
+    assert len(error.why) < 200
+    assert "ownload" in error.do

@@ -19,8 +19,9 @@ from engines.errors import EngineError, EngineFailed, EngineUnavailable, LoadCan
 from engines.types import Done, TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.leftovers import reap, write_record
-from engines.vllm.places import runs_folder
+from engines.vllm.marks import new_mark
 from engines.vllm.processes import Process, process
+from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.faked import (
     ASSISTANT,
     MACHINE,
@@ -210,11 +211,12 @@ def test_of_leftovers_only_what_is_proved_is_ended(tmp_path: Path) -> None:
         its = process(stranger.pid)
         assert its is not None
         dead = Process(its.pid, its.started - 1, 1, its.session)
-        write_record(tmp_path / "old.json", dead, its.session, [dead], str(tmp_path / "none"))
+        none = str(tmp_path / "none")
+        write_record(tmp_path / "old.json", dead, new_mark(), its.session, [dead], none)
         assert reap(tmp_path) == 0
         assert stranger.poll() is None
         assert list(tmp_path.iterdir()) == []
-        write_record(tmp_path / "own.json", dead, its.session, [its], str(tmp_path / "none"))
+        write_record(tmp_path / "own.json", dead, new_mark(), its.session, [its], none)
         assert reap(tmp_path) == 1
         assert stranger.wait(5) == -signal.SIGKILL
     finally:
@@ -369,7 +371,7 @@ def test_where_no_socket_can_be_it_is_a_port_with_a_key(
 ) -> None:
     import httpx2
 
-    monkeypatch.setattr("engines.vllm.places._LONGEST_SOCKET", 10)
+    monkeypatch.setattr("engines.vllm.scratch._LONGEST_SOCKET", 10)
     lent: list[tuple[Path | str, str]] = []
 
     def connect(where: Path | str, key: str) -> httpx2.Client:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.checkpoint import read_checkpoint
 from engines.errors import (
     ContextTooLarge,
     ModelNotFound,
@@ -16,9 +17,17 @@ from engines.errors import (
 )
 from engines.hardware.values import Gpu, Hardware, Memory
 from engines.types import LoadPlan
-from engines.vllm.memory import card_numbers, memory_share, used_cards
+from engines.vllm.memory import (
+    GIB,
+    card_numbers,
+    cpu_cache_gib,
+    memory_share,
+    spare_ram,
+    used_cards,
+)
 from engines.vllm.preparing import prepare
 from engines.vllm.provision.home import Installed
+from tests.engines.checkpoint_files import GEMMA_31B, write_checkpoint
 from tests.engines.vllm.checkpoints import ASSISTANT, GEMMA, QWEN, made
 from tests.engines.vllm.faked import MACHINE, PLAN
 
@@ -98,3 +107,15 @@ def test_without_drafts_it_loads_all_the_same(tmp_path: Path) -> None:
     assert "left them out" in setup.advice
     with pytest.raises(MtpUnavailable):
         prepare(plan, CPU, machine(), drafting_needed=True)
+
+
+def test_many_chats_take_no_more_ram_than_there_is(tmp_path: Path) -> None:
+    """vLLM does not start with less than it is told to take; chats without room wait."""
+    checkpoint = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B))
+    one = checkpoint.kv_bytes(32_768) * 1.25
+    assert cpu_cache_gib(checkpoint, 32_768, 64) * GIB >= 64 * one, "nobody says what there is"
+    room = int(5 * one) + GIB
+    assert 4 * one <= cpu_cache_gib(checkpoint, 32_768, 64, room) * GIB <= room
+    assert cpu_cache_gib(checkpoint, 32_768, 2, room) * GIB < 3 * one + GIB
+    assert cpu_cache_gib(checkpoint, 32_768, 64, -GIB) * GIB >= one, "one has to fit"
+    assert spare_ram(machine(ram=16 * GB), checkpoint) < 16 * GB - checkpoint.weight_bytes

@@ -117,7 +117,6 @@ def test_acceptance_is_the_worker_s_own(shared_vllm: VllmEngine) -> None:
     counted = after.drafts.since(before.drafts)
     assert (done.mtp.drafted, done.mtp.accepted) == (counted.drafted, counted.accepted)
     assert 0 < counted.accepted <= counted.drafted
-    assert counted.mean_length > 1
     assert after.generated_tokens - before.generated_tokens == done.usage.completion_tokens == 60
     assert done.mtp.active
     assert done.mtp.reason.startswith(f"MTP on: {DEPTH} tokens ahead, ")

@@ -21,7 +21,7 @@ def test_an_assistant_drafts(tmp_path: Path) -> None:
     found = speculation(target, checkpoint(tmp_path / "a", ASSISTANT), 4)
     assert found is not None
     assert found.kind == "drafter"
-    assert found.config == {
+    assert found.config() == {
         "method": "mtp",
         "num_speculative_tokens": 4,
         "model": str(tmp_path / "a"),
@@ -32,7 +32,7 @@ def test_a_head_drafts(tmp_path: Path) -> None:
     found = speculation(checkpoint(tmp_path, QWEN, "mtp.norm.weight"), None, 20)
     assert found is not None
     assert found.kind == "embedded"
-    assert found.config == {"method": "mtp", "num_speculative_tokens": 8}
+    assert found.config() == {"method": "mtp", "num_speculative_tokens": 8}
 
 
 def test_a_mixture_of_qwen_s_has_its_backend(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_mixture_of_qwen_s_has_its_backend(tmp_path: Path) -> None:
         checkpoint(tmp_path, {**QWEN, "num_experts": 8}, "mtp.norm.weight"), None, 3
     )
     assert found is not None
-    assert found.config["moe_backend"] == "triton"
+    assert found.config()["moe_backend"] == "triton"
 
 
 def test_nothing_is_nothing(tmp_path: Path) -> None:

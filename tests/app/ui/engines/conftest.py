@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from app import wiring_visits
 from app.core.servers import ServedModel, ServerFacts, ServerProfile
 from app.services.engine_list import EngineList
 from app.services.server_list import ServerList
 from app.services.settings import SettingsService
 from app.services.tasks import Tasks
 from app.services.window import Makers
-from app.wiring import Core
+from app.wiring import Core, visits, window
 from tests.support.scripted_engines import ScriptedCare, ScriptedSeams, ScriptedServers
 
 TEAM = ServerProfile("id-team", "team", "https://ai.example.org:8000")
@@ -45,7 +44,7 @@ def _scripted(
     seams: ScriptedSeams,
     servers: ScriptedServers,
 ) -> None:
-    made = wiring_visits.makers
+    made = visits.makers
 
     def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
         return replace(
@@ -54,4 +53,4 @@ def _scripted(
             servers=lambda: ServerList(servers, tasks),
         )
 
-    monkeypatch.setattr(wiring_visits, "makers", makers)
+    monkeypatch.setattr(window, "makers", makers)

@@ -11,6 +11,8 @@ from app.core.engine_advice import MeasuredSpeed, Situation, advise
 from app.core.engine_care import EngineState
 from app.services.engine_list import Device, WorkerState
 from app.ui.widgets.switch import Switch
+from engines.vllm.provision.preflight import Facts, preflight
+from engines.vllm.provision.windows import Wsl2
 from tests.app.ui.conftest import Ui
 from tests.app.ui.test_accessibility import reached_by_tab, to_reach
 from tests.app.ui.test_window import nameless
@@ -96,6 +98,31 @@ def test_the_price_is_said_before_anything_starts(ui: Ui, care: ScriptedCare) ->
     assert (button.isEnabled(), button.text()) == (True, "Download 5.1 GB and install")
 
 
+def test_inside_windows_the_folder_of_its_linux_is_named_too(ui: Ui, care: ScriptedCare) -> None:
+    care.linux = "Ubuntu"
+    ui.press("Ctrl+Shift+G")
+    ui.click("checkVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    touched = text(ui, "priceTouched")
+    assert "in Ubuntu, the Linux inside Windows" in touched
+    assert "~/.local/share/hearth" in touched
+    assert "can be removed here again" in touched
+
+
+def test_without_wsl2_the_page_says_what_to_do_and_no_price(ui: Ui, care: ScriptedCare) -> None:
+    care.findings = preflight(Facts("win32", "", None, wsl=Wsl2("absent")), "cuda")
+    care.price = None
+    ui.press("Ctrl+Shift+G")
+    ui.click("checkVllm")
+    ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+    assert not ui.find(QPushButton, "installVllm").isEnabled()
+    assert not ui.has("priceDownload")
+    words = " ".join(all_words(ui.window.engines.vllm))
+    assert "wsl --install" in words
+    assert "administrator" in words
+    assert "before this is mended" in words
+
+
 def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, care: ScriptedCare) -> None:
     care.findings = (WELL, IN_THE_WAY)
     ui.press("Ctrl+Shift+G")
@@ -176,7 +203,8 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     )  # fmt: skip
     ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Running: Gemma 4 E4B")
     assert text(ui, "workerFacts") == (
-        "Holds 11 GB of memory. Without a message it stops in about 25 minutes."
+        "Holds 11 GB of memory; what its processes share is counted once. Without a message it "
+        "stops in about 25 minutes."
     )
     assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one\nINFO two"
     ui.click("stopWorker")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QLineEdit, QPushButton
 
 from app.core.errors import Offline
 from app.core.models import ModelEntry
+from app.ui.models.names import name_at_server
 from app.ui.widgets.toast import Toast
 from tests.app.ui.conftest import Ui, part
 from tests.app.ui.engines.conftest import FACTS, NEAR, TEAM
@@ -118,6 +120,44 @@ def test_a_change_keeps_the_key_that_is_there(ui: Ui, servers: ScriptedServers) 
     assert servers.keys == {"id-team": "old"}
 
 
+def change_address(ui: Ui, address: str) -> None:
+    ui.press("Ctrl+Shift+Y")
+    ui.click("changeServer1")
+    assert not ui.has("takeServerKey")
+    line = ui.find(QLineEdit, "serverAddress")
+    line.selectAll()
+    QTest.keyClicks(line, address)
+
+
+def test_a_key_does_not_go_with_the_address_unasked(ui: Ui, servers: ScriptedServers) -> None:
+    servers.keys["id-team"] = "old"
+    change_address(ui, "https://elsewhere.example")
+    assert TEAM.origin in text(ui, "serverKeyNote")
+    assert ui.has("takeServerKey")
+    ui.click("saveServer")
+    ui.qtbot.waitUntil(lambda: any("enter it again" in it for it in told(ui)))
+    assert servers.keys == {}
+
+
+def test_a_key_goes_with_the_address_where_its_owner_agrees(
+    ui: Ui, servers: ScriptedServers
+) -> None:
+    servers.keys["id-team"] = "old"
+    change_address(ui, "https://elsewhere.example")
+    box = ui.find(QCheckBox, "takeServerKey")
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_Space)
+    ui.click("saveServer")
+    ui.qtbot.waitUntil(lambda: "https://elsewhere.example" in [it.address for it in servers.kept])
+    assert servers.keys == {"id-team": "old"}
+
+
+def test_another_path_at_the_same_place_asks_nothing(ui: Ui, servers: ScriptedServers) -> None:
+    change_address(ui, f"{TEAM.address}/gateway")
+    assert not ui.has("takeServerKey")
+    ui.click("cancelServer")
+
+
 def test_the_key_can_be_forgotten(ui: Ui, servers: ScriptedServers) -> None:
     servers.keys["id-team"] = "old"
     ui.press("Ctrl+Shift+Y")
@@ -161,3 +201,13 @@ def test_its_models_can_be_chosen(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> No
     assert ui.core.settings.read().model == "team:qwen3-32b"
     assert ui.has("engineBadge")
     assert part(ui.window, QLabel, "engineBadgeWhat").text() == "Text leaves this computer"
+
+
+def test_the_path_of_a_models_file_is_shortened_in_lists() -> None:
+    path = "/srv/models/gemma-3-12b-it-Q4_K_M.gguf"
+    entry = ModelEntry(
+        f"team:{path}", "gemma-3-12b-it-Q4_K_M on team", Path(path), source="server",
+        engine="remote", server=TEAM.id, served=path,
+    )  # fmt: skip
+    assert name_at_server(entry) == "gemma-3-12b-it-Q4_K_M"
+    assert name_at_server(replace(entry, name="Ours")) == "Ours"

@@ -145,8 +145,9 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     assert ui.services.chat_settings.model(ui.page.chat_id) == elsewhere.id, "it begins with that"
     ui.services.chat_settings.set_model(ui.page.chat_id, None)  # as in a chat that was imported
     ui.ask("And again?")
-    assert ui.core.runtime.entry is not None
-    assert ui.core.runtime.entry.id == "guide-elsewhere"
+    held = ui.core.runtime.held("llamacpp")
+    assert held is not None
+    assert held.id == "guide-elsewhere"
     ui.click("mtp-off")
     assert "The guide elsewhere runs on an engine" in ui.find(QLabel, "line2").text()
     ui.click("restartForMtp")
@@ -223,12 +224,12 @@ def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:
 
 
 def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(ui.core.answers), "doing", lambda _: "Loading the weights")
+    monkeypatch.setattr(type(ui.core.answers), "doing", lambda *_: "Loading the weights")
     ui.engine.pieces = ()
     ui.ask("Hi")
     generation = ui.services.generation
     seen: list[str] = []
-    generation.loading.connect(lambda *_: seen.append(generation.doing()))
+    generation.loading.connect(lambda answer_id, _: seen.append(generation.doing(answer_id)))
     ui.services.settings.set("context", 2048)
     ui.ask("And now?")
     assert "Loading the weights" in seen

@@ -8,9 +8,10 @@ from typing import Literal
 
 import pytest
 
-from engines.vllm.provision.lock import Lock, LockedFile, Target, read_lock
+from engines.vllm.provision.lock import Lock, LockedFile, Target, read_lock, read_tool
 
-LOCKS = Path(__file__).resolve().parents[4] / "resources" / "vllm"
+ROOT = Path(__file__).resolve().parents[4]
+LOCKS = ROOT / "resources" / "vllm"
 Profile = Literal["cuda", "cpu"]
 
 
@@ -103,3 +104,15 @@ def test_a_requirement_without_a_file_is_named() -> None:
     lock = made("a==1\nwide-one==2\n", "a-1-py3-none-any.whl", "wide_one-1-py3-none-any.whl")
     with pytest.raises(LookupError, match="wide-one"):
         lock.chosen(USUAL)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_uv_for_the_linux_inside_a_windows_is_the_one_of_hearth_s_own_lock(machine: str) -> None:
+    tool = read_tool(LOCKS, "uv", machine)
+    lines = (ROOT / "installers" / "lock" / "app.txt").read_text().splitlines()
+    version = next(it for it in lines if it.startswith("uv==")).split()[0].removeprefix("uv==")
+    assert tool.name.startswith(f"uv-{version}-")
+    assert any(tool.sha256 in line for line in lines)
+    assert (tool.project, tool.size > 10_000_000) == ("uv", True)
+    with pytest.raises(LookupError):
+        read_tool(LOCKS, "uv", "riscv64")

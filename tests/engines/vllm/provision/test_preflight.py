@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engines.vllm.provision.preflight import Card, Facts, Finding, hindered, preflight
+from engines.vllm.provision.windows import Wsl2
 
 GB = 1_000_000_000
 CARD = Card("RTX 4090", (8, 9), 24 * GB, 22 * GB)
@@ -101,15 +102,27 @@ def test_a_lock_that_takes_more_than_usual_needs_more() -> None:
     assert hindered(preflight(GOOD, "cuda", 101 * GB)) is not None
 
 
-def test_windows_without_and_with_wsl2() -> None:
-    bare = preflight(Facts("win32", "x86_64", None), "cuda")
+def test_windows_without_wsl2_says_nothing_else() -> None:
+    bare = preflight(Facts("win32", "", None, wsl=Wsl2("absent")), "cuda", 0, ((3, 12),))
     assert codes(bare) == ["wsl"]
     assert "wsl --install" in bare[0].do
-    inside = preflight(replace(GOOD, system="win32", wsl=("Ubuntu",)), "cuda")
-    assert "Ubuntu" in inside[0].what
-    assert hindered(inside) == inside[0]
-    assert codes(inside)[1:4] == ["glibc", "cuda", "capability"]
-    assert all(it.ok for it in inside[1:])
+    assert hindered(bare) == bare[0]
+
+
+def test_the_linux_inside_a_windows_is_looked_at_like_any() -> None:
+    inside = replace(GOOD, in_wsl=True, wsl=Wsl2("ready", "Ubuntu"))
+    findings = preflight(inside, "cuda", 0, ((3, 12),))
+    assert "Ubuntu" in findings[0].what
+    assert codes(findings)[:4] == ["system", "glibc", "cuda", "capability"]
+    assert all(it.ok for it in findings)
+    little = preflight(replace(inside, ram_bytes=4 * GB), "cuda", 0, ((3, 12),))
+    assert [(it.code, it.warning) for it in little if not it.ok] == [("ram", True)]
+    assert ".wslconfig" in next(it.do for it in little if not it.ok)
+    bare = replace(inside, cards=(), cuda=None, disk_bytes=0, pythons=())
+    does = {it.code: it.do for it in preflight(bare, "cuda", 0, ((3, 12),)) if not it.ok}
+    assert "driver for Windows" in does["driver"]
+    assert "in Windows" in does["disk"]
+    assert "Open Ubuntu and run" in does["python"]
 
 
 def test_inside_wsl2_it_is_linux() -> None:

@@ -1,0 +1,69 @@
+"""Sees whether a worker that owes an answer still computes.
+
+A process that hangs never ends by itself, and whoever asked would wait for a quarter of an hour.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import monotonic
+from types import TracebackType
+from typing import Final
+
+from engines.vllm.processes import computed_s
+
+SILENT_S: Final = 60.0
+"""So long nothing was computed and nothing said. A step of a model takes a few seconds."""
+
+_LOOKS: Final = 12
+"""In that time."""
+
+_NOTHING_S: Final = 0.2
+"""Of computing: what waits, but lives, looks around now and then."""
+
+
+class Watch:
+    """Around one answer, with a thread that looks. session: the worker's.
+
+    give_up: called once, from that thread, where it hangs; then `hangs` is set.
+    """
+
+    def __init__(
+        self, session: int, give_up: Callable[[], None], silent_s: float = SILENT_S
+    ) -> None:
+        self._session = session
+        self._give_up = give_up
+        self._silent_s = silent_s
+        self._over = threading.Event()
+        self._heard = monotonic()
+        self._thread = threading.Thread(target=self._look, name="worker watch", daemon=True)
+        self.hangs = False
+
+    def heard(self) -> None:
+        """Something of the answer came."""
+        self._heard = monotonic()
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        since, before = monotonic(), computed_s(self._session)
+        while not self._over.wait(self._silent_s / _LOOKS):
+            now = computed_s(self._session)
+            if now is None or before is None or now - before > _NOTHING_S or self._heard > since:
+                since, before = monotonic(), now
+            elif monotonic() - since >= self._silent_s:
+                self.hangs = True
+                self._give_up()
+                return

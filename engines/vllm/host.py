@@ -1,0 +1,109 @@
+"""Where the processes of a worker live: on this Linux, or in the one inside a Windows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from engines.errors import EngineFailed, EngineUnavailable
+from engines.vllm.command import Place
+from engines.vllm.leftovers import reap, settle
+from engines.vllm.places import make_place, record_of
+from engines.vllm.scratch import runs_folder
+from engines.vllm.streams import Lines, follow
+
+_ROOT: Final = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a worker is started on. variables: those that processes start with there.
+
+    reach: a path of this computer as the worker has to name it; raises EngineError.
+    """
+
+    place: Place
+    variables: Mapping[str, str]
+    reach: Callable[[Path], str] = Path.as_posix
+
+
+class Host(Protocol):
+    """silence_s: how long a guardian there waits for a sign of life; 0 where it needs none.
+
+    away: its processes are not among those of this system.
+    """
+
+    @property
+    def silence_s(self) -> float: ...
+
+    @property
+    def away(self) -> bool: ...
+
+    def prepare(self, folder: Path) -> Ground:
+        """End what earlier workers have left, and make a new one's place. Raises EngineError.
+
+        folder: for caches and records; away it is another one.
+        """
+        ...
+
+    def guardian(self) -> subprocess.Popen[bytes]:
+        """Start one, with pipes for all it hears and says. Raises EngineError, OSError."""
+        ...
+
+    def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
+        """Pass on what it says, and its worker with it, until it has ended."""
+        ...
+
+    def settle(self, place: Place) -> None:
+        """Return when nothing of a worker is left whose guardian has ended, or is about to."""
+        ...
+
+
+def unreached() -> EngineFailed:
+    """For a worker that is away, says that it serves, and does not answer."""
+    return EngineFailed(
+        "vLLM runs in Windows’ Linux, but Windows does not reach it.",
+        "The way from Windows to ports of WSL2 on this computer is closed.",
+        "Take `localhostForwarding=false` out of .wslconfig in your Windows folder, run "
+        "`wsl --shutdown`, and try again.",
+    )
+
+
+class Here:
+    """This Linux."""
+
+    silence_s = 0.0
+    away = False
+
+    def prepare(self, folder: Path) -> Ground:
+        reap(runs_folder(folder))
+        return Ground(make_place(folder), os.environ)
+
+    def guardian(self) -> subprocess.Popen[bytes]:
+        if sys.platform != "linux":
+            raise EngineUnavailable(
+                "vLLM cannot run here.",
+                "It runs on Linux only, which on Windows is inside WSL2.",
+                "Use llama.cpp, or a server on another computer.",
+            )
+        return subprocess.Popen(
+            [sys.executable, "-m", "engines.vllm.guardian"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=_ROOT,
+            env=os.environ | {"PYTHONPATH": str(_ROOT)},
+            start_new_session=True,
+            bufsize=0,
+        )
+
+    def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
+        follow(guardian, out, err)
+
+    def settle(self, place: Place) -> None:
+        settle(record_of(place), place.scratch)

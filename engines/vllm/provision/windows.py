@@ -1,0 +1,76 @@
+"""What a Windows needs for vLLM before its Linux can be looked at: pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+
+@dataclass(frozen=True)
+class Wsl2:
+    """The Linux inside a Windows. name: of the distribution. said: why it does not start.
+
+    state: "absent", WSL2 is not installed; "silent", it does not answer; "empty", it has no
+    distribution; "old", only some on WSL1; "broken", the distribution does not start; "apart", it
+    does not see Hearth's folder; "ready".
+    """
+
+    state: Literal["absent", "silent", "empty", "old", "broken", "apart", "ready"]
+    name: str = ""
+    said: str = ""
+
+
+class Trouble(NamedTuple):
+    """What is in the way, why, and what to do."""
+
+    what: str
+    why: str
+    do: str
+
+
+def trouble(wsl: Wsl2) -> Trouble:
+    """For any state but “ready”."""
+    name = wsl.name
+    match wsl.state:
+        case "absent":
+            return Trouble(
+                "vLLM runs on Windows inside WSL2 only, which is not installed.",
+                "Its makers build it for Linux; WSL2 is Microsoft's Linux in Windows.",
+                "Open PowerShell as administrator, run `wsl --install`, and start the computer "
+                "again. Only an administrator can do that; ask one if you are none.",
+            )
+        case "silent":
+            return Trouble(
+                "WSL2 does not answer.",
+                "Hearth asked it which Linux it has, and it said nothing.",
+                "Run `wsl --shutdown`, or start the computer again. If WSL2 was never set up "
+                "here, run `wsl --install` as administrator first.",
+            )
+        case "empty":
+            return Trouble(
+                "There is no Linux in this Windows yet.",
+                "WSL2 is here, but no distribution in it; Docker's or Podman's are for them alone.",
+                "Run `wsl --install -d Ubuntu-24.04`, choose a name and a password when it asks "
+                "for them, and look again.",
+            )
+        case "old":
+            return Trouble(
+                f"{name} runs on WSL1, where vLLM cannot run.",
+                "WSL1 only imitates a Linux, and has no way to the graphics card.",
+                f"Run `wsl --set-version {name} 2`, which takes some minutes. If Windows refuses, "
+                "an administrator runs `wsl --install` first and starts the computer again.",
+            )
+        case "broken":
+            return Trouble(
+                f"{name} does not start.",
+                f"Windows says: {wsl.said or 'nothing'}",
+                f"Run `wsl -d {name}` in PowerShell to see more. `wsl --update` as administrator "
+                "and a start of the computer mend most of it.",
+            )
+        case _:
+            return Trouble(
+                f"{name} does not see the folder of Hearth.",
+                "Windows' drives are not mounted there, or the folder is on another computer.",
+                "Turn `automount` on in its /etc/wsl.conf and run `wsl --shutdown`, or move the "
+                "data folder to a drive of this computer (HEARTH_DATA_DIR).",
+            )

@@ -1,0 +1,52 @@
+"""A distribution of WSL2, with Hearth's hands in it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engines.cancel import CancelToken
+from engines.errors import EngineFailed
+from engines.vllm.provision.child import CommandFailed
+from engines.vllm.wsl.pack import packed
+from engines.vllm.wsl.program import Wsl
+from engines.vllm.wsl.scripts import START
+from engines.vllm.wsl.talk import Talk
+
+_PYTHONS: Final = ("python3.12", "python3.13", "python3.11", "python3.14")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """folder: in Windows, for the file that Hearth's hands come in."""
+
+    wsl: Wsl
+    name: str
+    folder: Path
+
+    def talk(self, cancel: CancelToken | None = None) -> Talk:
+        """With hands that serve. Raises OSError where their file cannot be written."""
+        return Talk(self, packed(self.folder), cancel or CancelToken())
+
+    def once(self, do: str, **order: Any) -> Any:
+        """One order. Raises EngineFailed, EngineUnavailable."""
+        try:
+            with self.talk() as talk:
+                return talk.ask(do, **order)
+        except (CommandFailed, OSError) as error:
+            raise EngineFailed(
+                f"Something could not be done in {self.name}, the Linux inside Windows.",
+                f"It says: {getattr(error, 'last', '') or error}",
+                f"Run `wsl -d {self.name}` to see whether it starts, then try again.",
+            ) from error
+
+    def start(self, role: str, pack: Path, *, apart: bool = False) -> subprocess.Popen[bytes]:
+        """Hearth's hands as a process; see `Wsl.start`. role: see `inside`. Raises OSError."""
+        words = ["sh", "-c", START, "hearth", pack.as_posix(), role, *_PYTHONS]
+        return self.wsl.start(self.wsl.within(self.name, words), apart=apart)
+
+    def guardian(self) -> subprocess.Popen[bytes]:
+        """One that waits for its order, with its errors apart. Raises OSError."""
+        return self.start("guard", packed(self.folder), apart=True)

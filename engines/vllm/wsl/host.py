@@ -1,0 +1,62 @@
+"""The Linux inside a Windows as the host of a worker."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from engines.errors import EngineFailed, UserError
+from engines.vllm.command import Place
+from engines.vllm.host import Ground
+from engines.vllm.places import at_port, record_of
+from engines.vllm.streams import Lines, follow_with_beats
+from engines.vllm.wsl.distribution import Distribution
+from engines.vllm.wsl.paths import reached
+
+logger = logging.getLogger(__name__)
+
+_END_S: Final = 20.0
+"""What a guardian may still take once wsl.exe has ended, before it is killed."""
+
+
+class WslHost:
+    """An `engines.vllm.host.Host`. A socket cannot be shared, so it is a port with a key."""
+
+    silence_s = 30.0
+    away = True
+
+    def __init__(self, distribution: Distribution) -> None:
+        self._distribution = distribution
+
+    def prepare(self, folder: Path) -> Ground:
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._distribution.talk() as talk:
+            made, drives = talk.ask("prepare"), talk.drives
+        place = at_port(Path(made["folder"]), Path(made["scratch"]))
+        return Ground(place, made["variables"], lambda path: self._reach(path, drives))
+
+    def guardian(self) -> subprocess.Popen[bytes]:
+        return self._distribution.guardian()
+
+    def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
+        follow_with_beats(guardian, out, err)
+
+    def settle(self, place: Place) -> None:
+        record, scratch = record_of(place).as_posix(), place.scratch.as_posix()
+        try:
+            self._distribution.once("settle", record=record, scratch=scratch, limit_s=_END_S)
+        except UserError as error:
+            # Whoever waits for this can do nothing about it; the next start sees to what is left.
+            logger.warning("what is left of a worker could not be looked at: %s", error)
+
+    def _reach(self, path: Path, drives: str) -> str:
+        found = reached(path, drives, self._distribution.name)
+        if found is None:
+            raise EngineFailed(
+                f"{path.name} cannot be used by vLLM.",
+                f"It is on another computer, where {self._distribution.name} does not reach.",
+                "Copy it to a drive of this computer.",
+            )
+        return found

@@ -1,0 +1,201 @@
+"""Hearth's hands inside the Linux of a Windows: the main program of what `pack` packs.
+
+Its word is “guard”, for `engines.vllm.guardian`, or “serve”. Then orders come on standard input, a
+line of JSON each: {"do": name, …}; all goes the same way back: {"line": text} for what a command
+prints, and at last {"done": value} or {"failed": {"status": number, "lines": [text, …]}}. Empty
+lines say that Hearth lives. The end of the input, or a minute without a line, means that it does
+not: what is under way ends, with all that it has started, and what is half made goes. Standard
+library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import signal
+import sys
+import threading
+import time
+import zipfile
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from engines.cancel import CancelToken
+from engines.errors import LoadCancelled, UserError
+from engines.vllm.leftovers import outlive, reap, settle
+from engines.vllm.provision.alone import alone
+from engines.vllm.provision.child import CommandFailed
+from engines.vllm.provision.environment import Making
+from engines.vllm.provision.home import EngineHome
+from engines.vllm.provision.lock import Lock
+from engines.vllm.provision.users import in_use
+from engines.vllm.scratch import make_scratch, runs_folder
+
+_ROOT: Final = ".local/share/hearth/engines"
+"""In the user's home."""
+
+_SILENCE_S: Final = 60.0
+_CHUNK: Final = 1 << 16
+
+
+def main() -> int:
+    """Carry out what comes, until nothing comes any more."""
+    if sys.argv[1] == "guard":
+        from engines.vllm import guardian
+
+        return guardian.main()
+    ears = _Ears()
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        # From a thread, for the main one may just hold a lock.
+        signal.signal(number, lambda *_: threading.Thread(target=ears.end).start())
+    for listen in (ears.listen, ears.watch):
+        threading.Thread(target=listen, daemon=True).start()
+    with ExitStack() as held:
+        hands = _Hands(Path.home() / _ROOT, ears.cancel, held)
+        held.callback(hands.clear_up)
+        try:
+            _say({"done": sys.argv[0]})
+            while (order := ears.orders.get()) is not None:
+                _carry_out(hands, order)
+        except LoadCancelled:
+            return 0
+    return 0
+
+
+class _Ears:
+    """Hear orders, and of Hearth's end while one is carried out. orders: None is the last."""
+
+    def __init__(self) -> None:
+        self.cancel = CancelToken()
+        self.orders: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._heard = time.monotonic()
+
+    def listen(self) -> None:
+        """A thread. It reads past Python's own buffer, which an end without it would wait for."""
+        rest = b""
+        while data := os.read(0, _CHUNK):
+            self._heard = time.monotonic()
+            *lines, rest = (rest + data).split(b"\n")
+            for line in filter(None, lines):
+                self.orders.put(json.loads(line))
+        self.end()
+
+    def watch(self) -> None:
+        """Another."""
+        while time.monotonic() - self._heard < _SILENCE_S:
+            time.sleep(_SILENCE_S / 20)
+        self.end()
+
+    def end(self) -> None:
+        self.cancel.cancel()
+        self.orders.put(None)
+
+
+def _say(what: dict[str, Any]) -> None:
+    """Raises LoadCancelled where nobody hears it."""
+    try:
+        os.write(1, json.dumps(what).encode() + b"\n")
+    except OSError as error:
+        raise LoadCancelled from error
+
+
+def _carry_out(hands: _Hands, order: dict[str, Any]) -> None:
+    try:
+        done = getattr(hands, order.pop("do"))(**order)
+    except CommandFailed as error:
+        _say({"failed": {"status": error.status, "lines": error.lines}})
+    except (OSError, UserError) as error:
+        _say({"failed": {"status": 1, "lines": [str(error)]}})
+    else:
+        _say({"done": done})
+
+
+class _Hands:
+    """What can be ordered. root: Hearth's folder for engines. held: lasts as long as this."""
+
+    def __init__(self, root: Path, cancel: CancelToken, held: ExitStack) -> None:
+        self._home = EngineHome(root / "vllm")
+        self._workers = root / "vllm-worker"
+        self._cancel = cancel
+        self._held = held
+        self._making: Making | None = None
+
+    def begin(self, lock: dict[str, Any], files: str, tool: str) -> None:
+        """An environment is going to be made. files: where its wheels lie. tool: uv's, of them."""
+        pythons = tuple((int(major), int(minor)) for major, minor in lock["pythons"])
+        wanted = Lock(**(lock | {"pythons": pythons, "files": ()}))
+        holding = self._held.enter_context(alone(self._home.root, lambda: None, self._cancel))
+        self._home.forget_work()
+        uv = _unpacked(Path(files) / tool, "uv", self._home.work / "bin")
+        self._making = Making(self._home, wanted, Path(files), str(uv), holding, self._cancel)
+
+    def create(self, python: list[int]) -> None:
+        self._made.create((python[0], python[1]))
+
+    def fill(self) -> None:
+        self._made.fill()
+
+    def fetch_kernels(self) -> None:
+        self._made.fetch_kernels(lambda line: _say({"line": line}))
+
+    def try_it(self) -> None:
+        self._made.try_it()
+
+    def finish(self) -> dict[str, Any]:
+        """Where it lies, and what it takes."""
+        found = self._made.finish()
+        self._making = None
+        self._home.forget_work()
+        return asdict(found) | {"folder": str(found.folder)}
+
+    def remove(self, names: list[str]) -> None:
+        """Environments, whole or not; those that are there."""
+        with alone(self._home.root, lambda: None, self._cancel):
+            for name in names:
+                folder = self._home.versions / Path(name).name
+                if folder.exists():
+                    shutil.rmtree(folder)
+            self._home.forget_work()
+
+    def used(self, folder: str) -> bool:
+        """Whether a process works with an environment."""
+        return in_use(Path(folder))
+
+    def prepare(self) -> dict[str, Any]:
+        """End what earlier workers have left, and make the private folder of a new one."""
+        reap(runs_folder(self._workers))
+        scratch, _ = make_scratch(self._workers)
+        variables = dict(os.environ)
+        return {"folder": str(self._workers), "scratch": str(scratch), "variables": variables}
+
+    def settle(self, record: str, scratch: str, limit_s: float) -> None:
+        """Return when nothing of a worker is left. limit_s: what its guardian may still take."""
+        outlive(Path(record), time.monotonic() + limit_s)
+        settle(Path(record), Path(scratch))
+
+    def clear_up(self) -> None:
+        """Nothing half made stays, where there is still somebody to see to it."""
+        if self._making is not None:
+            shutil.rmtree(self._making.folder, ignore_errors=True)
+            self._home.forget_work()
+
+    @property
+    def _made(self) -> Making:
+        if self._making is None:
+            raise CommandFailed(["begin"], 1, ["Nothing was begun."])
+        return self._making
+
+
+def _unpacked(wheel: Path, name: str, folder: Path) -> Path:
+    """A program out of its wheel. Source: PEP 427, .data/scripts. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(wheel) as archive:
+        held = next(it for it in archive.namelist() if it.endswith(f".data/scripts/{name}"))
+        with archive.open(held) as packed, (folder / name).open("wb") as out:
+            shutil.copyfileobj(packed, out)
+    (folder / name).chmod(0o755)
+    return folder / name

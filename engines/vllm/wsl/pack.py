@@ -1,0 +1,59 @@
+"""The part of Hearth that runs inside the Linux of a Windows, as one file for its Python.
+
+It needs nothing but the standard library there. The file is named after what is in it, so that one
+that is in use is never written to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_ROOT: Final = Path(__file__).parents[3]
+_WHOLE: Final = ("engines/vllm/mending", "engines/vllm/provision")
+_FILES: Final = (
+    "engines/__init__.py",
+    "engines/cancel.py",
+    "engines/errors.py",
+    "engines/vllm/__init__.py",
+    "engines/vllm/guardian.py",
+    "engines/vllm/leftovers.py",
+    "engines/vllm/marks.py",
+    "engines/vllm/processes.py",
+    "engines/vllm/scratch.py",
+    "engines/vllm/wsl/__init__.py",
+    "engines/vllm/wsl/inside.py",
+)
+_MAIN: Final = "from engines.vllm.wsl.inside import main\n\nraise SystemExit(main())\n"
+
+
+def packed(folder: Path) -> Path:
+    """The file, in a folder. Raises OSError."""
+    data = _data()
+    file = folder / f"hearth-{hashlib.sha256(data).hexdigest()[:16]}.pyz"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(".part")
+        unfinished.write_bytes(data)
+        unfinished.replace(file)
+    return file
+
+
+@cache
+def _data() -> bytes:
+    held = {"__main__.py": _MAIN.encode()}
+    for name in (*_FILES, *(it for folder in _WHOLE for it in _modules(folder))):
+        held[name] = (_ROOT / name).read_bytes()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in sorted(held.items()):
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return out.getvalue()
+
+
+def _modules(folder: str) -> list[str]:
+    return [f"{folder}/{it.name}" for it in sorted((_ROOT / folder).glob("*.py"))]

@@ -1,0 +1,182 @@
+"""One process inside the Linux of a Windows that carries out orders, one after the other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable, LoadCancelled
+from engines.vllm.provision.child import CommandFailed
+from engines.vllm.provision.windows import Wsl2, trouble
+from engines.vllm.streams import BEAT, BEAT_S, tell
+from engines.vllm.wsl.listing import Said, decoded
+from engines.vllm.wsl.paths import drives_at
+from engines.vllm.wsl.scripts import NO_DRIVES, NO_PYTHON
+
+if TYPE_CHECKING:
+    from engines.vllm.wsl.distribution import Distribution
+
+_KEPT: Final = 1 << 16
+_START_S: Final = 90.0
+"""How long it may take to begin, with the start of the Linux before it."""
+
+_END_S: Final = 20.0
+"""How long it may take to end all that it has started, once it knows of Hearth's end."""
+
+
+class Talk:
+    """To be entered; what is inside ends with it. pack: what it runs, as Windows names it.
+
+    drives: where the drives of Windows are in that Linux, see `drives_at`. Raises EngineUnavailable
+    where none comes about.
+    """
+
+    def __init__(self, distribution: Distribution, pack: Path, cancel: CancelToken) -> None:
+        self._distribution = distribution
+        self._cancel = cancel
+        self._pack = pack
+        self._said = bytearray()
+        self._writing = threading.Lock()
+        self._over = threading.Event()
+        self.drives = ""
+
+    def __enter__(self) -> Self:
+        try:
+            self._process = self._distribution.start("serve", self._pack)
+        except OSError as error:
+            raise _silent(self._distribution.name, str(error)) from error
+        self._forget = self._cancel.on_cancel(self._hang_up)
+        late = threading.Timer(_START_S, self._process.kill)
+        late.start()
+        self._beats = threading.Thread(target=self._beat, daemon=True)
+        self._beats.start()
+        try:
+            self.drives = drives_at(self._pack, str(self._answer(lambda _: None)))
+        except ValueError as error:
+            self.__exit__(None, None, None)
+            raise no_drives(self._distribution.name) from error
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        finally:
+            late.cancel()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._forget()
+        self._over.set()
+        self._beats.join()
+        self._close()
+        _end(self._process)
+        assert self._process.stdout is not None  # noqa: S101  asked for
+        self._process.stdout.close()
+
+    def ask(
+        self, do: str, heard: Callable[[str], None] = lambda _: None, **order: Any
+    ) -> Any:  # what the order gives, as JSON has it
+        """Carry out an order. heard: gets the lines that a command prints.
+
+        Raises CommandFailed as the command there, LoadCancelled, EngineUnavailable.
+        """
+        # Where it has ended, its last words say why.
+        self._tell(json.dumps({"do": do, **order}).encode() + b"\n")
+        return self._answer(heard)
+
+    def _beat(self) -> None:
+        """The thread: that Hearth is gone does not always come through to that Linux."""
+        while not self._over.wait(BEAT_S):
+            self._tell(BEAT)
+
+    def _tell(self, line: bytes) -> None:
+        with self._writing, suppress(OSError, ValueError):
+            tell(self._process, line)
+
+    def _answer(self, heard: Callable[[str], None]) -> Any:
+        assert self._process.stdout is not None  # noqa: S101  asked for
+        for line in self._process.stdout:
+            message = _read(line)
+            if message is None:
+                self._said += line[: _KEPT - len(self._said)]
+            elif "line" in message:
+                heard(message["line"])
+            elif "failed" in message:
+                failed = message["failed"]
+                raise CommandFailed(["wsl.exe"], failed["status"], failed["lines"])
+            else:
+                return message["done"]
+        status = self._process.wait()
+        if self._cancel.cancelled:
+            raise LoadCancelled
+        raise self._ended(status)
+
+    def _hang_up(self) -> None:
+        """From the thread that cancels; the one that waits for an answer then gets none."""
+        self._close()
+        threading.Thread(target=_end, args=(self._process,), daemon=True).start()
+
+    def _close(self) -> None:
+        assert self._process.stdin is not None  # noqa: S101  asked for
+        with suppress(OSError):
+            self._process.stdin.close()
+
+    def _ended(self, status: int) -> EngineUnavailable:
+        name = self._distribution.name
+        if status == NO_PYTHON:
+            return EngineUnavailable(
+                f"There is no Python in {name} that Hearth's part there could run on.",
+                "It needs Python 3.11 or newer.",
+                f"Open {name} and run `sudo apt install python3`, or take a newer Linux: "
+                "`wsl --install -d Ubuntu-24.04`.",
+            )
+        if status == NO_DRIVES:
+            return no_drives(name)
+        said = Said(status, decoded(bytes(self._said))).last
+        return _silent(name, said or f"it ended with {status}")
+
+
+def no_drives(name: str) -> EngineUnavailable:
+    """For a distribution that does not see a folder of Hearth's."""
+    what, why, do = trouble(Wsl2("apart", name))
+    return EngineUnavailable(what, why, do)
+
+
+def _silent(name: str, said: str) -> EngineUnavailable:
+    return EngineUnavailable(
+        f"{name}, the Linux inside Windows, does not do what Hearth asks.",
+        f"The last thing said was: {said}",
+        f"Run `wsl -d {name}` to see whether it starts, then try again.",
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The end of its input ends it; where that does not come through, wsl.exe is killed."""
+    try:
+        process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _read(line: bytes) -> dict[str, Any] | None:
+    """A message; None for what else comes on the same way."""
+    # wsl.exe's own warnings are UTF-16: the end of one stands before the first message.
+    line = line.lstrip(b"\0")
+    if not line.startswith(b"{"):
+        return None
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) else None

@@ -1,0 +1,61 @@
+"""A chat that nobody has sent to a server stays here, says so, and goes there with one click."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from app.store.servers import ServerStore
+from tests.app.ui.conftest import Ui
+from tests.app.ui.engines.conftest import FACTS, TEAM
+
+FAR = "team:qwen3-32b"
+
+
+@pytest.fixture
+def older(ui: Ui) -> str:
+    """A chat without a model of its own, from before the usual model was a server's."""
+    store = ServerStore(ui.core.database)
+    store.save(TEAM)
+    store.keep_facts(TEAM.id, FACTS)
+    chat_id = ui.core.chats.ask(None, "My secret")[0].chat_id
+    ui.services.settings.set("model", FAR)
+    ui.services.models.look()
+    ui.qtbot.waitUntil(lambda: FAR in {it.id for it in ui.window.chooser.entries()})
+    return chat_id
+
+
+def test_it_stays_and_says_so(ui: Ui, older: str) -> None:
+    ui.window.open_chat(older)
+    assert ui.find(QLabel, "stayLineWhat").text() == "This chat stays on this computer"
+    assert ui.find(QLabel, "stayLineWhy").text() == (
+        "Nobody has chosen team:qwen3-32b for it, so a model of this computer answers."
+    )
+    assert not ui.has("engineBadge")
+    ui.ask("And another one")
+    assert ui.last.message.facts is not None
+    assert ui.last.message.facts.model == "Starter guide"
+    assert ui.has("stayLine")
+
+
+def test_a_click_sends_this_chat_there_and_no_other(ui: Ui, older: str) -> None:
+    ui.window.open_chat(older)
+    ui.click("sendToServer")
+    assert not ui.has("stayLine")
+    assert ui.has("engineBadge")
+    assert ui.services.chat_settings.model(older) == FAR
+    other = ui.core.chats.ask(None, "Another secret")[0].chat_id
+    ui.window.open_chat(other)
+    assert ui.has("stayLine")
+    assert not ui.has("engineBadge")
+
+
+def test_a_new_chat_and_one_with_a_model_of_its_own_have_no_such_line(ui: Ui, older: str) -> None:
+    ui.window.open_chat(older)
+    assert ui.has("stayLine")
+    ui.window.new_chat()
+    assert not ui.has("stayLine")
+    assert ui.has("engineBadge"), "what begins now goes to the usual model"
+    ui.window.open_chat(older)
+    ui.services.chat_settings.set_model(older, "starter")
+    assert not ui.has("stayLine")

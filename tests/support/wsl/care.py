@@ -1,0 +1,82 @@
+"""The care of an engine on a Windows, over a made index; as a program, one that a test can kill.
+
+`python -m tests.support.wsl.care WSL ROOT LOCK ADDRESS LOCKS` installs and prints the phases.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import platform
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import uv
+
+from app.core.engine_care import Profile, Step
+from app.net import Gate
+from app.packages.config import Indexes
+from app.packages.fetch import PackageFetcher
+from app.packages.lookup import Lookup
+from app.services.engine_care import EngineCare
+from app.services.engine_installing import Ways
+from app.wiring.care_wsl import inside
+from engines.cancel import CancelToken
+from engines.vllm.provision.lock import Lock
+from engines.vllm.wsl.program import Wsl
+from tests.support.engine_making import HERE, TERMS
+from tests.support.package_index import Wheel
+
+
+def care_inside(
+    wsl: Wsl, root: Path, lock: Callable[[], Lock], gate: Gate, index: str, locks: Path
+) -> EngineCare:
+    """As the app has it, but for the lock and the index. locks: with `write_tool`'s."""
+
+    def lock_of(_: Profile) -> Lock:
+        return lock()
+
+    ways = Ways(
+        lock=lock_of,
+        look=lambda _: HERE,
+        indexes=lambda: Indexes((index,)),
+        lookup=lambda found: Lookup(gate, found),
+        fetcher=PackageFetcher(gate, TERMS),
+        offline=lambda: False,
+    )
+    return EngineCare(*inside(wsl, root, ways, locks))
+
+
+def tool_wheel() -> Wheel:
+    """As uv's own wheel has its program, which here only starts the one of this computer."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        started = f'#!/bin/sh\nexec "{uv.find_uv_bin()}" "$@"\n'
+        packed.writestr("uv-1.0.data/scripts/uv", started)
+    machine = platform.machine()
+    return Wheel(f"uv-1.0-py3-none-manylinux_2_17_{machine}.whl", out.getvalue())
+
+
+def write_tool(locks: Path, tool: Wheel) -> None:
+    """Where Hearth reads which file the tool is."""
+    locks.mkdir(parents=True, exist_ok=True)
+    (locks / "uv.json").write_text(json.dumps({tool.name: [len(tool.data), tool.sha256]}))
+
+
+def main(program: str, root: str, lock: str, address: str, locks: str) -> None:
+    wanted: Lock = pickle.loads(Path(lock).read_bytes())
+    gate = Gate(lambda _: None, lambda: True)
+    care = care_inside(Wsl(program), Path(root), lambda: wanted, gate, address, Path(locks))
+
+    def tell(step: Step) -> None:
+        print(step.phase, round(step.share, 3), flush=True)
+
+    care.install("cpu", tell, CancelToken())
+    print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
