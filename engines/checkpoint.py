@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from engines.checkpoint_tensors import contradiction
 from engines.errors import ModelDamaged, ModelNotFound, ModelUnreadable, NotAModel
 from engines.types import MtpKind
 
@@ -115,7 +116,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if not isinstance(config, dict):
             raise _damaged(folder, "Its config.json holds no settings.")
-        tensors = {name: it for file in files for name, it in _tensors(file).items()}
+        tensors = {name: it for file in files for name, it in tensors_in(file).items()}
         weight_bytes = sum(file.stat().st_size for file in files)
     except FileNotFoundError as error:
         if folder.exists():
@@ -141,7 +142,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             f"The system says: {error.strerror or error}.",
             "Check the folder's permissions.",
         ) from error
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise _damaged(folder, f"Its files contradict themselves: {error}.") from error
     if missing := missing_in(_index(folder), files):
         raise _damaged(folder, f"{missing} is not in the folder.")
@@ -151,10 +152,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             "There are no safetensors files in this folder.",
             "Choose a folder with a config.json and safetensors files.",
         )
-    try:
-        return _checkpoint(folder, files, weight_bytes, config, tensors)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise _damaged(folder, f"Its config.json is not as it should be: {error}.") from error
+    return _described(folder, files, weight_bytes, config, tensors)
 
 
 def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
@@ -179,7 +177,7 @@ def missing_in(index: Any, files: tuple[Path, ...]) -> str:
 def _index(folder: Path) -> Any:
     try:
         return json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None  # one file needs none
 
 
@@ -187,7 +185,7 @@ def _damaged(folder: Path, why: str) -> ModelDamaged:
     return ModelDamaged(f"“{folder.name}” is damaged.", why, "Download or copy it again.")
 
 
-def _tensors(file: Path) -> dict[str, Any]:
+def tensors_in(file: Path) -> dict[str, Any]:
     """Names with types and shapes. Raises OSError, or ValueError for what is no such file."""
     with file.open("rb") as reading:
         length = int.from_bytes(reading.read(8), "little")
@@ -198,6 +196,25 @@ def _tensors(file: Path) -> dict[str, Any]:
     if 8 + length + max(ends, default=0) > file.stat().st_size:
         raise ValueError(f"{file.name} is cut off")
     return {name: it for name, it in found.items() if name != "__metadata__"}
+
+
+def _described(
+    folder: Path,
+    files: tuple[Path, ...],
+    weight_bytes: int,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+) -> Checkpoint:
+    """Raises ModelDamaged where its description is none, or not that of its tensors."""
+    try:
+        found = _checkpoint(folder, files, weight_bytes, config, tensors)
+        backbone = found.backbone if found.mtp == "drafter" else None
+        wrong = contradiction(config.get("text_config") or config, tensors, backbone)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise _damaged(folder, f"Its config.json is not as it should be: {error}.") from error
+    if wrong:
+        raise _damaged(folder, wrong)
+    return found
 
 
 def _checkpoint(
@@ -249,7 +266,7 @@ def read_chat_template(folder: Path) -> str | None:
         pass  # older checkpoints have it in the tokeniser's configuration
     try:
         config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     found = config.get("chat_template") if isinstance(config, dict) else None
     if isinstance(found, list):

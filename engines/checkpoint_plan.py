@@ -163,11 +163,24 @@ def require_room(
     if plan.anyway or plan.nodes > 1 or need.total <= have:
         return
     shorter = longest_context(checkpoint, drafter, plan, room)
-    raise NotEnoughMemory(
+    what = (
         f"There is not enough memory for “{checkpoint.name}” in vLLM: it needs "
-        f"{amount(need.total)}, and {amount(have)} may be taken on {room.name}.",
+        f"{amount(need.total)}, and {amount(have)} may be taken on {room.name}."
+    )
+    why = (
         f"Its weights take {amount(need.weights)}, the KV cache of {plan.context:,} tokens takes "
-        f"{amount(need.kv)}, and computing takes {amount(need.drafter + need.beside)}.",
+        f"{amount(need.kv)}, and computing takes {amount(need.drafter + need.beside)}."
+    )
+    if need.total <= room.free:
+        raise NotEnoughMemory(
+            what,
+            f"{why} {amount(room.free)} are free, of which the settings allow that part only.",
+            "Allow vLLM more of the memory, or with 0 all that is free.",
+            Action("open_settings", "vllm_memory"),
+        )
+    raise NotEnoughMemory(
+        what,
+        why,
         f"Set a context of {shorter:,} tokens, which fits, or close other programs."
         if shorter is not None
         else "Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.",

@@ -11,7 +11,7 @@ from app.cli.assistants import layers_of
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.parser import Usage
-from app.cli.printing import print_answer
+from app.cli.printing import loading, print_answer, tell_stay
 from app.core.errors import FileNotText
 from app.services.answers import AnswerEvent, AnswerOptions
 from app.wiring import Core
@@ -63,9 +63,11 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
             system = core.answers.system_prompt(settings, options)
             question = Message("user", text)
             messages = (Message("system", system.strip()), question) if system else (question,)
-            return core.answers.once(messages, settings, options, out.progress, cancel)
+            return core.answers.once(messages, settings, options, loading(core, out), cancel)
         _, answer = core.chats.ask(core.chats.chat(args.chat).id, text)
-        return core.answers.write(answer, settings, options, out.progress, cancel)
+        if options.model is None:
+            tell_stay(core, answer.chat_id, settings, out, "--model")
+        return core.answers.write(answer, settings, options, loading(core, out), cancel)
 
     return print_answer(core, interruptible(work), out, args.think)
 
@@ -77,7 +79,7 @@ def answer_built_in(core: Core, out: Output) -> int:
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
         messages = (Message("user", BUILT_IN_QUESTION),)
-        return core.answers.once(messages, settings, AnswerOptions(), out.progress, cancel)
+        return core.answers.once(messages, settings, AnswerOptions(), loading(core, out), cancel)
 
     return print_answer(core, interruptible(work), out)
 

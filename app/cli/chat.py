@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO, cast
 
+from app.cli.answer_words import MODES
 from app.cli.ask import answer_built_in, on_engine
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
-from app.cli.parser import MODES
-from app.cli.printing import print_answer
+from app.cli.printing import loading, print_answer, tell_stay
+from app.core.assistants import NewChat
 from app.core.conversation import StoredMessage
 from app.core.models import STARTER
 from app.core.settings import Settings
-from app.services.answers import AnswerEvent, AnswerOptions
+from app.services.answers import AnswerEvent, AnswerOptions, Ready
 from app.services.engine_choice import NAMES
 from app.services.mtp_advice import mtp_of_files
 from app.wiring import Core
@@ -50,6 +51,7 @@ class Conversation:
     options: AnswerOptions = field(default_factory=AnswerOptions)
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
     _said: set[str] = field(default_factory=set)
+    _ready: Ready | None = None
     _answered: dict[EngineName, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -79,20 +81,33 @@ class Conversation:
             self.out.note(f"There is no command {word}. /help shows all of them.")
         else:
             mtp = self.mtp or self._settings().mtp
-            question, answer = self.core.chats.ask(self.chat_id, line, mtp)
+            begins = None if self.chat_id else self._begins()
+            question, answer = self.core.chats.ask(self.chat_id, line, mtp, begins)
             self.chat_id = question.chat_id
             self._write(answer)
 
+    def _begins(self) -> NewChat:
+        """The chat keeps the model that it begins with."""
+        usual = self.core.settings.read()
+        model = self.core.library.find(self.model).id if self.model else usual.model
+        return self.core.answers.begin(NewChat(model, usual=self.model is None), usual)
+
     def _write(self, answer: StoredMessage) -> None:
         settings = self.core.settings.read()
+        if self.model is None:
+            tell_stay(self.core, answer.chat_id, settings, self.out, "/model")
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             options = replace(self.options, model=self.model)
-            return self.core.answers.write(answer, settings, options, self.out.progress, cancel)
+            for event in self.core.answers.write(
+                answer, settings, options, loading(self.core, self.out), cancel
+            ):
+                if isinstance(event, Ready):
+                    self._ready = event
+                    self._answered[event.entry.engine] = event.entry.id
+                yield event
 
         print_answer(self.core, interruptible(work), self.out, self.options.thinking, self._said)
-        if (entry := self.core.runtime.entry) is not None:
-            self._answered[entry.engine] = entry.id
 
     def _last_answer(self) -> StoredMessage | None:
         path = self.core.chats.path(self.chat_id) if self.chat_id else ()
@@ -165,7 +180,7 @@ class Conversation:
             print(self._what_runs(stands, self.model or self.core.settings.read().model))
 
     def _tell_price(self, mode: MtpMode) -> None:
-        loaded = self.core.runtime.loaded
+        loaded = self._ready.loaded if self._ready else None
         crosses = (mode == "off") != ((self.mtp or self._settings().mtp) == "off")
         if loaded is not None and crosses and loaded.mtp_switch == "restart":
             print(f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s.")
@@ -199,7 +214,8 @@ class Conversation:
         chat = self.core.chats.chat(chat_id)
         self.chat_id, self.mtp = chat.id, chat.mtp
         for message in self.core.chats.path(self.chat_id):
-            print(f"> {message.text}" if message.role == "user" else f"{message.text}\n")
+            said = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
+            self.out.piece(f"{said}\n")
 
     def _quit(self, _: str) -> None:
         raise _Leave

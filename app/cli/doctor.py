@@ -44,6 +44,7 @@ def doctor(folder: DataFolder, out: Output) -> int:
         _database,
         _settings,
         _llama_cpp,
+        _vllm,
         _starter,
         _memory,
         _window,
@@ -120,6 +121,24 @@ def _llama_cpp(folder: DataFolder) -> Finding:
         ", ".join(gpu.name for gpu in hardware(folder.root).gpus if gpu.usable) or "the processor"
     )
     return Finding("llama.cpp", "ok", f"loads; models run on {names}")
+
+
+def _vllm(folder: DataFolder) -> Finding:
+    """Whether what was installed is still there: starting it would take a minute."""
+    state = next(state for state in statuses(folder.engines) if state.name == "vllm")
+    mend = "Install it again: hearth engines install vllm"
+    if not state.available:
+        if folder.engines.joinpath("current").exists():
+            return Finding("vLLM", "failed", "the environment in use is not whole", mend)
+        return Finding("vLLM", "ok", "not installed, and needed for checkpoints only")
+    from engines.vllm.provision.home import EngineHome
+
+    current = EngineHome(folder.engines).current()
+    here = current is not None and not current.linux
+    if current is not None and here and not os.access(current.python, os.X_OK):
+        gone = f"its Python {current.python} is gone or cannot be run"
+        return Finding("vLLM", "failed", gone, mend)
+    return Finding("vLLM", "ok", state.about.removeprefix("vLLM "))
 
 
 def _starter(_: DataFolder) -> Finding:

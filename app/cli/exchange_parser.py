@@ -8,9 +8,14 @@ from pathlib import Path
 
 def add_exchange(export: argparse.ArgumentParser, import_: argparse.ArgumentParser) -> None:
     """Beside what they are about, which is there already."""
-    export.add_argument("--format", choices=("md", "html", "pdf", "json"), default="md")
     export.add_argument(
-        "--output", type=Path, metavar="PATH", help="a file, or a folder for a file each"
+        "--format", choices=("md", "html", "pdf", "json"), default="md", help="by default md"
+    )
+    export.add_argument(
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="a file, or a folder for a file each; otherwise stdout",
     )
     export.add_argument("--folder", metavar="NAME", help="all chats in this folder, too")
     export.add_argument(

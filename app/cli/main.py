@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.interrupt import ending_at_once
-from app.cli.output import Output
 from app.core.wish import Wish
 from app.store.folder import DataFolder
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.cli.output import Output
     from app.wiring import Core
 
 _NO_DISPLAY = "No display found: chatting in the terminal."
@@ -25,20 +25,21 @@ _NO_DISPLAY = "No display found: chatting in the terminal."
 
 def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
-    words = sys.argv[1:] if words is None else words
-    out = Output(as_json="--json" in words, quiet="--quiet" in words)
+    words = [_as_text(it) for it in (sys.argv[1:] if words is None else words)]
     _speak_utf8()
-    folder = DataFolder.default()
+    folder: DataFolder | None = None
     try:
         args = _window_alone(words) or _parsed(words)
         if "data_dir" in args:
             folder = DataFolder(args.data_dir.expanduser().absolute())
-        status = _carry_out(args, folder, out)
+        else:
+            folder = DataFolder.default()
+        status = _carry_out(args, folder, words)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
     except UserError as error:
-        out.error(error)
+        _output(words).error(error)
         return 2 if error.code == "usage" else 1
     except KeyboardInterrupt:
         return 130
@@ -49,24 +50,38 @@ def main(words: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last stop for a bug of ours: report it whole
         from app.reports import save_report
 
-        report = save_report(error, folder)
-        out.error(_bug(report))
+        report = save_report(error, folder or DataFolder.default())
+        _output(words).error(_bug(report))
         return 1
 
 
-def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int:
+def _output(words: Sequence[str]) -> Output:
+    """Imported where something is said: a start of the window says nothing."""
+    from app.cli.output import Output
+
+    return Output(as_json="--json" in words, quiet="--quiet" in words)
+
+
+def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     if args.command == "doctor":
         from app.cli.doctor import doctor
 
-        return doctor(folder, out)
+        return doctor(folder, _output(words))
     if args.command in (None, "open") and has_display():
         gc.disable()  # What is imported is no garbage; the window turns it on again.
         try:
             with ending_at_once():
                 from app import window
+
+                if window.passed_on(folder.root, _wish(args)):
+                    gc.enable()
+                    return 0
+                import app.running  # noqa: F401 - what the window is made of
         except ImportError as error:
             gc.enable()
-            out.note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
+            _output(words).note(
+                f"The window cannot open: {error}. `hearth doctor` says what to do."
+            )
         else:
             return window.open_window(folder, "offline" in args, _wish(args))
     if args.command == "open":
@@ -82,7 +97,7 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, out: Output) -> int
     core = open_core(folder, "offline" in args)
     try:
         with keep_log(folder):
-            return _with_core(args, core, out)
+            return _with_core(args, core, _output(words))
     finally:
         core.close()
 
@@ -169,6 +184,11 @@ def _speak_utf8() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _as_text(word: str) -> str:
+    """Bytes that are no text stand for themselves in names of files, and are nothing elsewhere."""
+    return word if os.path.lexists(word) else os.fsencode(word).decode("utf-8", "replace")
 
 
 def _bug(report: Path) -> UserError:

@@ -9,6 +9,7 @@ from typing import Any
 from app.cli.output import Output, size, table
 from app.core.settings import fields, section_of
 from app.services.device_care import DeviceState
+from app.services.setting_checks import require_usable
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
@@ -77,6 +78,11 @@ def manage_settings(core: Core, args: argparse.Namespace, out: Output) -> int:
     settings = core.settings.read()
     if args.verb == "set":
         settings = settings.changed(args.what, args.value)
+        require_usable(
+            args.what,
+            getattr(settings, args.what),
+            lambda: [it.name for it in _devices(core)],
+        )
         core.settings.write(settings)
     values = settings.values()
     if args.verb == "list":

@@ -12,6 +12,10 @@ from app.services.model_details import ModelDetails
 from app.wiring import Core
 from engines.errors import EngineError
 
+_LONGEST = 56
+"""Letters of an id in the list; a longer one, such as the path of a file on a server, is in the
+JSON, and the name stands for it: either may be typed."""
+
 
 def listed(core: Core, entry: ModelEntry) -> dict[str, Any]:
     """A row of the list; a file that has gone or is damaged keeps its row, with the reason."""
@@ -57,8 +61,9 @@ def shown(found: ModelDetails) -> dict[str, Any]:
 def model_row(model: dict[str, Any]) -> tuple[str, ...]:
     if "error" in model:
         return model["id"], "", "", "", model["error"]
+    shown = model["id"] if len(model["id"]) <= _LONGEST else model["name"]
     return (
-        model["id"], "" if model["engine"] == "remote" else size(model["size_bytes"]),
+        shown, "" if model["engine"] == "remote" else size(model["size_bytes"]),
         model["quantisation"], model["source"], model["name"],
     )  # fmt: skip
 

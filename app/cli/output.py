@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from engines.errors import UserError
+
+_ORDERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that a terminal obeys: all of its control characters but tab and the end of a line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,13 +25,15 @@ class Output:
 
     def value(self, value: Any, human: Callable[[], str]) -> None:
         """One value: as JSON, or as text for people."""
-        text = json.dumps(value, default=_plain, ensure_ascii=False) if self.as_json else human()
-        print(text)
+        if self.as_json:
+            print(json.dumps(value, default=_plain, ensure_ascii=False))
+        else:
+            print(_shown(human()))
 
     def piece(self, text: str) -> None:
         """A piece of a streamed answer; nothing where one JSON value will hold it all."""
         if not self.as_json:
-            print(text, end="", flush=True)
+            print(_shown(text), end="", flush=True)
 
     def note(self, line: str) -> None:
         """Something worth knowing that is not the answer."""
@@ -42,9 +48,9 @@ class Output:
             value = {"error": parts, **beside}
             print(json.dumps(value, default=_plain, ensure_ascii=False))
 
-    def progress(self, share: float) -> None:
-        """How far the model is loaded."""
-        self.rewrite(f"Loading the model: {share:4.0%}" if share < 1 else "")
+    def progress(self, share: float, doing: str = "") -> None:
+        """How far the model is loaded. doing: what is done for it just now."""
+        self.rewrite(f"{doing or 'Loading the model'}: {share:4.0%}" if share < 1 else "")
 
     def rewrite(self, line: str) -> None:
         """A line in place of the last such line, on a terminal only."""
@@ -73,6 +79,12 @@ def size(count: float | None) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+def _shown(text: str) -> str:
+    """A terminal carries out what stands in a text for it; a file or a pipe gets all as it is."""
+    at_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return _ORDERS.sub("\ufffd", text) if at_terminal else text
 
 
 def _plain(value: Any) -> Any:

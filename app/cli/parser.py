@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import NoReturn
 
 from app import __version__
+from app.cli.answer_words import (
+    ANYWAY,
+    ENGINE,
+    ENGINES,
+    add_answering,
+    add_ask,
+    add_bench,
+    add_model,
+    some,
+)
 from app.cli.exchange_parser import add_exchange
 from app.cli.model_words import MODELS, add_models
 from app.cli.server_words import SERVERS, add_servers
-from app.core.errors import SettingsInvalid
 from engines.errors import UserError
-from engines.types import MAX_DEPTH
 
-MODES = ("auto", "on", "off")
-ENGINES = ("llamacpp", "vllm", "remote")
-ENGINE = "the same model on this engine; otherwise the engine of the model"
-MOST_AT_ONCE = 256
-EFFORTS = ("minimal", "low", "medium", "high", "max")
-ANYWAY = "load the model even if it does not seem to fit the memory"
-MTP = "multi-token prediction: auto guesses ahead where it is faster, on always, off never"
 BENCH = (
     "Measured speed on this computer: answers to code, prose, copying and chat, with MTP off and "
     "with each mode, side by side in interleaved rounds. The gain stands beside the most that the "
@@ -47,12 +48,18 @@ def build_parser() -> argparse.ArgumentParser:
     """Global options may stand before or after the command."""
     anywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     anywhere.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help="where settings, chats, models and logs live"
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="where settings, chats, models and logs live; by default $HEARTH_DATA_DIR, or the "
+        "system's place for a user's data",
     )
     anywhere.add_argument(
-        "--offline", action="store_true", help="no connection leaves this computer"
+        "--offline",
+        action="store_true",
+        help="no connection leaves this computer, whatever the settings say",
     )
-    anywhere.add_argument("--json", action="store_true", help="one JSON value on stdout")
+    anywhere.add_argument("--json", action="store_true", help="one JSON value on stdout, not text")
     anywhere.add_argument("--quiet", action="store_true", help="no progress, no notes")
 
     parser = _Parser(
@@ -70,13 +77,13 @@ def build_parser() -> argparse.ArgumentParser:
     opened = command("open", "open files in the window: models, texts, exported chats")
     opened.add_argument("files", type=Path, nargs="+", metavar="FILE")
     chat = command("chat", "chat in the terminal; /help lists the commands there")
-    chat.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
+    add_model(chat)
     chat.add_argument("--engine", choices=ENGINES, help=ENGINE)
     chat.add_argument("--anyway", action="store_true", help=ANYWAY)
-    _add_answering(chat)
+    add_answering(chat)
 
-    _add_ask(command("ask", "one answer; TEXT of - reads standard input"))
-    _add_bench(command("bench", BENCH))
+    add_ask(command("ask", "one answer; TEXT of - reads standard input"))
+    add_bench(command("bench", BENCH))
     hardware = command("hardware", "what this computer has, and what Hearth makes of it")
     device = hardware.add_mutually_exclusive_group()
     device.add_argument("--try", dest="tried", metavar="DEVICE", help="try a graphics device again")
@@ -129,7 +136,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     connections = command("connections", "every connection that left this computer, and why")
     connections.add_argument("--clear", action="store_true", help="empty the list")
-    connections.add_argument("--limit", type=_some, default=100, metavar="N", help="the last N")
+    connections.add_argument(
+        "--limit", type=some, default=100, metavar="N", help="the last N lines; by default 100"
+    )
     chats = _verbs(
         command("chats", "the chats on this computer"),
         anywhere,
@@ -147,9 +156,14 @@ def build_parser() -> argparse.ArgumentParser:
         },
     )
     chats["list"].add_argument(
-        "--place", choices=("all", "archive", "trash"), default="all", help="those that lie there"
+        "--place",
+        choices=("all", "archive", "trash"),
+        default="all",
+        help="those that lie there; by default all",
     )
-    chats["search"].add_argument("--limit", type=_some, default=50, metavar="N", help="at most")
+    chats["search"].add_argument(
+        "--limit", type=some, default=50, metavar="N", help="at most N hits; by default 50"
+    )
     add_exchange(chats["export"], chats["import"])
     _verbs(
         command("assistants", "the assistants that were made in the window"),
@@ -176,6 +190,9 @@ def build_parser() -> argparse.ArgumentParser:
 _MANY = {"WORDS": "+", "FILE…": "+", "ID…": "*"}
 """How often what a verb is about may be named; otherwise once."""
 
+_ALSO = {"rm": ("remove",), "remove": ("rm",)}
+"""Other words for a verb."""
+
 
 def _verbs(
     group: _Parser,
@@ -185,7 +202,10 @@ def _verbs(
     made: dict[str, _Parser] = {}
     below = group.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
     for name, (text, what) in verbs.items():
-        made[name] = below.add_parser(name, help=text, description=text, parents=[anywhere])
+        made[name] = below.add_parser(
+            name, aliases=_ALSO.get(name, ()), help=text, description=text, parents=[anywhere]
+        )
+        made[name].set_defaults(verb=name)
         if what is not None:
             many = _MANY.get(what)
             made[name].add_argument("what", metavar=what.rstrip("…"), nargs=many)
@@ -198,140 +218,5 @@ def _add_engines(engines: dict[str, _Parser]) -> None:
         "--profile",
         choices=("cuda", "cpu"),
         default="cuda",
-        help="cuda for NVIDIA's cards; cpu is slow, and meant for tests",
+        help="cuda for NVIDIA's cards, which is the default; cpu is slow, and meant for tests",
     )
-
-
-def _add_ask(ask: _Parser) -> None:
-    ask.add_argument("text", metavar="TEXT")
-    ask.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
-    ask.add_argument("--engine", choices=ENGINES, help=ENGINE)
-    ask.add_argument("--mtp", choices=MODES, help=f"{MTP}; otherwise as the settings say")
-    ask.add_argument(
-        "--depth",
-        type=_depth,
-        metavar="N",
-        help=f"tokens to guess ahead, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is there",
-    )
-    ask.add_argument("--system", metavar="S", help="the system prompt")
-    ask.add_argument("--assistant", metavar="NAME", help="as this assistant, without --chat")
-    ask.add_argument("--max-tokens", type=_count, metavar="N")
-    ask.add_argument("--temperature", type=_temperature, metavar="T")
-    ask.add_argument("--top-p", type=_top_p, metavar="P")
-    ask.add_argument("--seed", type=_count, metavar="N")
-    ask.add_argument("--context", type=_count, metavar="N")
-    ask.add_argument("--stop", action="append", default=[], metavar="S")
-    ask.add_argument("--file", action="append", default=[], type=Path, metavar="PATH")
-    ask.add_argument(
-        "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
-    )
-    ask.add_argument("--anyway", action="store_true", help=ANYWAY)
-    _add_answering(ask)
-    ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
-
-
-def _add_answering(parser: _Parser) -> None:
-    parser.add_argument(
-        "--think",
-        type=_switch,
-        metavar="on|off",
-        help="whether a model that can be asked to reasons first; otherwise as the settings say",
-    )
-    parser.add_argument(
-        "--adapter", metavar="NAME", help="with this LoRA adapter of vLLM's; '' is the model alone"
-    )
-    parser.add_argument(
-        "--effort", choices=EFFORTS, help="how hard it reasons, where it knows such levels"
-    )
-    parser.add_argument(
-        "--think-budget",
-        type=_count,
-        metavar="N",
-        help="tokens after which the reasoning is ended and the answer begins",
-    )
-
-
-def _add_bench(bench: _Parser) -> None:
-    bench.add_argument("--model", metavar="M", help="a model's id, name or GGUF file")
-    bench.add_argument("--engine", choices=ENGINES, help=ENGINE)
-    bench.add_argument(
-        "--mtp", choices=MODES, help="only this mode, beside off; otherwise all three"
-    )
-    bench.add_argument(
-        "--check-mtp",
-        action="store_true",
-        help="measure nothing: answer eight prompts greedily with and without MTP, at several "
-        "depths, and compare the tokens; exit status 1 if one differs by more than rounding",
-    )
-    bench.add_argument(
-        "--tokens", type=_some, metavar="N", help="of each answer: 128, or 64 with --check-mtp"
-    )
-    bench.add_argument("--rounds", type=_some, default=3, metavar="N", help="3 if it is left out")
-    bench.add_argument(
-        "--concurrency",
-        type=_counts,
-        default=(1,),
-        metavar="1,4,16",
-        help="measure so many chats at once instead: tokens in all, and for each of them; "
-        "llama.cpp answers one after the other",
-    )
-
-
-def _depth(text: str) -> int:
-    number = _whole(text)
-    if not 1 <= number <= MAX_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_DEPTH}")
-    return number
-
-
-def _switch(text: str) -> bool:
-    if text not in {"on", "off"}:
-        raise argparse.ArgumentTypeError(f"{text} is neither on nor off")
-    return text == "on"
-
-
-def _some(text: str) -> int:
-    number = _whole(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    """Numbers of chats at once, each of them once."""
-    numbers = tuple(dict.fromkeys(_some(part) for part in text.split(",")))
-    if max(numbers) > MOST_AT_ONCE:
-        raise argparse.ArgumentTypeError(f"{max(numbers)} is more than {MOST_AT_ONCE}")
-    return numbers
-
-
-def _count(text: str) -> int:
-    number = _whole(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative")
-    return number
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number") from None
-
-
-def _temperature(text: str) -> float:
-    return _as_setting("temperature", text)
-
-
-def _top_p(text: str) -> float:
-    return _as_setting("top_p", text)
-
-
-def _as_setting(name: str, text: str) -> float:
-    """Within the bounds of the setting of that name."""
-    from app.core.settings import Settings
-
-    try:
-        return float(getattr(Settings().changed(name, text), name))
-    except SettingsInvalid as error:
-        raise argparse.ArgumentTypeError(f"{text}: {error.why.rstrip('.')}") from None

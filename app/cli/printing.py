@@ -10,11 +10,13 @@ from typing import Any
 from app.cli.output import Output
 from app.core.conversation import Failure
 from app.core.models import ModelEntry
+from app.core.settings import Settings
 from app.core.thinking import why_fixed
 from app.net.hosts import is_loopback
 from app.services.answers import AnswerEvent, Ended, Ready
 from app.services.compacting import Compaction
 from app.wiring import Core
+from engines.base import Progress
 from engines.errors import UserError
 from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
 
@@ -35,7 +37,7 @@ class _Heard:
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     done: Done | None = None
-    notes: tuple[str, ...] = ()
+    ready: Ready | None = None
     failure: AnswerFailed | None = None
 
     def take(self, event: AnswerEvent, out: Output) -> None:
@@ -52,6 +54,7 @@ class _Heard:
                 self.text.clear()
                 out.piece("\n")
             case Ready(_, loaded):
+                self.ready = event
                 self._begin(loaded, out)
             case Compaction("begun", count):
                 out.note(f"Summing up the oldest {count} messages, to make room.")
@@ -63,9 +66,13 @@ class _Heard:
                 self.failure = AnswerFailed(message.failure)
 
     def _begin(self, loaded: LoadedModel, out: Output) -> None:
-        self.notes = loaded.notes
         if self.think is not None and loaded.thinking != "switch":
             out.note(why_fixed(loaded.thinking))
+
+
+def loading(core: Core, out: Output) -> Progress:
+    """Tells how far a model is loaded, and what a worker does at its start."""
+    return lambda share: out.progress(share, core.answers.doing("vllm"))
 
 
 def print_answer(
@@ -93,7 +100,7 @@ def print_answer(
         if heard.text:
             out.piece("\n")
         if heard.done is not None:
-            _conclude(core, heard, heard.done, out, set() if said is None else said)
+            _conclude(heard, heard.done, out, set() if said is None else said)
     if heard.failure is None:
         return 0
     if out.as_json and heard.done is not None:
@@ -108,9 +115,19 @@ def _tell_where(core: Core, entry: ModelEntry, out: Output) -> None:
         out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
 
 
-def _conclude(core: Core, heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
+def tell_stay(core: Core, chat_id: str, settings: Settings, out: Output, word: str) -> None:
+    """That a chat is kept from a server, where it is. word: what chooses a model here."""
+    server = core.answers.kept_from(chat_id, settings)
+    if server is not None:
+        out.note(
+            f"This chat stays on this computer: nobody has chosen {server} for it. "
+            f"{word} {server} sends it there."
+        )
+
+
+def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
     """The JSON value of an answer, or the notes that belong to it."""
-    value = _value(core, heard, done)
+    value = _value(heard, done)
     if heard.failure is not None and out.as_json:
         out.error(heard.failure, answer=value)
     elif out.as_json:
@@ -125,17 +142,17 @@ def _conclude(core: Core, heard: _Heard, done: Done, out: Output, said: set[str]
         out.note(done.mtp.reason)
 
 
-def _value(core: Core, heard: _Heard, done: Done) -> dict[str, Any]:
-    entry = core.runtime.entry
+def _value(heard: _Heard, done: Done) -> dict[str, Any]:
+    ready = heard.ready
     return {
         "text": "".join(heard.text),
         "reasoning": "".join(heard.reasoning) or None,
         "finish_reason": done.finish_reason,
-        "model": entry.id if entry else None,
-        "engine": core.runtime.engine_name,
+        "model": ready.entry.id if ready else None,
+        "engine": ready.engine if ready else None,
         "mtp": asdict(done.mtp),
         "usage": asdict(done.usage),
         "timing": asdict(done.timing),
         "seed": done.seed,
-        "notes": list(dict.fromkeys((*heard.notes, *done.notes))),
+        "notes": list(dict.fromkeys((*(ready.loaded.notes if ready else ()), *done.notes))),
     }

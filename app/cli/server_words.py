@@ -18,11 +18,23 @@ def add_servers(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     add = verbs["add"]
     add.add_argument("address", metavar="ADDRESS", help="such as http://192.168.1.20:8000")
     add.add_argument(
-        "--ca", type=Path, metavar="FILE", help="the certificate of the server's own authority"
+        "--ca",
+        type=Path,
+        metavar="FILE",
+        help="the certificate of the server's own authority, as PEM; by default the system's",
     )
     add.add_argument(
-        "--cert", type=Path, metavar="FILE", help="a certificate of yours with its key"
+        "--cert",
+        type=Path,
+        metavar="FILE",
+        help="a certificate of yours with its key, as PEM; by default none",
     )
-    add.add_argument(
+    key = add.add_mutually_exclusive_group()
+    key.add_argument(
         "--key-stdin", action="store_true", help="read the server's key from standard input"
+    )
+    key.add_argument(
+        "--keep-key",
+        action="store_true",
+        help="the kept key may go to the changed address; otherwise it is forgotten",
     )

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Output, table
-from app.core.servers import ServerFacts, ServerProfile, key_variable
+from app.core.servers import ServerFacts, ServerProfile, key_variable, short_name
 from app.net.hosts import is_loopback
 
 if TYPE_CHECKING:
@@ -60,12 +60,18 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
         args.cert and args.cert.expanduser().absolute(),
     )
     key = _read_key() if args.key_stdin else None
-    kept = servers.save(profile, key)
+    parted = "" if key is not None or args.keep_key else servers.parts_from_key(profile)
+    kept = servers.save(profile, key, take_key=args.keep_key)
     status = servers.key_status(kept)
     if key == "":
         out.note(f"No key came, so none is kept for “{kept.name}”.")
-    if before and before.address != kept.address and key is None and status.present:
-        out.note(f"The key of “{kept.name}” goes to {kept.host} from now on.")
+    if parted:
+        out.note(
+            f"The key of “{kept.name}” was for {parted} alone, and is forgotten: with --key-stdin "
+            "you give it for this address."
+        )
+    elif before and before.origin != kept.origin and key is None and status.present:
+        out.note(f"The key of “{kept.name}” goes to {kept.origin} from now on.")
     if key and status.place == "environment":
         out.note(f"{key_variable(kept.name)} in the environment wins over the key that was kept.")
     if key and status.place == "memory":
@@ -97,7 +103,8 @@ def found_line(facts: ServerFacts | None) -> str:
         return "not looked at yet"
     drafts = {True: "MTP is on", False: "MTP is off", None: "does not tell of MTP"}
     models = [
-        f"{it.id} (context {it.context:,})" if it.context else it.id for it in facts.models[:5]
+        f"{short_name(it.id)} (context {it.context:,})" if it.context else short_name(it.id)
+        for it in facts.models[:5]
     ]
     more = len(facts.models) - len(models)
     listed = ", ".join(models) or "no models"

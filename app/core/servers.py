@@ -11,9 +11,19 @@ from app.core.errors import AddressInvalid, ServerInvalid
 from app.core.network import Trust
 from engines.openai.values import ServedModel, ServerFacts
 
-__all__ = ["ServedModel", "ServerFacts", "ServerProfile", "key_variable", "plain_address"]
+__all__ = [
+    "ServedModel",
+    "ServerFacts",
+    "ServerProfile",
+    "key_variable",
+    "origin_of",
+    "plain_address",
+    "short_name",
+]
 
 _ENDINGS = ("/v1/chat/completions", "/v1/models", "/v1")
+_PORTS = {"http": 80, "https": 443}
+_PATH = re.compile(r"^(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])|\.gguf$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -43,9 +53,14 @@ class ServerProfile:
         return self.address.startswith("https:")
 
     @property
+    def origin(self) -> str:
+        """Where its key may go."""
+        return origin_of(self.address)
+
+    @property
     def secret(self) -> str:
-        """The name under which its key is kept."""
-        return f"server/{self.id}"
+        """The name under which its key is kept: another for each place, so that it goes to one."""
+        return f"server/{self.id} {self.origin}"
 
 
 def plain_address(text: str) -> str:
@@ -77,6 +92,12 @@ def plain_address(text: str) -> str:
     return address
 
 
+def origin_of(address: str) -> str:
+    """Scheme, host and port of an address as it is kept."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme, 0)}"
+
+
 def plain_name(text: str) -> str:
     """A name as it is kept. Raises ServerInvalid."""
     name = " ".join(text.split())
@@ -92,6 +113,14 @@ def plain_name(text: str) -> str:
 
 def _shown(text: str) -> str:
     return "".join(it if it.isprintable() else "\ufffd" for it in text.strip())
+
+
+def short_name(model: str) -> str:
+    """A model for lists: of the path of a file, which llama-server gives, its last part."""
+    if not _PATH.search(model):
+        return model
+    last = re.split(r"[/\\]", model.rstrip("/\\"))[-1]
+    return re.sub(r"\.gguf$", "", last, flags=re.IGNORECASE) or model
 
 
 def key_variable(name: str) -> str:

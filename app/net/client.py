@@ -7,6 +7,7 @@ import logging
 import ssl
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -19,6 +20,7 @@ from app.net.entry import Entry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
 from app.net.open_lines import OpenLines
+from app.net.opening import Opening
 from app.net.scope import current
 from app.net.tls import tls_context
 
@@ -101,7 +103,7 @@ class GatedTransport(httpx2.BaseTransport):
         entry = Entry(self._record, url.host, port, scope.purpose, request.method)
         try:
             self._stay_within_reach(url.host)
-            response = self._send(request, entry, scope.purpose not in _ENDED)
+            response = self._opened(request, entry, scope.purpose not in _ENDED)
         except Offline:
             entry.end("refused")
             raise
@@ -110,13 +112,19 @@ class GatedTransport(httpx2.BaseTransport):
             entry.end("failed")
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
             raise httpx2.UnsupportedProtocol(f"Nothing can be at “{address}”") from error
+        except httpx2.HTTPError:
+            entry.end("cancelled" if hung_up() else "failed")
+            if not hung_up():
+                self._stay_within_reach(url.host, begun=True)
+            raise
         except BaseException:
             entry.end("cancelled" if hung_up() else "failed")
             raise
+        stays = partial(self._stay_within_reach, begun=True)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=Received(response, entry, self._stay_within_reach, hung_up, whole),
+            stream=Received(response, entry, stays, hung_up, whole),
             extensions=response.extensions,
         )
 
@@ -128,8 +136,19 @@ class GatedTransport(httpx2.BaseTransport):
             for route in self._routes.values():
                 route.close()
 
-    def _send(self, request: httpx2.Request, entry: Entry, keep: bool) -> httpx2.Response:
+    def _opened(self, request: httpx2.Request, entry: Entry, keep: bool) -> httpx2.Response:
+        """The answer as soon as it begins; its owner, or a `hang_up`, may leave before."""
         request.extensions["trace"] = self._lines.watching(request.extensions.get("trace"))
+        opening = Opening(lambda: self._send(request, entry, keep))
+        on_hang_up = request.extensions.get("on_hang_up", _never)
+        with self._lines.left_by(opening.leave):
+            forget = on_hang_up(opening.leave)
+            try:
+                return opening.response()
+            finally:
+                forget()
+
+    def _send(self, request: httpx2.Request, entry: Entry, keep: bool) -> httpx2.Response:
         proxy = proxy_for(request.url.scheme, request.url.host)
         route = self._route(proxy, keep)
         if request.url.host == LOCALHOST:
@@ -140,13 +159,15 @@ class GatedTransport(httpx2.BaseTransport):
         entry.proxy = httpx2.URL(proxy).netloc.decode("ascii")
         return _through_proxy(route, _sent(request, request.url, entry))
 
-    def _stay_within_reach(self, host: str) -> None:
-        """Raises Offline, before anything has looked the host up."""
+    def _stay_within_reach(self, host: str, *, begun: bool = False) -> None:
+        """Raises Offline, before anything has looked the host up. begun: it was asked already."""
         if not is_loopback(host) and self._offline():
             raise Offline(
                 "Hearth is offline.",
-                "“Stay offline” is on, in the settings or by --offline, so nothing was sent to "
-                f"{host}.",
+                f"“Stay offline” was turned on, so the connection to {host} was ended."
+                if begun
+                else "“Stay offline” is on, in the settings or by --offline, so nothing was sent "
+                f"to {host}.",
                 "Turn “Stay offline” off to connect.",
             )
 
@@ -160,6 +181,11 @@ class GatedTransport(httpx2.BaseTransport):
                     verify=self._tls, proxy=proxy, limits=limits
                 )
             return self._routes[proxy, keep]
+
+
+def _never(_leave: Callable[[], None]) -> Callable[[], None]:
+    """For a request whose owner does not hang up."""
+    return lambda: None
 
 
 def _to_localhost(

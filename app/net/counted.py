@@ -70,7 +70,12 @@ class Received(httpx2.SyncByteStream):
             raise
         except httpx2.HTTPError:
             self._result = "cancelled" if self._hung_up() else "failed"
+            if not self._hung_up():
+                self._stay_within_reach(entry.host)
             raise
+        if self._length < 0 and not self._whole() and not self._hung_up():
+            # Where the end of the connection is the end of the body, a hang-up looks like it.
+            self._stay_within_reach(entry.host)
         self._result = self._status
 
     def _look_up(self) -> None:

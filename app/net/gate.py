@@ -32,7 +32,7 @@ class Gate:
         self._offline = offline
         self._lock = threading.Lock()
         self._client: GatedClient | None = None
-        self._lines: OpenLines | None = None
+        self._lines: dict[bool, OpenLines] = {}
         self._closed = False
 
     @contextmanager
@@ -60,11 +60,13 @@ class Gate:
         goes nowhere else. Raises AddressInvalid, and CertificateRefused for a file that cannot
         be used.
         """
-        from app.net.lent import lent_client
+        from app.net.hosts import is_loopback
+        from app.net.lent import home_of, lent_client
         from app.net.tls import tls_context
 
+        lines = self._lent_lines(outside=not is_loopback(home_of(address)[1]))
         return lent_client(
-            self._record, self._offline, purpose, address, tls_context(trust), self._lent_lines()
+            self._record, self._offline, purpose, address, tls_context(trust), lines
         )
 
     def check(self, address: str, trust: Trust) -> None:
@@ -82,26 +84,33 @@ class Gate:
         with self._lock:
             if self._client is not None:
                 self._client.hang_up()
-            if self._lines is not None:
-                self._lines.hang_up()
+            for lines in self._lines.values():
+                lines.hang_up()
+
+    def leave_outside(self) -> None:
+        """For when Hearth goes offline: end what other computers still answer, however silent.
+
+        A download looks for itself, at each piece that comes.
+        """
+        with self._lock:
+            if outside := self._lines.get(True):
+                outside.hang_up()
 
     def close(self) -> None:
         """End all connections; later requests fail, but for those of a client that was lent."""
         with self._lock:
             self._closed = True
-            if self._lines is not None:
-                self._lines.hang_up()
+            for lines in self._lines.values():
+                lines.hang_up()
             if self._client is not None:
                 self._client.end()
 
-    def _lent_lines(self) -> OpenLines:
-        """The connections of all clients that are lent."""
+    def _lent_lines(self, *, outside: bool) -> OpenLines:
+        """The connections of all clients that are lent, to other computers or within this one."""
         from app.net.open_lines import OpenLines
 
         with self._lock:
-            if self._lines is None:
-                self._lines = OpenLines()
-            return self._lines
+            return self._lines.setdefault(outside, OpenLines())
 
     def _opened(self) -> GatedClient:
         with self._lock:

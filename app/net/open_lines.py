@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import WeakSet
 
@@ -21,23 +21,48 @@ class OpenLines:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._waiting: set[Callable[[], None]] = set()
+        self._times = 0
 
     def watching(self, also: Trace | None) -> Trace:
-        """What a request is watched by. also: who else watches it."""
+        """What a request is watched by, from before it is sent. also: who else watches it."""
+        times = self._times
 
         def watch(event: str, told: dict[str, Any]) -> None:
             if event.endswith(_OPENED):
+                opened = told["return_value"].get_extra_info("socket")
                 with self._lock:
-                    self._sockets.add(told["return_value"].get_extra_info("socket"))
+                    self._sockets.add(opened)
+                    if self._times != times:
+                        _shut(opened)
             if also is not None:
                 also(event, told)
 
         return watch
 
-    def hang_up(self) -> None:
-        """Whoever waits for an answer or for its bytes wakes, with an error."""
+    @contextmanager
+    def left_by(self, leave: Callable[[], None]) -> Iterator[None]:
+        """Who waits within for a line to open leaves when all are hung up."""
         with self._lock:
+            self._waiting.add(leave)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.discard(leave)
+
+    def hang_up(self) -> None:
+        """Whoever waits for a connection, an answer or its bytes wakes, with an error."""
+        with self._lock:
+            self._times += 1
             for line in list(self._sockets):
-                with suppress(OSError):  # the other side was faster
-                    # A socket with TLS would first forget its cipher, and write on as it is.
-                    socket.socket.shutdown(line, socket.SHUT_RDWR)
+                _shut(line)
+            waiting = list(self._waiting)
+        for leave in waiting:
+            leave()
+
+
+def _shut(line: socket.socket) -> None:
+    """A socket with TLS would first forget its cipher, and write on as it is."""
+    with suppress(OSError):  # the other side was faster
+        socket.socket.shutdown(line, socket.SHUT_RDWR)

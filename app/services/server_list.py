@@ -35,9 +35,14 @@ class Profiles(Protocol):
     """`app.services.servers.Servers`, as far as the window uses it."""
 
     def list(self) -> Sequence[ServerProfile]: ...
-    def save(self, profile: ServerProfile, key: str | None) -> ServerProfile: ...
+    def save(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerProfile: ...
+    def parts_from_key(self, profile: ServerProfile) -> str: ...
     def remove(self, profile_id: str) -> None: ...
-    def test(self, profile: ServerProfile, key: str | None) -> ServerFacts: ...
+    def test(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerFacts: ...
     def key_status(self, profile: ServerProfile) -> SecretStatus: ...
 
 
@@ -91,12 +96,20 @@ class ServerList(QObject):
 
         return Place(profile.name, profile.host, leaves=not is_loopback(profile.host))
 
-    def save(self, profile: ServerProfile, key: str | None) -> None:
-        """Keep a profile, new or changed. key: None leaves the one that is kept as it is."""
+    def save(self, profile: ServerProfile, key: str | None, take_key: bool = False) -> None:
+        """Keep a profile, new or changed. key, take_key: as in `Servers.save`."""
 
         def work() -> tuple[ServerProfile, str]:
-            kept = self._servers.save(profile, key)
-            return kept, (self._servers.key_status(kept).warning or "") if key else ""
+            parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
+            before = next((it for it in self._servers.list() if it.id == profile.id), None)
+            kept = self._servers.save(profile, key, take_key=take_key)
+            if parted:
+                return kept, f"Its key was for {parted} alone, and is forgotten: enter it again."
+            moved = before is not None and before.origin != kept.origin
+            status = self._servers.key_status(kept) if key or moved else None
+            if status is not None and moved and status.place == "environment":
+                return kept, f"The key in the environment goes to {kept.origin} from now on."
+            return kept, (status.warning or "") if status is not None and key else ""
 
         def saved(found: tuple[ServerProfile, str]) -> None:
             self.look()
@@ -104,11 +117,11 @@ class ServerList(QObject):
 
         self._do(profile, work, saved)
 
-    def test(self, profile: ServerProfile, key: str | None = None) -> None:
+    def test(self, profile: ServerProfile, key: str | None = None, take_key: bool = False) -> None:
         """Ask a server what it is; it does not have to be kept."""
         self._do(
             profile,
-            lambda: self._servers.test(profile, key),
+            lambda: self._servers.test(profile, key, take_key=take_key),
             lambda facts: self.tested.emit(profile.id, facts),
         )
 

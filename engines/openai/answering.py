@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError, ServerFailed
+from engines.errors import EngineError, ModelNotFound, ServerFailed
 from engines.openai.body import EXTRAS, Body, chat_body
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import Fitted, Fitter, measure
@@ -149,6 +149,7 @@ class _Answering:
         for piece in pieces:
             deltas = list(reading.feed(piece))
             if self._ready is None:
+                self._require_model(piece)
                 yield self._prompt(fitted)
             if deltas or reading.calls:
                 self._clock.saw(reading.figures.completion)
@@ -161,6 +162,19 @@ class _Answering:
         yield from self._rest()
         if reading.figures.prompt is not None:
             self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
+
+    def _require_model(self, piece: dict[str, Any]) -> None:
+        """llama-server answers with the model that it was started with, whichever is asked for."""
+        via, told = self._via, piece.get("model")
+        if via.kind != "llama-server" or not isinstance(told, str) or told == via.model:
+            return
+        offered = [it.id for it in via.client.models()]
+        if via.model not in offered:
+            raise ModelNotFound(
+                f"{via.client.called} has no model “{via.model}” any more.",
+                f"It was started with another one, and would answer with that: {told}.",
+                "Look at the server again with the test of its profile, and choose what it offers.",
+            )
 
     def _rest(self) -> Iterator[Delta]:
         for delta in self._reading.end():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from engines.errors import EngineError
+from engines.errors import EngineError, ServerUnreachable
 from engines.openai import faults
 from engines.openai.line import Line
+from engines.openai.parsing import parsed
 from engines.openai.sse import Events
 from engines.openai.values import ServedModel
 
@@ -32,6 +32,7 @@ class OpenAiClient:
 
     headers: sent with each request, such as Authorization. called: what errors call the server.
     line: may be hung up to end what is under way, where a request has no line of its own.
+    variable: of the environment, that may hold its key, for those who are asked for it.
     Each method raises EngineError, and what the lent client raises by itself, such as Offline.
     """
 
@@ -42,8 +43,10 @@ class OpenAiClient:
         headers: Mapping[str, str] | None = None,
         called: str = "The server",
         line: Line | None = None,
+        variable: str = "",
     ) -> None:
         self.called = called
+        self._variable = variable
         self._client = client
         self._base = base.rstrip("/")
         # Compressed, the pieces of an answer would be held back until there are enough of them.
@@ -81,9 +84,12 @@ class OpenAiClient:
         """The same for a request with a body."""
         return self._whole("POST", path, body, wanted, line)
 
-    def text(self, path: str) -> str | None:
-        """The text at a path, such as /metrics; None where there is none."""
-        with self._asked("GET", path, None, None, _LOOK_S) as response:
+    def text(self, path: str, silence_s: float = _LOOK_S) -> str | None:
+        """The text at a path, such as /metrics; None where there is none.
+
+        silence_s: seconds after which a server that says nothing is given up.
+        """
+        with self._asked("GET", path, None, None, silence_s) as response:
             if response.status_code != 200:
                 return None
             return self._read(response).decode("utf-8", "replace")
@@ -138,7 +144,7 @@ class OpenAiClient:
 
     def _object(self, text: str) -> Json:
         try:
-            value = json.loads(text)
+            value = parsed(text)
         except ValueError as error:
             if text.lstrip().startswith("<"):
                 raise faults.another(self.called) from error
@@ -165,7 +171,7 @@ class OpenAiClient:
                 return None
             read = self._read(response)
         try:
-            return json.loads(read)
+            return parsed(read)
         except ValueError as error:
             if wanted:
                 raise faults.another(self.called) from error
@@ -184,6 +190,7 @@ class OpenAiClient:
         import httpx2
 
         line = line or self._line or Line()
+        line.begin()
         begun = False
         timeout = httpx2.Timeout(silence, connect=_CONNECT_S)
         try:
@@ -197,6 +204,7 @@ class OpenAiClient:
                 extensions={
                     "trace": line.watch,
                     "hung_up": lambda: line.hung_up,
+                    "on_hang_up": line.on_hang_up,
                     "whole": lambda: line.whole,
                 },
             )
@@ -209,7 +217,8 @@ class OpenAiClient:
             finally:
                 response.close()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise faults.lost(self.called, error, begun=begun) from error
+            encrypted = self._base.startswith("https:")
+            raise faults.lost(self.called, error, begun=begun, encrypted=encrypted) from error
         finally:
             line.let_go()
 
@@ -224,10 +233,12 @@ class OpenAiClient:
     def _refused(self, response: httpx2.Response, model: str = "") -> EngineError:
         body = self._read(response)
         status = response.status_code
+        found = faults.refused(self.called, status, response.headers, body, model, self._variable)
         page = b"<html" in body[:1000].lower()
-        if page and 400 <= status < 500 and status not in _SAY_MORE:
+        told = status in _SAY_MORE or isinstance(found, ServerUnreachable)
+        if page and 400 <= status < 500 and not told:
             return faults.another(self.called)
-        return faults.refused(self.called, status, response.headers, body, model)
+        return found
 
 
 def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:

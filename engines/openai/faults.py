@@ -16,8 +16,17 @@ from engines.errors import (
     ServerRefused,
     ServerUnreachable,
 )
+from engines.openai.parsing import parsed
 
 _LONGEST: Final = 300
+_LONGEST_PAGE: Final = 4000
+_LOADS: Final = "It may still be loading its model."
+_WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
+"""What nginx, Apache and servers in Go say to one who does not encrypt at a port for TLS."""
+
+_PLAIN: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
+"""OpenSSL's reasons where what came back is no TLS."""
+
 _AGAIN: Final = "Try again; if it stays so, ask whoever looks after the server."
 
 
@@ -35,35 +44,41 @@ class TooLong(ContextFull):
 
 
 class Unwanted(ServerFailed):
-    """The server does not take something of the request. said: in its words."""
+    """The server does not take something of the request. said: in its words, if any."""
 
-    def __init__(self, called: str, said: str) -> None:
+    def __init__(self, called: str, said: str, status: int = 400) -> None:
         super().__init__(
             f"{called} does not take this request.",
-            f"It says: {_sentence(said)}",
+            _says(said, status),
             "Change that setting of the chat, or choose another model.",
         )
         self.said = said
 
 
 def refused(
-    called: str, status: int, headers: Mapping[str, str], body: bytes, model: str = ""
+    called: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    model: str = "",
+    variable: str = "",
 ) -> EngineError:
-    """An answer whose status is no success. model: that was asked for, "" for none."""
+    """An answer whose status is no success. model: that was asked for, "" for none.
+
+    variable: of the environment, that may hold the server's key.
+    """
     said = told(body)
     if 300 <= status < 400:
         return elsewhere(called, headers.get("location", ""))
     if status in (400, 413, 422):
-        return too_long(said, body) or Unwanted(called, said or f"status {status}")
+        return _not_taken(called, said, body, status)
     if status == 404:
         return _not_found(called, said, model)
     if status in (401, 403):
-        return _closed(called, status, said)
+        return _closed(called, status, said, variable)
     if status in (429, 503):
         return _busy(called, status, said, headers.get("retry-after", ""))
-    return ServerFailed(
-        f"{called} failed.", f"It says: {_sentence(said or f'status {status}')}", _AGAIN
-    )
+    return ServerFailed(f"{called} could not answer.", _says(said, status), _AGAIN)
 
 
 def in_stream(called: str, error: object) -> EngineError:
@@ -76,7 +91,7 @@ def in_stream(called: str, error: object) -> EngineError:
         return Unwanted(called, said)
     return ServerFailed(
         f"{called} gave up in the middle of the answer.",
-        f"It says: {_sentence(said or 'nothing more')}",
+        _says(said),
         "Ask again; what was answered is kept.",
     )
 
@@ -108,10 +123,28 @@ def elsewhere(called: str, where: str) -> ServerFailed:
     )
 
 
-def lost(called: str, error: Exception, *, begun: bool) -> EngineError:
-    """An error of httpx2. begun: the answer had begun to come."""
+def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False) -> EngineError:
+    """An error of httpx2. begun: the answer had begun to come. encrypted: the address says so."""
     import httpx2
 
+    if _named(error, "SSLError"):
+        return _tls(called, error)
+    if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
+        return ServerBusy(
+            f"{called} took too long.", "It is busy, or it hangs.", "Try again in a while."
+        )
+    if isinstance(error, httpx2.DecodingError):
+        return another(called)
+    if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
+        return broken_off(called) if begun else _unanswered(called, encrypted)
+    return ServerUnreachable(
+        f"{called} cannot be reached.",
+        _why_unreached(error),
+        "Check that it runs, its address, and the network between.",
+    )
+
+
+def _tls(called: str, error: Exception) -> ServerUnreachable:
     if _named(error, "SSLCertVerificationError"):
         return ServerUnreachable(
             f"The certificate of {called} cannot be trusted.",
@@ -120,31 +153,40 @@ def lost(called: str, error: Exception, *, begun: bool) -> EngineError:
             "If the server has a certificate of your own authority, put that authority’s file into "
             "the server’s profile.",
         )
-    if _named(error, "SSLError"):
+    if any(it in str(error).upper() for it in _PLAIN):
         return ServerUnreachable(
-            f"{called} does not accept the encrypted connection.",
-            "It may want a certificate of yours, or not speak TLS at this port.",
-            "Put the certificate into the server’s profile, or check the address.",
+            f"{called} does not encrypt at this port.",
+            "The address begins with https://, and what answers there speaks plain HTTP.",
+            "Write http:// if you trust the network between, or the port with the certificate.",
         )
-    if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
-        return ServerBusy(
-            f"{called} took too long.", "It is busy, or it hangs.", "Try again in a while."
-        )
-    if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
-        return broken_off(called) if begun else _unanswered(called)
     return ServerUnreachable(
-        f"{called} cannot be reached.",
-        _why_unreached(error),
-        "Check that it runs, its address, and the network between.",
+        f"{called} does not accept the encrypted connection.",
+        "It may want a certificate of yours, or not speak TLS at this port.",
+        "Put the certificate into the server’s profile, or check the address.",
     )
 
 
-def _unanswered(called: str) -> ServerFailed:
+def _unanswered(called: str, encrypted: bool) -> ServerFailed:
+    what = f"{called} ended the connection without an answer."
+    if encrypted:
+        return ServerFailed(
+            what,
+            "It stopped just then, or what listens there speaks another protocol.",
+            "Check that it runs, and its address.",
+        )
     return ServerFailed(
-        f"{called} ended the connection without an answer.",
-        "It stopped just then, or what listens there speaks another protocol; a server with a "
-        "certificate wants https://.",
-        "Check that it runs, and its address.",
+        what,
+        "It wants an encrypted connection, and the address begins with http://; or it stopped just "
+        "then.",
+        "Write https:// in the address if the server has a certificate, or check that it runs.",
+    )
+
+
+def _wants_tls(called: str) -> ServerUnreachable:
+    return ServerUnreachable(
+        f"{called} wants an encrypted connection.",
+        "The address begins with http://, and its port is one for HTTPS.",
+        "Write https:// in the address.",
     )
 
 
@@ -152,7 +194,7 @@ def told(body: bytes) -> str:
     """What the body of an error says, whatever its shape; "" for a page or nothing."""
     text = body.decode("utf-8", "replace").strip()
     try:
-        return _words(json.loads(text))
+        return _words(parsed(text))
     except ValueError:
         return "" if text.startswith("<") else text
 
@@ -221,6 +263,12 @@ def _words(value: Any) -> str:
     return ""
 
 
+def _says(said: str, status: int = 0) -> str:
+    if said:
+        return f"It says: {_sentence(said)}"
+    return f"It gives no reason; its status is {status}." if status else "It gives no reason."
+
+
 def _sentence(text: str) -> str:
     line = "".join(it for it in " ".join(text.split()) if it.isprintable())
     if len(line) > _LONGEST:
@@ -228,11 +276,17 @@ def _sentence(text: str) -> str:
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
+def _not_taken(called: str, said: str, body: bytes, status: int) -> EngineError:
+    if _WANTS_TLS.search(body[:_LONGEST_PAGE].decode("utf-8", "replace")):
+        return _wants_tls(called)
+    return too_long(said, body) or Unwanted(called, said, status)
+
+
 def _not_found(called: str, said: str, model: str) -> EngineError:
     if model and (not said or "model" in said.lower()):
         return ModelNotFound(
             f"{called} has no model “{model}”.",
-            f"It says: {_sentence(said or 'not found')}",
+            _says(said),
             "Choose one of the models that it offers now.",
         )
     return ServerFailed(
@@ -242,16 +296,19 @@ def _not_found(called: str, said: str, model: str) -> EngineError:
     )
 
 
-def _closed(called: str, status: int, said: str) -> ServerRefused:
+def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused:
     if status == 401:
         return ServerRefused(
             f"{called} wants a key.",
             "The key is missing, wrong or has expired.",
-            "Put the server’s key into its profile.",
+            "Put the server’s key into its profile; in the terminal `hearth servers add NAME "
+            f"ADDRESS --key-stdin` reads it, or set {variable} in the environment."
+            if variable
+            else "Put the server’s key into its profile.",
         )
     return ServerRefused(
         f"{called} does not let you in.",
-        f"It says: {_sentence(said or 'no reason')}",
+        _says(said),
         "Ask whoever looks after the server whether your key may use this model.",
     )
 
@@ -259,12 +316,9 @@ def _closed(called: str, status: int, said: str) -> ServerRefused:
 def _busy(called: str, status: int, said: str, after: str) -> ServerBusy:
     wait = f"Try again in {after} seconds." if after.isdigit() else "Try again in a while."
     if status == 429:
-        why = f"It takes no more requests now: {_sentence(said or 'no reason is given')}"
-        return ServerBusy(f"{called} has too much to do.", why, wait)
-    said = _sentence(said or "nothing more")
-    return ServerBusy(
-        f"{called} is not ready.", f"It says: {said} It may still be loading its model.", wait
-    )
+        why = "It takes no more requests now."
+        return ServerBusy(f"{called} has too much to do.", f"{why} {_says(said)}", wait)
+    return ServerBusy(f"{called} is not ready.", f"{_says(said)} {_LOADS}", wait)
 
 
 def _why_unreached(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -24,7 +25,8 @@ class Line:
         self._lock = threading.Lock()
         self._socket: Any = None
         self._second: Any = None
-        self._hung_up = False
+        self._hung_up = self._over = False
+        self._leavers: set[Callable[[], None]] = set()
         self.whole = False
 
     def watch(self, event: str, told: dict[str, Any]) -> None:
@@ -33,7 +35,16 @@ class Line:
             second = told["return_value"].get_extra_info("socket").dup()
             with self._lock:
                 self._take(second)
-                self._second = second
+                if self._over:
+                    _shut(second)
+                    second.close()
+                else:
+                    self._second = second
+
+    def begin(self) -> None:
+        """A request is about to be sent."""
+        with self._lock:
+            self._over = False
 
     def hold(self, stream: Any) -> None:
         """The network stream that the request uses; a kept connection is opened by no step."""
@@ -41,15 +52,31 @@ class Line:
             self._take(stream.get_extra_info("socket"))
 
     def let_go(self) -> None:
-        """The request is over: what becomes of its connection is no matter of the line's."""
+        """The request is over: what becomes of its connection is no matter of the line's.
+
+        One that only opens now, for somebody who has left, is shut at once.
+        """
         with self._lock:
             self._take(None)
+            self._over = True
 
     def hang_up(self) -> None:
         """From any thread, at any time; what reads fails soon."""
         with self._lock:
             self._hung_up = True
             _shut(self._socket)
+            leavers = list(self._leavers)
+        for leave in leavers:
+            leave()
+
+    def on_hang_up(self, leave: Callable[[], None]) -> Callable[[], None]:
+        """Call `leave` when it is hung up, at once if it has been; returns what takes that back."""
+        with self._lock:
+            self._leavers.add(leave)
+            hung_up = self._hung_up
+        if hung_up:
+            leave()
+        return lambda: self._leavers.discard(leave)
 
     def _take(self, opened: Any) -> None:
         if self._second is not None:

@@ -20,6 +20,9 @@ MARKERS: Final = Format(
 )
 """For a server that leaves the reasoning in the text: whose model it has is not known."""
 
+_MOST: Final = 1 << 40
+"""More than this is no count of tokens, and no rate of them."""
+
 
 @dataclass
 class Figures:
@@ -181,9 +184,13 @@ def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _number(value: Mapping[str, Any], name: str, otherwise: int | None) -> int | None:
     found = value.get(name)
-    return found if isinstance(found, int) and found >= 0 else otherwise
+    if not isinstance(found, int) or isinstance(found, bool):
+        return otherwise
+    return found if 0 <= found < _MOST else otherwise
 
 
 def _rate(value: Mapping[str, Any], name: str, otherwise: float | None) -> float | None:
     found = value.get(name)
-    return float(found) if isinstance(found, int | float) and found > 0 else otherwise
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        return otherwise
+    return float(found) if 0 < found < _MOST else otherwise

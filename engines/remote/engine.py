@@ -16,6 +16,7 @@ from engines.errors import (
     LoadCancelled,
     ModelNotFound,
     MtpUnavailable,
+    ServerRefused,
 )
 from engines.openai.answering import Via, answer, measure
 from engines.openai.client import OpenAiClient
@@ -61,6 +62,7 @@ class Served:
 
     base: the address without "/v1". called: what errors call it. local: it runs on this computer,
     so a draft that is not sent yet may be counted there. learnt: told what it is found to be.
+    variable: of the environment, that may hold its key.
     """
 
     client: httpx2.Client
@@ -69,6 +71,11 @@ class Served:
     called: str = "The server"
     local: bool = False
     learnt: Callable[[ServerFacts], None] = field(default=lambda _: None)
+    variable: str = ""
+
+    def asked(self, line: Line | None = None) -> OpenAiClient:
+        """line: as of the client."""
+        return OpenAiClient(self.client, self.base, self.headers, self.called, line, self.variable)
 
 
 class RemoteEngine:
@@ -83,6 +90,8 @@ class RemoteEngine:
         self._lend = lend
         self._served: Served | None = None
         self._via: Via | None = None
+        self._plan: LoadPlan | None = None
+        self._refused = False
         self._turns = Turns()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
@@ -98,15 +107,29 @@ class RemoteEngine:
             except BaseException:
                 served.client.close()
                 raise
-            self._served = served
+            self._served, self._plan, self._refused = served, plan, False
             progress(1.0)
             return report
+
+    @property
+    def well(self) -> bool:
+        """Whether the server has not refused the key since it was looked at."""
+        return not self._refused
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        """Take the key of now where the last one was refused. Raises what `load` raises."""
+        if self._refused and self._plan is not None:
+            self.load(self._plan, progress, cancel)
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Ask the server. See `Engine.chat`."""
         refuse_adapter(request, _NO_ADAPTERS, _AS_MODEL)
         with self._turns.answering(_AT_ONCE):
-            yield from answer(request, self._loaded(), cancel)
+            try:
+                yield from answer(request, self._loaded(), cancel)
+            except ServerRefused:
+                self._refused = True
+                raise
 
     def measure(self, request: ChatRequest) -> Measured:
         """Exact on a server of this computer's, otherwise a guess. See `Engine.measure`."""
@@ -131,7 +154,7 @@ class RemoteEngine:
         name = plan.served or str(plan.model)
         line = Line()
         forget = cancel.on_cancel(line.hang_up)
-        looking = OpenAiClient(served.client, served.base, served.headers, served.called, line)
+        looking = served.asked(line)
         try:
             facts = identify(looking)
             model = _found(facts, name, served.called)
@@ -149,7 +172,7 @@ class RemoteEngine:
         context = model.context or plan.context
         load_s = perf_counter() - began
         self._via = Via(
-            OpenAiClient(served.client, served.base, served.headers, served.called),
+            served.asked(),
             name,
             kind=facts.kind,
             context=context,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.core.exchange.found import FileFound, NotRead
 
-_MOST_TOLD = 100
+MOST_TOLD = 100
 """Chats that were not read are named one by one up to so many in a file."""
 
 
@@ -62,9 +62,9 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
         said.append(f"Left out, as Hearth has no place for it: {what} ({count:,}).")
     if report.not_read:
         said.append(f"Not read: {len(report.not_read):,}.")
-        said += [f"  {it.what}: {it.why}" for it in report.not_read[:_MOST_TOLD]]
-        if len(report.not_read) > _MOST_TOLD:
-            said.append(f"  and {len(report.not_read) - _MOST_TOLD:,} more.")
+        said += [f"  {it.what}: {it.why}" for it in report.not_read[:MOST_TOLD]]
+        if len(report.not_read) > MOST_TOLD:
+            said.append(f"  and {len(report.not_read) - MOST_TOLD:,} more.")
     return said
 
 

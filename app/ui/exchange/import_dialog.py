@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.exchange.report import FileReport, told
+from app.core.exchange.report import FileReport
 from app.ui.exchange.report_list import ReportList
+from app.ui.exchange.report_words import told
 from app.ui.format import figure
 from app.ui.theme import GRID
 from app.ui.widgets.label import Label

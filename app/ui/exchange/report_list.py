@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.exchange.report import FileReport, sentences
+from app.core.exchange.report import FileReport
+from app.ui.exchange.report_words import sentences
 from app.ui.format import figure
 from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage

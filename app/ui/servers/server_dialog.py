@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 
 
 class ServerDialog(QDialog):
-    """test(profile, key), save(profile, key): key None leaves the one that is kept.
+    """test(profile, key, take_key), save(profile, key, take_key): key None leaves the one that is
+    kept; take_key: it may go to another place than it was given for.
 
     The owner answers with `show_found`, `show_problem` or `accept`.
     """
 
-    test = Signal(object, object)
-    save = Signal(object, object)
+    test = Signal(object, object, bool)
+    save = Signal(object, object, bool)
 
     def __init__(self, profile: ServerProfile | None, parent: QWidget | None = None) -> None:
         """profile: the one to change; None for a new one."""
@@ -82,6 +83,11 @@ class ServerDialog(QDialog):
         """What was typed; None leaves the one that is kept, "" forgets it."""
         return self._key.text().strip() or ("" if self._forget.isChecked() else None)
 
+    @property
+    def takes_key(self) -> bool:
+        """Whether the kept key may go to the address that was typed."""
+        return self._moved() and self._take.isChecked()
+
     def profile(self) -> ServerProfile:
         return replace(
             self._before,
@@ -113,12 +119,18 @@ class ServerDialog(QDialog):
         )
         none = self.tr("if it asks for one")
         kept = self.tr("leave empty to keep the present one")
-        self._key = self._line("serverKey", self.tr("Key"), "", none if self._is_new else kept)
+        self._key_hint = none if self._is_new else kept
+        self._key = self._line("serverKey", self.tr("Key"), "", self._key_hint)
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
         self._forget = QCheckBox(self.tr("Forget the present key"))
         self._forget.setObjectName("forgetServerKey")
         self._forget.setAccessibleName(self._forget.text())
         self._forget.setVisible(not self._is_new)
+        self._take = QCheckBox(self.tr("Send the present key to the new address, too"))
+        self._take.setObjectName("takeServerKey")
+        self._take.setAccessibleName(self._take.text())
+        self._take.hide()
+        self._key_note = Label("", "small", name="serverKeyNote", wrap=True)
         self._ca = FileField(
             "serverCa", self.tr("Own CA"), self.tr("a .pem file, if the system does not know it"),
             before.ca,
@@ -140,10 +152,9 @@ class ServerDialog(QDialog):
             grid.addWidget(field, row, 1)
             row += 1
             if field is self._key:
-                note = self.tr("It is kept in the system’s keyring, and shown to this server only.")
-                grid.addWidget(Label(note, "small", name="serverKeyNote", wrap=True), row, 1)
-                grid.addWidget(self._forget, row + 1, 1)
-                row += 2
+                for below in (self._key_note, self._take, self._forget):
+                    grid.addWidget(below, row, 1)
+                    row += 1
         return grid
 
     def _line(self, name: str, title: str, text: str, hint: str) -> QLineEdit:
@@ -182,15 +193,45 @@ class ServerDialog(QDialog):
         whole = bool(self._name.text().strip() and self._address.text().strip())
         for button in (self._test, self._save):
             button.setEnabled(whole)
+        self._say_where_the_key_goes()
+
+    def _say_where_the_key_goes(self) -> None:
+        """A key was given for one place: it goes to another only when that is wanted."""
+        moved = self._moved()
+        self._take.setVisible(moved)
+        self._forget.setVisible(not self._is_new and not moved)
+        self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
+        if moved:
+            words = self.tr(
+                "The present key was given for {0} and goes nowhere else: enter it again for this "
+                "address, or agree below. Otherwise it is forgotten."
+            ).format(self._before.origin)
+        else:
+            words = self.tr("It is kept in the system’s keyring, and shown to this server only.")
+        if words != self._key_note.text():
+            self._key_note.setText(words)
+            self._grow()
+
+    def _moved(self) -> bool:
+        """Whether the address that was typed is another place than before."""
+        from app.core.errors import AddressInvalid
+        from app.core.servers import origin_of, plain_address
+
+        if self._is_new:
+            return False
+        try:
+            return origin_of(plain_address(self._address.text())) != self._before.origin
+        except AddressInvalid:
+            return False
 
     def _try(self) -> None:
         self._wait(True)
         self._say(self.tr("Asking the server what it is…"), "muted")
-        self.test.emit(self.profile(), self.key)
+        self.test.emit(self.profile(), self.key, self.takes_key)
 
     def _keep(self) -> None:
         self._wait(True)
-        self.save.emit(self.profile(), self.key)
+        self.save.emit(self.profile(), self.key, self.takes_key)
 
     def _wait(self, waits: bool) -> None:
         for button in (self._test, self._save):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.models import ModelEntry
 from app.ui.language import in_full
+from app.ui.models.names import name_at_server
 from app.ui.servers.words import found, models
 from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
@@ -99,12 +100,12 @@ class ServerRow(Panel):
             line = QHBoxLayout()
             line.setSpacing(GRID)
             line.addWidget(Picture("box", "muted", 16))
-            line.addWidget(ElidedLabel(entry.served or entry.name), 1)
+            line.addWidget(ElidedLabel(name_at_server(entry)), 1)
             if current in (entry.id, entry.name):
                 line.addWidget(Label(self.tr("In use"), "chosen"))
             else:
                 use = LabelledButton("chat", self.tr("Use it"), f"use-{entry.id}", look="quiet")
-                use.setAccessibleName(self.tr("Use {0}").format(entry.served or entry.name))
+                use.setAccessibleName(self.tr("Use {0}").format(name_at_server(entry)))
                 use.clicked.connect(lambda _=False, chosen=entry.id: self.use.emit(chosen))
                 line.addWidget(use)
             self._models.addLayout(line)

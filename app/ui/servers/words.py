@@ -38,13 +38,15 @@ def found(facts: ServerFacts) -> str:
 
 def models(facts: ServerFacts, most: int = 8) -> list[str]:
     """A line for each model; after `most` of them, how many more."""
+    from app.core.servers import short_name
+
     lines = []
     for model in facts.models[:most]:
         if model.context:
             words = _tr("servers", "{0}, context of {1} tokens")
-            lines.append(words.format(model.id, figure(model.context)))
+            lines.append(words.format(short_name(model.id), figure(model.context)))
         else:
-            lines.append(model.id)
+            lines.append(short_name(model.id))
     if len(facts.models) > most:
         lines.append(_tr("servers", "and {0} more").format(len(facts.models) - most))
     return lines

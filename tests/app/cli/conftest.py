@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from app import wiring
 from app.cli.main import main
 from tests.support.scripted import ScriptedEngine
 
@@ -16,7 +15,7 @@ Hearth = Callable[..., int]
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
-    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
     return engine
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from app import wiring
 from app.cli.main import main
 from app.core.assistants import Assistant
 from app.store.assistants import AssistantStore
@@ -21,7 +20,7 @@ POET = Assistant("abc123", "Poet", "Rhyme.", "On what?", settings={"temperature"
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
-    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
     return engine
 
 

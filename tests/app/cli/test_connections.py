@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from engines.openai.values import ServerKind
 from tests.app.cli.conftest import Hearth
 from tests.hub.testhub import TestHub
+from tests.support.openai_server import OpenAiServer
 
 
 def test_what_was_asked_is_listed_and_cleared(
@@ -65,3 +67,32 @@ def test_the_list_has_as_many_lines_as_wanted(
     capsys.readouterr()
     assert hearth("connections", "--limit", "2", "--json") == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+@pytest.mark.parametrize(("kind", "port"), [("lmstudio", 1234), ("ollama", 11434)])
+def test_what_goes_to_a_server_on_another_computer_is_listed(
+    hearth: Hearth,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    kind: ServerKind,
+    port: int,
+) -> None:
+    """The other computer is reached through a proxy, which answers for it."""
+    question = "What is Hearth? " * 40
+    with OpenAiServer(kind, context=4096) as server:
+        monkeypatch.setenv("http_proxy", server.address)
+        assert hearth("servers", "add", "box", f"http://box.example:{port}") == 0
+        assert hearth("servers", "test", "box") == 0
+        assert hearth("ask", question, "--model", "box:tiny") == 0
+    capsys.readouterr()
+    assert hearth("connections", "--json") == 0
+    lines = json.loads(capsys.readouterr().out)
+    assert {(it["host"], it["port"]) for it in lines} == {("box.example", port)}
+    assert {it["purpose"] for it in lines} == {"look at a server", "ask a server"}
+    (chat,) = (it for it in lines if it["method"] == "POST" and it["sent"] > len(question))
+    assert (chat["purpose"], chat["result"]) == ("ask a server", "200")
+    assert chat["received"] > 0
+    assert hearth("connections") == 0
+    row = next(it for it in capsys.readouterr().out.splitlines() if "ask a server" in it)
+    assert f"box.example:{port}" in row
+    assert "by 127.0.0.1" in row

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from app.core.models import STARTER_CHECKPOINT
-from app.wiring_vllm import Vllm
+from app.wiring.vllm import Vllm
 from tests.app.cli.conftest import Hearth
-from tests.app.services.test_switching import ScriptedWorker
+from tests.app.services.houses import ScriptedWorker
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -81,10 +81,9 @@ def test_many_chats_of_an_engine_that_answers_them_side_by_side(
     assert measured["starter, 3 at once"].endswith("tokens a second")
 
 
-def test_an_adapter_by_its_name(
-    hearth: Hearth, worker: ScriptedWorker, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert hearth("settings", "set", "vllm_adapters", "law = /adapters/law") == 0
+def test_an_adapter_by_its_name(hearth: Hearth, worker: ScriptedWorker, tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}")
+    assert hearth("settings", "set", "vllm_adapters", f"law = {tmp_path}") == 0
     assert hearth("ask", "Hello", "--engine", "vllm") == 0
     assert hearth("ask", "Hello", "--engine", "vllm", "--adapter", "law") == 0
     assert hearth("settings", "set", "adapter", "law") == 0

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from app import wiring
 from app.services.device_care import DeviceCare
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
@@ -26,7 +25,7 @@ def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     command = (sys.executable, "-c", f"print({said!r})")
     trials = Trials(tmp_path, tmp_path / "model.gguf", command)
     care = DeviceCare(lambda: (PROCESSOR, CARD), trials)
-    monkeypatch.setattr(wiring, "device_care", lambda *_: care)
+    monkeypatch.setattr("app.wiring.core.device_care", lambda *_: care)
 
 
 def devices(hearth: Hearth, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:

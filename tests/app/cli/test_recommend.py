@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from app import wiring
 from app.cli.main import main
 from engines.hardware import bandwidth as module
 from tests.app.cli.conftest import Hearth
@@ -20,7 +19,7 @@ from tests.hub.testhub import TestHub
 @pytest.fixture(autouse=True)
 def described(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = with_card(12, 360, ())
-    monkeypatch.setattr(wiring, "looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr("app.wiring.core.looking", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(module, "memory_rates", lambda _: {"Card": 36e10})
 
 
@@ -41,7 +40,7 @@ def test_the_sentence_and_the_row_tell_the_same_speed(
     hearth: Hearth, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = next(it for it in MACHINES if "nothing is known" in it.name)
-    monkeypatch.setattr(wiring, "looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr("app.wiring.core.looking", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(module, "memory_rates", lambda _: {})
     assert hearth("recommend") == 0
     suggested = capsys.readouterr().out.split("\n\n")[0]

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import keyring
 import pytest
 
 from engines.openai.values import ServerKind
 from tests.app.cli.conftest import Hearth
+from tests.app.store.test_secrets import Ring
 from tests.support.openai_server import OpenAiServer
 
 KEY = "sk-abcdef"
 Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def ring() -> Iterator[Ring]:
+    before = keyring.get_keyring()
+    ring = Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
 
 
 def test_a_server_is_added_tested_listed_and_removed(
@@ -61,10 +73,65 @@ def test_what_becomes_of_a_key_is_told(
     assert hearth("servers", "add", "my box", "http://127.0.0.1:1") == 0
     assert "servers test 'my box'" in capsys.readouterr().out
     assert hearth("servers", "add", "my box", "http://192.0.2.7") == 0
-    assert "key of “my box” goes to 192.0.2.7" in capsys.readouterr().err
+    assert "key of “my box” goes to http://192.0.2.7:80" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert hearth("servers", "add", "my box", "http://192.0.2.7", "--key-stdin") == 0
     assert "No key came" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("agrees", [False, True])
+def test_a_kept_key_goes_to_another_address_only_if_told_to(
+    hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch, ring: Ring, agrees: bool
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    assert hearth("servers", "add", "team", "https://ai.example.org", "--key-stdin") == 0
+    capsys.readouterr()
+    more = ["--keep-key"] if agrees else []
+    assert hearth("servers", "add", "team", "https://elsewhere.example", *more, "--json") == 0
+    added = json.loads(capsys.readouterr().out)
+    assert added["key"] == ("keyring" if agrees else "none")
+    assert len(ring.held) == agrees
+    assert hearth("servers", "rm", "team") == 0
+    assert not ring.held
+
+
+def test_that_a_key_is_forgotten_is_said(
+    hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch, ring: Ring
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    hearth("servers", "add", "team", "https://ai.example.org", "--key-stdin")
+    capsys.readouterr()
+    hearth("servers", "add", "team", "https://elsewhere.example")
+    told = capsys.readouterr().err
+    assert "was for https://ai.example.org:443 alone" in told
+    assert "--key-stdin" in told
+
+
+def test_remove_is_another_word_for_rm(hearth: Hearth, capsys: Captured) -> None:
+    hearth("servers", "add", "team", "http://192.0.2.7")
+    assert hearth("servers", "remove", "team") == 0
+    assert "Removed “team”." in capsys.readouterr().out
+    assert hearth("servers", "remove", "team", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "server_not_found"
+
+
+def test_the_path_of_a_models_file_is_shortened_for_people(
+    hearth: Hearth, capsys: Captured
+) -> None:
+    path = "/srv/models/unsloth/very/deep/gemma-3-12b-it-Q4_K_M.gguf"
+    with OpenAiServer("llama-server", context=4096) as server:
+        server.model = path
+        hearth("servers", "add", "team", server.address)
+        assert hearth("servers", "test", "team") == 0
+        assert "; gemma-3-12b-it-Q4_K_M (context 4,096);" in capsys.readouterr().out
+        assert hearth("models", "list") == 0
+        listed = capsys.readouterr().out
+        assert "gemma-3-12b-it-Q4_K_M on team" in listed
+        assert "/srv/models" not in listed
+        called = "gemma-3-12b-it-Q4_K_M on team"
+        assert hearth("ask", "What is Hearth?", "--model", called, "--json") == 0
+        assert server.chats()[0]["model"] == path
+        assert hearth("ask", "What is Hearth?", "--model", f"team:{path}", "--json") == 0
 
 
 def test_what_a_server_says_steers_no_terminal(hearth: Hearth, capsys: Captured) -> None:

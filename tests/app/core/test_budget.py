@@ -91,3 +91,18 @@ def test_a_chat_says_how_long_its_tokens_are() -> None:
     counted = replace(answer, facts=AnswerFacts("m", "e", completion_tokens=150))
     assert bytes_per_token([counted]) == 2.0
     assert bytes_per_token([answer]) == 4.0
+
+
+@pytest.mark.parametrize("policy", ["leave_out", "compact", "stop"])
+@pytest.mark.parametrize("exact", [True, False])
+def test_where_a_server_does_not_tell_its_context_nobody_is_warned(
+    policy: OverflowPolicy, exact: bool
+) -> None:
+    """It was said that 37 of 0 tokens are too many, and nothing could be sent any more."""
+    measured = estimate(MESSAGES, 0, None, 4.0)
+    assert (measured.context, measured.left) == (0, ())
+    unknown = use_of(PROMPT, measured, exact=exact, policy=policy, draft="draft")
+    assert unknown.fits
+    assert unknown.possible
+    assert not unknown.asks_first(told=False)
+    assert not unknown.with_draft("x" * 500_000).asks_first(told=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from app.core.conversation import UNTITLED, StoredMessage, as_prompt, path_to, title_from
+from app.core.conversation import UNTITLED, StoredMessage, path_to, title_from
+from app.core.summary import prompt_of
 from engines.types import Message, Role
 
 
@@ -23,6 +25,10 @@ TREE = (
 )
 
 
+def prompted(path: Sequence[StoredMessage], system_prompt: str = "") -> tuple[Message, ...]:
+    return prompt_of(path, system_prompt).messages
+
+
 def test_a_path_follows_one_branch() -> None:
     assert [m.id for m in path_to(TREE, "a3")] == ["q1", "a2", "q2", "a3"]
     assert [m.id for m in path_to(TREE, "a1")] == ["q1", "a1"]
@@ -35,7 +41,7 @@ def test_a_path_through_a_loop_ends() -> None:
 
 
 def test_the_prompt_begins_with_the_system_prompt() -> None:
-    prompt = as_prompt(path_to(TREE, "a2"), "  Be brief. ")
+    prompt = prompted(path_to(TREE, "a2"), "  Be brief. ")
     assert prompt == (
         Message("system", "Be brief."),
         Message("user", "one"),
@@ -50,26 +56,26 @@ def test_a_question_without_an_answer_makes_way_for_the_next() -> None:
         message("q2", "a1", "user", "asked again"),
         message("a2", "q2", "assistant", ""),
     )
-    assert as_prompt(path, "") == (Message("user", "asked again"),)
+    assert prompted(path) == (Message("user", "asked again"),)
 
 
 def test_only_at_the_end_does_reasoning_without_an_answer_count() -> None:
     thought = replace(message("a1", "q1", "assistant", ""), reasoning="Hm")
     asked = message("q1", None, "user", "one")
-    assert as_prompt((asked, thought), "")[-1] == Message("assistant", "", reasoning="Hm")
-    assert as_prompt((asked, thought, message("q2", "a1", "user", "two")), "") == (
+    assert prompted((asked, thought))[-1] == Message("assistant", "", reasoning="Hm")
+    assert prompted((asked, thought, message("q2", "a1", "user", "two"))) == (
         Message("user", "two"),
     )
 
 
 def test_past_reasoning_goes_with_its_answer() -> None:
     answer = replace(TREE[1], reasoning="Hm")
-    prompt = as_prompt((TREE[0], answer, message("q2", "a1", "user", "two")), "")
+    prompt = prompted((TREE[0], answer, message("q2", "a1", "user", "two")))
     assert prompt[1] == Message("assistant", "first", reasoning="Hm")
 
 
 def test_an_answer_that_has_begun_is_the_last_message() -> None:
-    assert as_prompt(path_to(TREE, "a3"), "")[-1] == Message("assistant", "third")
+    assert prompted(path_to(TREE, "a3"))[-1] == Message("assistant", "third")
 
 
 @pytest.mark.parametrize(

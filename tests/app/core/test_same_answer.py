@@ -43,7 +43,7 @@ def test_a_difference_is_never_hidden() -> None:
 def test_an_unknown_gap_is_no_tie() -> None:
     unknown = MtpCheck(False, 5, 2, 1)
     assert verdict_of(unknown) == "different"
-    assert "one answer ends" in in_words([Compared(1, unknown)])[1]
+    assert "has ended" in in_words([Compared(1, unknown)])[1]
 
 
 def test_a_check_without_any_accepted_guess_says_how_little_it_shows() -> None:

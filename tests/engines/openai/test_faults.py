@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError, ServerBusy, ServerFailed
+from engines.errors import EngineError, ServerBusy, ServerFailed, ServerUnreachable
 from engines.openai import client as clients
 from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient
@@ -48,6 +48,57 @@ def test_a_gateway_may_send_a_page_with_its_status(
     server.script("/v1/models", Reply(PAGE, status, "text/html", headers))
     with pytest.raises(kind, match=word):
         OpenAiClient(client, server.address).models()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"<html><h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port</html>",
+        b"Client sent an HTTP request to an HTTPS server.\n",
+        b"<p>Reason: You're speaking plain HTTP to an SSL-enabled server port.</p>",
+    ],
+)
+def test_http_at_a_port_for_https_is_said(serve: Serve, client: httpx2.Client, said: bytes) -> None:
+    server = serve()
+    server.script("/v1/models", Reply(said, 400, "text/html"))
+    with pytest.raises(ServerUnreachable) as caught:
+        OpenAiClient(client, server.address, called="team").models()
+    assert caught.value.what == "team wants an encrypted connection."
+    assert "https://" in caught.value.do
+
+
+def test_https_at_a_port_for_http_is_said(serve: Serve, client: httpx2.Client) -> None:
+    with listening() as (server, port):
+
+        def speak_plainly() -> None:
+            line, _ = server.accept()
+            with line:
+                line.recv(4096)
+                line.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+        answering = threading.Thread(target=speak_plainly)
+        answering.start()
+        with pytest.raises(ServerUnreachable) as caught:
+            OpenAiClient(client, f"https://127.0.0.1:{port}", called="team").models()
+        answering.join()
+    assert caught.value.what == "team does not encrypt at this port."
+    assert "http://" in caught.value.do
+
+
+def test_a_port_that_hangs_up_may_want_https(client: httpx2.Client) -> None:
+    with listening() as (server, port):
+
+        def hang_up() -> None:
+            line, _ = server.accept()
+            line.recv(4096)
+            line.close()
+
+        answering = threading.Thread(target=hang_up)
+        answering.start()
+        with pytest.raises(ServerFailed) as caught:
+            OpenAiClient(client, f"http://127.0.0.1:{port}").models()
+        answering.join()
+    assert "https://" in caught.value.do
 
 
 def test_nothing_hidden_comes_out_of_an_error(serve: Serve, client: httpx2.Client) -> None:

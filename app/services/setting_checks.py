@@ -1,0 +1,64 @@
+"""Whether a value of a setting can be what it should be, beyond its type and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from app.core.errors import SettingsInvalid
+from app.services.wishing import adapters_named
+
+_ADAPTER: Final = "adapter_config.json"
+Devices = Callable[[], Collection[str]]
+
+
+def require_usable(name: str, value: object, devices: Devices | None = None) -> None:
+    """Look at a value that is about to be set. Raises SettingsInvalid.
+
+    devices: the names of those that llama.cpp lists, where they can be asked for.
+    """
+    if name == "model":
+        _require_model(str(value))
+    elif name == "vllm_adapters":
+        _require_adapters(str(value))
+    elif name == "devices":
+        _require_devices(str(value), devices)
+
+
+def _require_model(called: str) -> None:
+    if not called.strip():
+        raise SettingsInvalid(
+            "A model has to be named.",
+            "The value is empty.",
+            "`hearth models list` shows those that are here; starter is the one of Hearth’s own.",
+        )
+
+
+def _require_adapters(text: str) -> None:
+    for adapter in adapters_named(text):
+        if not (adapter.path / _ADAPTER).is_file():
+            raise SettingsInvalid(
+                f"There is no LoRA adapter in {adapter.path}.",
+                f"An adapter is a folder with a file {_ADAPTER}.",
+                "Name the folder that holds it, such as: style = /home/me/adapters/style.",
+            )
+
+
+def _require_devices(text: str, devices: Devices | None) -> None:
+    if not text.strip():
+        return
+    names = [part.strip() for part in text.split(",")]
+    twice = len(set(names)) < len(names)
+    if not all(names) or twice or any(set(name) & set(" ;=/\\") for name in names):
+        raise SettingsInvalid(
+            f"“{text.strip()}” is no list of devices.",
+            "One is named twice." if twice and all(names) else "Names stand between single commas.",
+            "Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",
+        )
+    known = set(devices()) if devices is not None else set()
+    if known and (unknown := [name for name in names if name not in known]):
+        raise SettingsInvalid(
+            f"There is no device “{unknown[0]}”.",
+            f"llama.cpp lists here: {', '.join(sorted(known))}.",
+            "`hearth hardware` shows the devices and what is known of each.",
+        )

@@ -1,0 +1,54 @@
+"""A report on an import, in the window's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.exchange.report import MOST_TOLD, FileReport
+from app.ui.format import figure
+from app.ui.language import translated
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("exchange", text)
+
+
+def told(reports: Iterable[FileReport], *, done: bool) -> str:
+    """The whole report as text. done: it has happened; otherwise it is what would."""
+    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+
+
+def sentences(report: FileReport, *, done: bool) -> list[str]:
+    """What there is to say of one file; done: as in `told`."""
+    said = []
+    if report.new:
+        verb = _tr("Imported: {0}.") if done else _tr("Can be imported: {0}.")
+        what = _tr("{0} with {1}").format(_chats(report.new), _messages(report.messages))
+        if report.sources:
+            what = _tr("{0} from {1}").format(what, ", ".join(report.sources))
+        said.append(verb.format(what))
+    if report.back:
+        said.append(_tr("Back from the trash: {0}.").format(_chats(report.back)))
+    if report.here:
+        said.append(_tr("Already here: {0}.").format(_chats(report.here)))
+    for what, count in sorted(report.left_out.items()):
+        words = _tr("Left out, as Hearth has no place for it: {0} ({1}).")
+        said.append(words.format(translated(what), figure(count)))
+    if report.not_read:
+        said.append(_tr("Not read: {0}.").format(figure(len(report.not_read))))
+        said += [
+            f"  {translated(it.what)}: {translated(it.why)}" for it in report.not_read[:MOST_TOLD]
+        ]
+        if (more := len(report.not_read) - MOST_TOLD) > 0:
+            said.append("  " + _tr("and {0} more.").format(figure(more)))
+    return said
+
+
+def _chats(count: int) -> str:
+    return _tr("1 chat") if count == 1 else _tr("{0} chats").format(figure(count))
+
+
+def _messages(count: int) -> str:
+    return _tr("1 message") if count == 1 else _tr("{0} messages").format(figure(count))

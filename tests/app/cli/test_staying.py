@@ -1,0 +1,76 @@
+"""In the terminal as in the window: nothing goes to a server that nobody has chosen for a chat."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from app.core.servers import ServedModel, ServerFacts, ServerProfile
+from app.store.db import Database
+from app.store.folder import DataFolder
+from app.store.servers import ServerStore
+from app.wiring import open_core
+from tests.app.cli.conftest import Hearth
+from tests.support.scripted import ScriptedEngine
+
+FAR = ServerProfile("s1", "team", "http://10.9.8.7:8000")
+FACTS = ServerFacts("vllm", "0.33.0", (ServedModel("tiny", 4096),), False, True)
+
+
+@pytest.fixture
+def chat(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> str:
+    """The id of a chat without a model, where a model at another computer is the usual one."""
+    core = open_core(DataFolder.default())
+    chat_id = core.chats.ask(None, "My secret")[0].chat_id
+    keep_server(core.database)
+    core.settings.write(core.settings.read().changed("model", "team:tiny"))
+    core.close()
+    capsys.readouterr()
+    return chat_id
+
+
+def keep_server(database: Database) -> None:
+    store = ServerStore(database)
+    store.save(FAR)
+    store.keep_facts(FAR.id, FACTS)
+
+
+def test_a_question_in_it_is_answered_here(
+    hearth: Hearth, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str], chat: str
+) -> None:
+    assert hearth("ask", "And?", "--chat", chat) == 0
+    out, err = capsys.readouterr()
+    assert out.strip() == "Hello there"
+    assert "This chat stays on this computer: nobody has chosen team:tiny for it." in err
+    assert "--model team:tiny sends it there." in err
+    assert len(engine.requests) == 1
+
+
+def test_a_conversation_that_is_opened_goes_on_here(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    chat: str,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"/open {chat}\nAnd?\n"))
+    assert hearth("chat") == 0
+    assert "/model team:tiny sends it there." in capsys.readouterr().err
+    assert len(engine.requests) == 1
+
+
+def test_a_new_conversation_keeps_the_model_that_it_began_with(
+    hearth: Hearth, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Hi\n"))
+    assert hearth("chat") == 0
+    core = open_core(DataFolder.default())
+    try:
+        keep_server(core.database)
+        (chat,) = core.chats.chats()
+        usual = core.settings.read().changed("model", "team:tiny")
+        assert core.answers.kept_from(chat.id, usual) is None
+    finally:
+        core.close()

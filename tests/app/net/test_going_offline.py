@@ -1,0 +1,115 @@
+"""Going offline ends what other computers still answer, and leaves this one's servers alone."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.core.errors import Offline
+from app.core.network import Connection
+from app.net import Gate, client, hosts
+from engines.cancel import CancelToken
+from engines.openai.answering import Via, answer
+from engines.openai.client import OpenAiClient
+from engines.types import Event
+from tests.engines.asking import ask, text_of
+from tests.support.openai_server import OpenAiServer, chunk, stream
+
+CHAT = "/v1/chat/completions"
+
+
+@dataclass
+class Place:
+    gate: Gate
+    ledger: list[Connection] = field(default_factory=list)
+    offline: bool = False
+
+    def leave(self) -> None:
+        self.offline = True
+        self.gate.leave_outside()
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    ledger: list[Connection] = []
+    gate = Gate(ledger.append, lambda: made.offline)
+    made = Place(gate, ledger)
+    yield made
+    gate.close()
+
+
+@pytest.fixture
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server of the test stands for one on another computer."""
+    for module in (client, hosts):
+        monkeypatch.setattr(module, "is_loopback", lambda _: False)
+
+
+def silent_after(server: OpenAiServer, *pieces: bytes) -> None:
+    """It says this, and then nothing more for longer than a test lasts."""
+    server.script(CHAT, stream(*pieces, pace_s=30.0))
+
+
+def answer_and_leave(place: Place, server: OpenAiServer) -> list[Event]:
+    lent = place.gate.lend("ask a server", server.address)
+    events: list[Event] = []
+    with lent:
+        timer = threading.Timer(0.5, place.leave)
+        timer.start()
+        try:
+            via = Via(OpenAiClient(lent, server.address), server.model, kind="vllm")
+            events.extend(answer(ask("Hello"), via, CancelToken()))
+        finally:
+            timer.join()
+    return events
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("pieces", [(chunk({"content": "Begun "}),), (chunk({}),)])
+def test_a_server_that_is_silent_is_left(
+    far: None, place: Place, pieces: tuple[bytes, ...]
+) -> None:
+    with OpenAiServer("vllm") as server:
+        silent_after(server, *pieces)
+        with pytest.raises(Offline, match="offline") as caught:
+            answer_and_leave(place, server)
+        assert server.asked[-1].gone.wait(5)
+    assert "was ended" in caught.value.why
+
+
+@pytest.mark.timeout(20)
+def test_one_whose_answer_ends_with_its_connection_is_left(far: None, place: Place) -> None:
+    """Then a hang-up looks like the end of the answer."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            line, _ = listening.accept()
+            with line:
+                while b"\r\n\r\n" not in line.recv(65536):
+                    continue
+                head = b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                line.sendall(head + chunk({"content": "Begun "}))
+                while line.recv(65536):
+                    continue
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        timer = threading.Timer(0.5, place.leave)
+        timer.start()
+        with place.gate.lend("ask a server", address) as lent:
+            via = Via(OpenAiClient(lent, address), "x")
+            with pytest.raises(Offline):
+                list(answer(ask("Hello"), via, CancelToken()))
+        timer.join()
+        serving.join()
+
+
+@pytest.mark.timeout(20)
+def test_a_server_on_this_computer_goes_on(place: Place) -> None:
+    with OpenAiServer("vllm", pace_s=0.02) as server:
+        assert len(text_of(answer_and_leave(place, server))) > 20

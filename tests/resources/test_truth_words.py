@@ -1,0 +1,123 @@
+"""Each line about MTP is made of texts with a translation, and of numbers: nothing is left over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from app.core.templates import Templates
+from app.ui import language
+from engines.llamacpp.speculative import truth as llama
+from engines.llamacpp.speculative.costs import Costs
+from engines.openai import faults
+from engines.remote import engine as remote
+from engines.vllm import truth as vllm
+from engines.vllm.gain_book import Pace
+from engines.vllm.log import BEFORE, stage
+from resources.translations.make.extract import templates, texts
+
+CHEAP = Costs({0: 1.0, 1: 1.05, 3: 1.1, 7: 1.3}, 0.05)
+DEAR = Costs({0: 1.0, 1: 2.1, 3: 4.2, 7: 8.4}, 0.3)
+FLAT = Costs({0: 1.0, 1: 2.9, 3: 3.0, 7: 8.4}, 0.3)
+
+
+class Hidden(QTranslator):
+    """Knows what the source says, and puts nothing but the values in its place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = set(texts())
+
+    def isEmpty(self) -> bool:
+        return False
+
+    def translate(
+        self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
+    ) -> str | None:
+        return " ".join(re.findall(r"\{\d\}", text)) + " " if text in self._known else None
+
+
+@pytest.fixture
+def hidden(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    translator = Hidden()
+    known = Templates(templates())
+    monkeypatch.setattr(language, "_templates", lambda: known)
+    before = QLocale()
+    QLocale.setDefault(QLocale(QLocale.Language.German))
+    qapp.installTranslator(translator)
+    yield
+    qapp.removeTranslator(translator)
+    QLocale.setDefault(before)
+
+
+def lines() -> Iterator[str]:
+    for depth in (1, 2, 8):
+        yield llama.running(depth, 0, 0, None, 1.0)
+        yield llama.running(depth, 100, 71, None, 1.5)
+        yield llama.running(depth, 100, 71, 0.97, 1.5)
+        yield vllm.running(depth, 0, 0, None)
+        yield vllm.running(depth, 40, 30, None)
+        yield vllm.running(depth, 40, 30, 1.8)
+        yield vllm.still_on(depth, 22.4)
+        yield vllm.still_on(depth, 0.0)
+        for kind in ("embedded", "drafter"):
+            for pace in (Pace(), Pace(20.0, 20.5), Pace(20.0, 36.0)):
+                yield vllm.standing(kind, depth, pace, "")
+    yield from (vllm.still_off(22.4), vllm.still_off(0.0), vllm.OFF, llama.OFF)
+    for costs in (CHEAP, DEAR, FLAT):
+        yield llama.cannot_win(costs) or ""
+        yield llama.not_here(costs, 0.31)
+        yield llama.not_here(costs, 0.99)
+        yield llama.standing("embedded", costs, "")
+        yield llama.standing("drafter", costs, "")
+    yield llama.standing("drafter", None, "")
+    for mtp in (True, False, None):
+        yield remote._mtp_line(mtp)
+
+
+def failures() -> Iterator[str]:
+    for status in (400, 401, 403, 404, 413, 429, 500, 502, 503):
+        for variable in ("", "HEARTH_KEY_1"):
+            found = faults.refused("7", status, {"retry-after": "3"}, b"", "8", variable)
+            yield from (found.what, found.why, found.do)
+
+
+def stages() -> Iterator[str]:
+    yield BEFORE
+    for line in (
+        "non-default args: {}", "Resolved architecture: X", "Using max model len 4096",
+        "Initializing a V1 LLM engine", "Starting to load model x", "Loading weights took 3",
+        "Loading drafter model", "Model loading took 3", "Dynamo bytecode transform",
+        "torch.compile took 3", "Available KV cache memory", "KV cache size: 3",
+        "Graph capturing finished", "init engine (profile", "Starting vLLM server on",
+        "Loading safetensors checkpoint shards:  50% Completed", "Capturing CUDA graphs: 50%",
+    ):  # fmt: skip
+        found = stage(line)
+        assert found is not None
+        yield found.words
+
+
+def left_of(sentence: str) -> str:
+    """What stays in English; numbers, and the names of what people type, are no words."""
+    said = language.translated(sentence)
+    return " ".join(re.findall(r"[^\W\d_]{2,}", re.sub(r"HEARTH_KEY\w*|GB|ms\b", "", said)))
+
+
+def test_no_word_of_the_lines_about_mtp_is_without_a_translation(hidden: None) -> None:
+    assert {it: left_of(it) for it in lines() if left_of(it)} == {}
+
+
+def test_no_word_of_a_servers_refusal_is_without_one(hidden: None) -> None:
+    assert {it: left_of(it) for it in failures() if left_of(it)} == {}
+
+
+def test_no_word_of_a_start_is_without_one(hidden: None) -> None:
+    assert {it: left_of(it) for it in stages() if left_of(it)} == {}
+
+
+def test_what_has_none_is_seen(hidden: None) -> None:
+    assert left_of("MTP on: two tokens over there") == "two tokens over there"
