@@ -31,6 +31,7 @@ class Asked:
     the first of them, where it was known. seed: the one that was drawn; None while it is not known.
     context: of the model as it was loaded, in tokens. prompt: a hash of all that was sent.
     parts: in how many goes the answer was written; more than one if it was stopped and continued.
+    before: what the models were called that wrote the parts before the last, if others did.
     edited: the text is the user's own.
     """
 
@@ -51,6 +52,7 @@ class Asked:
     prompt: str = ""
     hearth: str = ""
     parts: int = 1
+    before: tuple[str, ...] = ()
     edited: bool = False
 
 
@@ -70,6 +72,7 @@ def from_json(text: str) -> Asked | None:
     kept = {name: value for name, value in values.items() if name in known}
     kept["files"] = tuple(FileMark(**mark) for mark in kept.get("files", ()))
     kept["stop"] = tuple(kept.get("stop", ()))
+    kept["before"] = tuple(kept.get("before", ()))
     return Asked(**kept)
 
 

@@ -55,9 +55,9 @@ class ContextUse:
     """What the next question of a chat takes of the context, with the draft as its text.
 
     total: of the prompt with all its parts. prompt: of what would really be asked. kept: room for
-    the answer. context: of the model as it is loaded, most: as it was trained. exact: counted by
-    the loaded model, not estimated. summary: stands for `summed`, messages that are not among the
-    parts. bytes_per_token: of this chat's text.
+    the answer. context: of the model as it is loaded, 0 where a server does not tell; most: as it
+    was trained. exact: counted by the loaded model, not estimated. summary: stands for `summed`,
+    messages that are not among the parts. bytes_per_token: of this chat's text.
     """
 
     parts: tuple[Part, ...]
@@ -80,8 +80,8 @@ class ContextUse:
 
     @property
     def fits(self) -> bool:
-        """Nothing has to leave."""
-        return self.total <= self.room
+        """Nothing has to leave, as far as anybody knows."""
+        return not self.context or self.total <= self.room
 
     @property
     def possible(self) -> bool:
@@ -107,6 +107,8 @@ class ContextUse:
 
         What is estimated has to be clearly too much.
         """
+        if not self.context:
+            return False
         over = self.total > self.room * (1 if self.exact else _DOUBT)
         if self.prompt >= self.context * (1 if self.exact else _DOUBT):
             return True
@@ -205,7 +207,7 @@ def estimate(
     lengths = [estimated_tokens(it.text, bytes_per_token) + _MARKUP for it in messages]
     kept = conversation.answer_room(context, max_tokens)
     left: tuple[int, ...] = ()
-    if sum(lengths) > context - kept:
+    if context and sum(lengths) > context - kept:
         left = conversation.cuts(messages, lengths, context - kept, context)[0]
     prompt = sum(lengths) - sum(lengths[at] for at in left)
     return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)

@@ -41,7 +41,8 @@ class ModelEntry:
     last_used: when it last answered, in seconds since 1970; None if it never has.
     engine: what runs it. For vLLM, path is the folder of its checkpoint.
     server, served: for a model on another server, its profile's id and the model's name there;
-    it has no files. context: tokens, where the server tells; 0 for all others.
+    it has no files. context: tokens, where the server tells; 0 for all others. way: another one
+    where something else leads to the server now, such as its address or its key.
     """
 
     id: str
@@ -64,6 +65,7 @@ class ModelEntry:
     server: str = ""
     served: str = ""
     context: int = field(default=0, compare=False)
+    way: str = ""
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -39,7 +39,11 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     apart = [result for result in results if not result.check.identical]
     tokens = sum(result.check.tokens for result in results)
     prompts = len({result.prompt for result in results})
-    amount = f"{tokens:,} tokens of {prompts} prompts" if prompts != 1 else f"{tokens:,} tokens"
+    amount = (
+        f"{tokens:,} tokens of one prompt"
+        if prompts == 1
+        else f"{tokens:,} tokens of {prompts} prompts"
+    )
     if not apart:
         head = f"Same answer: {amount} are identical with and without MTP."
     elif is_good(results):
@@ -56,7 +60,7 @@ def _place(result: Compared) -> str:
     check = result.check
     where = f"Prompt {result.prompt}, at token {check.tokens + 1}, {check.depth} ahead"
     if check.gap is None:
-        return f"{where}: one answer ends where the other goes on."
+        return f"{where}: from there on they differ, or one of them has ended."
     if verdict_of(check) == "tie":
         return (
             f"{where}: two words were equally likely to {check.gap:.3f} of the spread; "

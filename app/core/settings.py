@@ -12,12 +12,13 @@ from dataclasses import fields as dataclass_fields
 from functools import cache
 from typing import TYPE_CHECKING, Literal, cast, get_type_hints
 
+from app.core.engine_names import PROPER_NAMES
 from app.core.engine_settings import EngineSettings
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.setting_declared import Section, setting
-from app.core.setting_field import SettingField
 
 if TYPE_CHECKING:
+    from app.core.setting_field import SettingField
     from engines.types import KvType, Sampling
 
 RENAMED: dict[str, str] = {}
@@ -344,6 +345,7 @@ class Settings(EngineSettings):
 @cache
 def fields() -> Mapping[str, SettingField]:
     """All settings by name, in the order in which they are shown."""
+    from app.core.setting_field import SettingField
     from engines.types import KvType
 
     types, usual = get_type_hints(Settings, localns={"KvType": KvType}), Settings()
@@ -361,13 +363,10 @@ def is_multiline(field: SettingField) -> bool:
     return field.multiline
 
 
-_PROPER: Mapping[str, str] = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
-
-
 def shown(word: str) -> str:
     """A word that is the value of a setting, as it is written in the form: “Leave out”."""
-    if word in _PROPER:
-        return _PROPER[word]
+    if word in PROPER_NAMES:
+        return PROPER_NAMES[word]
     words = word.replace("_", " ")
     if not words.replace(" ", "").replace("+", "").isalpha():
         return word

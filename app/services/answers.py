@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.core.asked import Asked
 from app.core.assistants import NewChat
 from app.core.conversation import (
-    AnswerFacts,
     Failure,
-    MessageState,
     OverflowPolicy,
     StoredMessage,
     path_to,
@@ -24,12 +21,15 @@ from app.core.models import ModelEntry
 from app.core.settings import Settings
 from app.core.summary import prompt_of
 from app.services.about import about
-from app.services.asking import asked_of, begun, drawn
+from app.services.asking import asked_of, begun, ended
 from app.services.chat_layers import ChatLayers
 from app.services.compacting import Compacting, Compaction
+from app.services.engine_turns import Told, Turn
 from app.services.growing import GrowingAnswer
+from app.services.lease import Lease
 from app.services.library import Library
 from app.services.runtime import Runtime
+from app.services.saving import Saving
 from app.services.wishing import unmet, wishes_of
 from app.store.chats import ChatStore
 from engines.base import Progress
@@ -39,6 +39,7 @@ from engines.planner import Wishes
 from engines.types import (
     ChatRequest,
     Done,
+    EngineName,
     Event,
     LoadedModel,
     Message,
@@ -50,8 +51,6 @@ from engines.types import (
 )
 
 T = TypeVar("T")
-
-_SAVE_EVERY_S = 0.25
 
 GREEDY = Sampling(temperature=0.0)
 
@@ -129,11 +128,14 @@ class Ready:
     """The model of an answer is loaded; comes before all that the engine says.
 
     called: the model as it was asked for, which may answer from its files for another engine.
+    engine: by its own name. wishes: how it was to be loaded.
     """
 
     entry: ModelEntry
     loaded: LoadedModel
-    called: str = ""
+    called: str
+    engine: str
+    wishes: Wishes
 
 
 @dataclass(frozen=True)
@@ -148,11 +150,12 @@ AnswerEvent = Event | Ready | Asked | Compaction | Ended
 
 
 class Answers:
-    """Qt-free; window and terminal both answer through it, on the engine's thread.
+    """Qt-free; window and terminal both answer through it, each answer on a thread of its own.
 
     leaves_traces: the engine may keep on disk what it computed for a chat, and the list of models
     says when one has answered last. prefer: of a model that nobody has chosen for a chat and that
-    is here for several engines, the one that is to answer, both by what they are called.
+    is here for several engines, the one that is to answer, both by what they are called. stays: of
+    the usual model, the one that answers in a stored chat for which nobody has chosen any.
     """
 
     def __init__(
@@ -165,6 +168,7 @@ class Answers:
         *,
         leaves_traces: bool = True,
         prefer: Callable[[str, Settings], str] = lambda called, _: called,
+        stays: Callable[[str], str] = lambda called: called,
     ) -> None:
         self._chats = chats
         self._library = library
@@ -173,6 +177,7 @@ class Answers:
         self._compacting = compacting
         self._leaves_traces = leaves_traces
         self._prefer = prefer
+        self._stays = stays
 
     def write(
         self,
@@ -181,38 +186,38 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
+        turn: Turn | None = None,
     ) -> Iterator[AnswerEvent]:
         """Write the answer that the store holds in state "streaming"; ends with Ended.
 
         An answer that already has text is continued. Where the options leave MTP open, it is as
         the chat's switch stands. What can go wrong for a user is part of the ended message;
-        nothing is raised for it.
+        nothing is raised for it. turn: its place in the line, left at the end; None joins now.
         """
         written, growing = answer, GrowingAnswer(answer)
-        saved_at = time.monotonic()
-        notes: tuple[str, ...] = ()
+        saving = Saving(self._chats)
+        ready: Ready | None = None
+        place = turn or self.turn()
         try:
-            path = path_to(self._chats.messages(answer.chat_id), answer.id)
-            chosen = self.in_chat(answer.chat_id, options)
-            for event in self._in_chat(path, settings, chosen, progress, cancel):
-                if isinstance(event, Ready):
-                    notes = event.loaded.notes
-                elif isinstance(event, Asked):
-                    written = begun(written, event)
-                elif isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
-                    growing.take(event)
-                elif isinstance(event, Done):
-                    state: MessageState = (
-                        "stopped" if event.finish_reason == "cancelled" else "complete"
-                    )
-                    written = replace(written, state=state, facts=self._facts(event, notes))
-                    written = drawn(written, event.seed)
-                yield event
-                if written.state == "streaming" and time.monotonic() - saved_at > _SAVE_EVERY_S:
-                    # A save on the way may fail: the next one, or the last, holds everything.
-                    with contextlib.suppress(UserError):
-                        self._chats.save_answer(growing.onto(written))
-                    saved_at = time.monotonic()
+            with place:
+                path = path_to(self._chats.messages(answer.chat_id), answer.id)
+                chosen = self.in_chat(answer.chat_id, settings, options)
+                events = self._in_chat(path, settings, chosen, progress, cancel, place)
+                with closing(events):
+                    for event in events:
+                        if isinstance(event, Ready):
+                            ready = event
+                        elif isinstance(event, Asked):
+                            written = begun(written, event)
+                        elif isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
+                            growing.take(event)
+                        elif isinstance(event, Done) and ready is not None:
+                            written = ended(
+                                written, event, ready.entry.name, ready.engine, ready.loaded.notes
+                            )
+                        yield event
+                        if written.state == "streaming" and saving.is_due:
+                            saving.on_the_way(growing.onto(written))
         except LoadCancelled:
             written = replace(written, state="stopped")
         except UserError as error:
@@ -222,7 +227,7 @@ class Answers:
             self._chats.save_answer(growing.onto(replace(written, state="interrupted")))
             raise
         growing.end()
-        yield self._save_end(growing.onto(written))
+        yield Ended(*saving.end(growing.onto(written)))
 
     def once(
         self,
@@ -234,17 +239,25 @@ class Answers:
     ) -> Iterator[Event | Ready]:
         """Answer without the store. Raises EngineError, ModelUnknown or LoadCancelled."""
         prepared = self.prepare(settings, options)
-        yield self._load(prepared, progress, cancel)
-        yield from self._say(prepared, messages, cancel)
+        with self.turn() as turn, self._lease(prepared, progress, cancel, turn) as model:
+            yield _ready(prepared, model)
+            yield from self._say(model, prepared, messages, cancel)
 
-    def in_chat(self, chat_id: str, options: AnswerOptions) -> AnswerOptions:
+    def turn(self, told: Told = lambda _: None) -> Turn:
+        """A place in the line at the engines, for an answer that is asked for now.
+
+        From any thread; who has it gives it to `write` at once, or leaves it.
+        """
+        return self._runtime.turns.join(told)
+
+    def in_chat(self, chat_id: str, settings: Settings, options: AnswerOptions) -> AnswerOptions:
         """These options with what the chat has of its own, where they leave it open."""
         return replace(
             options,
             mtp=_or(options.mtp, self._chats.mtp(chat_id)),
             chat=chat_id if self._leaves_traces else None,
             overflow=_or(options.overflow, self._compacting.policy(chat_id)),
-            under=self._layers.of(chat_id),
+            under=self._under(chat_id, settings),
         )
 
     def begin(self, chat: NewChat, settings: Settings) -> NewChat:
@@ -287,7 +300,12 @@ class Answers:
 
     def model_of(self, chat_id: str, settings: Settings, options: AnswerOptions) -> str:
         """By what the model is called that an answer in this chat comes from."""
-        return options.model or self._layers.of(chat_id).model or settings.model
+        return options.model or self._under(chat_id, settings).model or settings.model
+
+    def kept_from(self, chat_id: str, settings: Settings) -> str | None:
+        """The usual model, at a server, where this chat has not been sent to one by anybody."""
+        stays = self._layers.of(chat_id).model is None
+        return settings.model if stays and self._stays(settings.model) != settings.model else None
 
     def most_context(self, entry: ModelEntry) -> int:
         """Tokens that a model was trained for; 0 where its file cannot be read."""
@@ -298,9 +316,9 @@ class Answers:
         self._library.keep_facts()  # the next start does without reading them
         return most
 
-    def doing(self) -> str:
-        """What vLLM does while it starts, in words; from any thread."""
-        worker = self._runtime.opened("vllm")
+    def doing(self, engine: EngineName | None) -> str:
+        """What an engine does to load a model, in words if it has any; from any thread."""
+        worker = self._runtime.opened(engine) if engine else None
         stage = getattr(worker, "stage", None)
         return str(stage.words).partition(":")[0] if stage is not None else ""
 
@@ -311,6 +329,14 @@ class Answers:
         except UserError:
             return settings.mtp
 
+    def _under(self, chat_id: str, settings: Settings) -> Layers:
+        """What holds in a chat, with the model that answers if it has none and is kept here."""
+        layers = self._layers.of(chat_id)
+        here = settings.model if layers.model else self._stays(settings.model)
+        if here == settings.model:
+            return layers
+        return replace(layers, chat={**layers.chat, "model": here})
+
     def _in_chat(
         self,
         path: tuple[StoredMessage, ...],
@@ -318,64 +344,49 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[AnswerEvent]:
+        turn: Turn,
+    ) -> Generator[AnswerEvent, None, None]:
         """Answer the end of a path; where the chat wants it, older turns are summed up before."""
         prepared = self.prepare(settings, options)
         system_prompt = self.system_prompt(settings, options)
-        ready = self._load(prepared, progress, cancel)
-        yield ready
-        if prepared.overflow == "compact":
-            fitted = yield from self._compacting.make_room(
-                path, system_prompt, prepared.request, cancel
-            )
-        else:
-            fitted = prompt_of(path, system_prompt)
-        request = replace(prepared.request, messages=fitted.messages)
-        yield asked_of(prepared.entry, prepared.held, request, ready.loaded)
-        yield from self._say(prepared, fitted.messages, cancel)
+        with self._lease(prepared, progress, cancel, turn) as model:
+            yield (ready := _ready(prepared, model))
+            if prepared.overflow == "compact":
+                fitted = yield from self._compacting.make_room(
+                    model, path, system_prompt, prepared.request, cancel
+                )
+            else:
+                fitted = prompt_of(path, system_prompt)
+            request = replace(prepared.request, messages=fitted.messages)
+            yield asked_of(prepared.entry, prepared.held, request, ready.loaded)
+            yield from self._say(model, prepared, fitted.messages, cancel)
 
-    def _load(self, prepared: Prepared, progress: Progress, cancel: CancelToken) -> Ready:
+    def _lease(
+        self, prepared: Prepared, progress: Progress, cancel: CancelToken, turn: Turn
+    ) -> Lease:
         if cancel.cancelled:
             raise LoadCancelled
-        loaded = self._runtime.load(prepared.entry, prepared.wishes, progress, cancel)
-        differs = unmet(prepared.held, prepared.entry.engine)
-        loaded = replace(loaded, notes=(*loaded.notes, *differs))
-        return Ready(prepared.entry, loaded, prepared.held.model)
+        return self._runtime.lease(prepared.entry, prepared.wishes, progress, cancel, turn)
 
     def _say(
-        self, prepared: Prepared, messages: tuple[Message, ...], cancel: CancelToken
+        self,
+        model: Lease,
+        prepared: Prepared,
+        messages: tuple[Message, ...],
+        cancel: CancelToken,
     ) -> Iterator[Event]:
         request = replace(prepared.request, messages=messages)
-        for event in self._runtime.chat(request, cancel):
+        for event in model.chat(request, cancel):
             if isinstance(event, Done) and self._leaves_traces:
                 self._library.used(prepared.entry)
             yield event
 
-    def _save_end(self, message: StoredMessage) -> Ended:
-        try:
-            self._chats.save_answer(message)
-        except UserError as error:
-            failure = Failure.of(error)
-            return Ended(replace(message, state="failed", failure=failure), saved=False)
-        return Ended(message)
 
-    def _facts(self, done: Done, notes: tuple[str, ...]) -> AnswerFacts:
-        entry = self._runtime.entry
-        return AnswerFacts(
-            model=entry.name if entry else "",
-            engine=self._runtime.engine_name,
-            prompt_tokens=done.usage.prompt_tokens,
-            cached_tokens=done.usage.cached_tokens,
-            completion_tokens=done.usage.completion_tokens,
-            context=done.usage.context,
-            left_out=done.usage.left_out,
-            ttft_s=done.timing.ttft_s,
-            decode_tok_s=done.timing.decode_tok_s,
-            seed=done.seed,
-            finish_reason=done.finish_reason,
-            mtp=done.mtp,
-            notes=tuple(dict.fromkeys((*notes, *done.notes))),
-        )
+def _ready(prepared: Prepared, model: Lease) -> Ready:
+    """With what is set for another engine and has no effect here among its notes."""
+    differs = unmet(prepared.held, prepared.entry.engine)
+    loaded = replace(model.loaded, notes=(*model.loaded.notes, *differs))
+    return Ready(prepared.entry, loaded, prepared.held.model, model.engine_name, prepared.wishes)
 
 
 def _or(chosen: T | None, otherwise: T) -> T:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from itertools import groupby
 
 from app import __version__
 from app.core.asked import Asked, as_json, from_json, mark_of, prompt_hash
-from app.core.conversation import StoredMessage
+from app.core.conversation import AnswerFacts, MessageState, StoredMessage
 from app.core.model_settings import OF_A_MODEL
 from app.core.models import ModelEntry
 from app.core.settings import Settings
-from engines.types import ChatRequest, LoadedModel
+from engines.types import ChatRequest, Done, LoadedModel
 
 
 def asked_of(entry: ModelEntry, held: Settings, request: ChatRequest, loaded: LoadedModel) -> Asked:
@@ -41,11 +42,34 @@ def asked_of(entry: ModelEntry, held: Settings, request: ChatRequest, loaded: Lo
 def begun(answer: StoredMessage, asked: Asked) -> StoredMessage:
     """An answer that is about to be written, or continued: then it has one part more."""
     before = from_json(answer.asked)
-    parts = 1 + (before.parts if before and (answer.text or answer.reasoning) else 0)
-    return replace(answer, asked=as_json(replace(asked, parts=parts)))
+    if before is None or not (answer.text or answer.reasoning):
+        return replace(answer, asked=as_json(asked))
+    wrote = [*before.before, *([] if before.edited else [before.name])]
+    names = tuple(name for name, _ in groupby([*wrote, asked.name]))[:-1]
+    more = replace(asked, parts=1 + before.parts, before=names)
+    return replace(answer, asked=as_json(more))
 
 
-def drawn(answer: StoredMessage, seed: int) -> StoredMessage:
-    """An answer whose seed is known."""
+def ended(
+    answer: StoredMessage, done: Done, model: str, engine: str, notes: tuple[str, ...]
+) -> StoredMessage:
+    """An answer that has come to its end, whose seed is known. notes: of the loaded model."""
+    state: MessageState = "stopped" if done.finish_reason == "cancelled" else "complete"
+    facts = AnswerFacts(
+        model=model,
+        engine=engine,
+        prompt_tokens=done.usage.prompt_tokens,
+        cached_tokens=done.usage.cached_tokens,
+        completion_tokens=done.usage.completion_tokens,
+        context=done.usage.context,
+        left_out=done.usage.left_out,
+        ttft_s=done.timing.ttft_s,
+        decode_tok_s=done.timing.decode_tok_s,
+        seed=done.seed,
+        finish_reason=done.finish_reason,
+        mtp=done.mtp,
+        notes=tuple(dict.fromkeys((*notes, *done.notes))),
+    )
     asked = from_json(answer.asked)
-    return replace(answer, asked=as_json(replace(asked, seed=seed))) if asked else answer
+    mark = as_json(replace(asked, seed=done.seed)) if asked else answer.asked
+    return replace(answer, state=state, facts=facts, asked=mark)

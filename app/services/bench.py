@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
 from app.core.models import ModelEntry
@@ -11,6 +12,8 @@ from app.core.settings import Settings
 from app.services.answers import GREEDY
 from app.services.bench_prompts import KINDS, TextKind, prompts_for
 from app.services.bench_results import BenchResult, Run, Step, kind_result
+from app.services.bench_starts import Starts
+from app.services.lease import Lease
 from app.services.runtime import Runtime
 from app.services.wishing import wishes_of
 from engines.base import Progress
@@ -18,15 +21,11 @@ from engines.cancel import CancelToken
 from engines.types import (
     ChatRequest,
     Done,
-    LoadedModel,
     Message,
-    MtpCheck,
     MtpMode,
     MtpSwitch,
     TextDelta,
 )
-
-Check = Callable[[ChatRequest, int, CancelToken], MtpCheck]
 
 _WARM_UP = 16
 """Tokens of an answer that is not counted: first touches of memory are slow."""
@@ -36,11 +35,10 @@ _MOST_ANSWERS = 8
 
 
 class Bench:
-    """Qt-free; used on the engine's thread. check: the engine's `check_mtp`."""
+    """Qt-free. It has the engine alone, so that nothing else is measured with it."""
 
-    def __init__(self, runtime: Runtime, check: Check) -> None:
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._check = check
 
     def measure(
         self,
@@ -59,39 +57,45 @@ class Bench:
         modes: without doubles; "off" among them is what the others are compared with.
         Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
         """
-        loaded = self._load(entry, replace(settings, mtp=modes[0]), progress, cancel)
-        modes, blocks = _blocks(modes, loaded.mtp_switch)
-        prompts = prompts_for(entry)
-        runs: dict[tuple[TextKind, MtpMode], list[Run]] = {
-            (kind, mode): [] for kind in KINDS for mode in modes
-        }
-        count, total = 0, len(runs) * rounds
-        for block in blocks:
-            if block is not blocks[0]:
-                yield Step(count, total, f"starting again with MTP {block[0]}")
-                loaded = self._load(entry, replace(settings, mtp=block[0]), progress, cancel)
-            for mode in block:
-                self._answers(prompts["chat"][0], mode, _WARM_UP, cancel)
-            for number in range(rounds):
-                # Each mode is first in its turn, so that none has a steady advantage.
-                turn = number % len(block)
-                for kind in KINDS:
-                    for mode in (*block[turn:], *block[:turn]):
-                        yield Step(count, total, f"{kind}, MTP {mode}, round {number + 1}")
-                        run = self._answers(prompts[kind][0], mode, tokens, cancel)
-                        if cancel.cancelled:
-                            return
-                        runs[kind, mode].append(run)
-                        count += 1
+        with ExitStack() as lent:
+            model = lent.enter_context(
+                self._lease(entry, replace(settings, mtp=modes[0]), progress, cancel)
+            )
+            modes, blocks = _blocks(modes, model.loaded.mtp_switch)
+            prompts = prompts_for(entry)
+            runs: dict[tuple[TextKind, MtpMode], list[Run]] = {
+                (kind, mode): [] for kind in KINDS for mode in modes
+            }
+            count, total = 0, len(runs) * rounds
+            for block in blocks:
+                if block is not blocks[0]:
+                    lent.close()
+                    yield Step(count, total, f"starting again with MTP {block[0]}")
+                    model = lent.enter_context(
+                        self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
+                    )
+                for mode in block:
+                    _answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
+                for number in range(rounds):
+                    # Each mode is first in its turn, so that none has a steady advantage.
+                    turn = number % len(block)
+                    for kind in KINDS:
+                        for mode in (*block[turn:], *block[:turn]):
+                            yield Step(count, total, f"{kind}, MTP {mode}, round {number + 1}")
+                            run = _answers(model, prompts[kind][0], mode, tokens, cancel)
+                            if cancel.cancelled:
+                                return
+                            runs[kind, mode].append(run)
+                            count += 1
         kinds = tuple(
             kind_result(kind, {mode: runs[kind, mode] for mode in modes}) for kind in KINDS
         )
         yield BenchResult(
             model=entry.id,
-            engine=self._runtime.engine_name,
-            device=loaded.device,
-            context=loaded.context,
-            mtp_line=loaded.mtp_line,
+            engine=model.engine_name,
+            device=model.loaded.device,
+            context=model.loaded.context,
+            mtp_line=model.loaded.mtp_line,
             rounds=rounds,
             concurrency=1,
             kinds=kinds,
@@ -111,53 +115,67 @@ class Bench:
 
         depths: for each prompt in turn the depths to compare it at; used again from the start
         when it is shorter than the list of prompts.
+        An engine that starts again to draft otherwise does so once for each depth, and once without
+        drafts, and not for each prompt.
         Ends early when it is cancelled. Raises EngineError, MtpUnavailable or LoadCancelled.
         """
-        self._load(entry, settings, progress, cancel)
         texts = [text for pair in prompts_for(entry).values() for text in pair]
         work = [
             (number, text, depth)
             for number, text in enumerate(texts, start=1)
             for depth in depths[(number - 1) % len(depths)]
         ]
-        for count, (number, text, depth) in enumerate(work):
-            yield Step(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
-            request = replace(_request(text, "on", tokens), depth=depth)
-            check = self._check(request, depth, cancel)
-            if cancel.cancelled:
-                return
-            yield Compared(number, check)
+        if entry.engine == "vllm":
+            starts = Starts(lambda held, depth: self._lease(entry, held, progress, cancel, depth))
+            yield from starts.compare(settings, work, tokens, cancel)
+            return
+        with self._lease(entry, settings, progress, cancel) as model:
+            for count, (number, text, depth) in enumerate(work):
+                yield Step(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
+                request = replace(_request(text, "on", tokens), depth=depth)
+                check = model.check_mtp(request, depth, cancel)
+                if cancel.cancelled:
+                    return
+                yield Compared(number, check)
 
-    def _load(
-        self, entry: ModelEntry, settings: Settings, progress: Progress, cancel: CancelToken
-    ) -> LoadedModel:
-        return self._runtime.load(entry, wishes_of(settings, entry.engine), progress, cancel)
+    def _lease(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        progress: Progress,
+        cancel: CancelToken,
+        depth: int | None = None,
+    ) -> Lease:
+        wishes = wishes_of(settings, entry.engine, depth)
+        return self._runtime.lease(entry, wishes, progress, cancel, alone=True)
 
-    def _answers(self, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
-        """Answers until there are `tokens` in all: a short one tells little of the speed."""
-        dones: list[Done] = []
-        texts: list[str] = []
-        while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
-            done, answer = self._answer(text, mode, tokens, cancel)
-            dones.append(done)
-            texts.append(answer)
-            if sum(one.usage.completion_tokens for one in dones) >= tokens:
-                break
-        return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
 
-    def _answer(
-        self, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
-    ) -> tuple[Done, str]:
-        pieces: list[str] = []
-        done: Done | None = None
-        for event in self._runtime.chat(_request(text, mode, tokens), cancel):
-            if isinstance(event, TextDelta):
-                pieces.append(event.text)
-            elif isinstance(event, Done):
-                done = event
-        if done is None:
-            raise RuntimeError("the engine ended an answer without Done")
-        return done, "".join(pieces)
+def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
+    """Answers until there are `tokens` in all: a short one tells little of the speed."""
+    dones: list[Done] = []
+    texts: list[str] = []
+    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
+        done, answer = _answer(model, text, mode, tokens, cancel)
+        dones.append(done)
+        texts.append(answer)
+        if sum(one.usage.completion_tokens for one in dones) >= tokens:
+            break
+    return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
+
+
+def _answer(
+    model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
+) -> tuple[Done, str]:
+    pieces: list[str] = []
+    done: Done | None = None
+    for event in model.chat(_request(text, mode, tokens), cancel):
+        if isinstance(event, TextDelta):
+            pieces.append(event.text)
+        elif isinstance(event, Done):
+            done = event
+    if done is None:
+        raise RuntimeError("the engine ended an answer without Done")
+    return done, "".join(pieces)
 
 
 def _blocks(

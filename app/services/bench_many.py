@@ -20,6 +20,7 @@ from app.core.settings import Settings
 from app.services.answers import GREEDY
 from app.services.bench_prompts import prompts_for
 from app.services.bench_results import Step
+from app.services.lease import Lease
 from app.services.runtime import Runtime
 from app.services.wishing import wishes_of
 from engines.base import Progress
@@ -73,7 +74,7 @@ class _Chat:
 
 
 class ManyBench:
-    """Qt-free; used on the engine's thread, with more of its own where the engine allows it."""
+    """Qt-free. It has the engine alone, and threads of its own where that answers several."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -93,22 +94,24 @@ class ManyBench:
         Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
         """
         settings = replace(settings, vllm_parallel=max(counts))
-        loaded = self._runtime.load(entry, wishes_of(settings, entry.engine), progress, cancel)
         texts = [text for pair in prompts_for(entry).values() for text in pair]
-        self._chat(texts[0], settings.mtp, 1, perf_counter(), cancel)
-        levels = []
-        for number, chats in enumerate(counts):
-            found = []
-            for turn in range(rounds):
-                what = f"{chats} at once, round {turn + 1}"
-                yield Step(number * rounds + turn, len(counts) * rounds, what)
-                # Another question each round, so that few chats are not of one kind of text.
-                asked = [texts[(turn + at) % len(texts)] for at in range(chats)]
-                width = min(chats, loaded.answers_at_once)
-                found.append(self._round(asked, settings.mtp, tokens, width, cancel))
-                if cancel.cancelled:
-                    return
-            levels.append(_level(chats, found))
+        wishes = wishes_of(settings, entry.engine)
+        with self._runtime.lease(entry, wishes, progress, cancel, alone=True) as model:
+            loaded = model.loaded
+            _chat(model, texts[0], settings.mtp, 1, perf_counter(), cancel)
+            levels = []
+            for number, chats in enumerate(counts):
+                found = []
+                for turn in range(rounds):
+                    what = f"{chats} at once, round {turn + 1}"
+                    yield Step(number * rounds + turn, len(counts) * rounds, what)
+                    # Another question each round, so that few chats are not of one kind of text.
+                    asked = [texts[(turn + at) % len(texts)] for at in range(chats)]
+                    width = min(chats, loaded.answers_at_once)
+                    found.append(_round(model, asked, settings.mtp, tokens, width, cancel))
+                    if cancel.cancelled:
+                        return
+                levels.append(_level(chats, found))
         yield ManyResult(
             model=entry.id,
             runs_on=entry.engine,
@@ -121,39 +124,46 @@ class ManyBench:
             levels=tuple(levels),
         )
 
-    def _round(
-        self, texts: Sequence[str], mtp: MtpMode, tokens: int, width: int, cancel: CancelToken
-    ) -> list[_Chat]:
-        """All chats once; where one fails the others are stopped, and its error is raised."""
-        began = perf_counter()
-        if width == 1:
-            return [self._chat(text, mtp, tokens, began, cancel) for text in texts]
-        with _within(cancel) as all_of_them, ThreadPoolExecutor(width) as pool:
 
-            def chat(text: str) -> _Chat:
-                try:
-                    return self._chat(text, mtp, tokens, began, all_of_them)
-                except BaseException:
-                    all_of_them.cancel()
-                    raise
+def _round(
+    model: Lease,
+    texts: Sequence[str],
+    mtp: MtpMode,
+    tokens: int,
+    width: int,
+    cancel: CancelToken,
+) -> list[_Chat]:
+    """All chats once; where one fails the others are stopped, and its error is raised."""
+    began = perf_counter()
+    if width == 1:
+        return [_chat(model, text, mtp, tokens, began, cancel) for text in texts]
+    with _within(cancel) as all_of_them, ThreadPoolExecutor(width) as pool:
 
-            futures: list[Future[_Chat]] = [pool.submit(chat, text) for text in texts]
-            wait(futures)
-            return [future.result() for future in futures]
+        def chat(text: str) -> _Chat:
+            try:
+                return _chat(model, text, mtp, tokens, began, all_of_them)
+            except BaseException:
+                all_of_them.cancel()
+                raise
 
-    def _chat(
-        self, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
-    ) -> _Chat:
-        """One chat's answers, one after the other until there are enough tokens."""
-        dones: list[Done] = []
-        request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mtp)
-        while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
-            events = self._runtime.chat(request, cancel)
-            dones += [event for event in events if isinstance(event, Done)]
-            if _written(dones) >= tokens:
-                break
-        speeds = [it.timing.decode_tok_s for it in dones if it.timing.decode_tok_s > 0]
-        return _Chat(_written(dones), perf_counter() - began, median(speeds) if speeds else 0.0)
+        futures: list[Future[_Chat]] = [pool.submit(chat, text) for text in texts]
+        wait(futures)
+        return [future.result() for future in futures]
+
+
+def _chat(
+    model: Lease, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
+) -> _Chat:
+    """One chat's answers, one after the other until there are enough tokens."""
+    dones: list[Done] = []
+    request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mtp)
+    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
+        events = model.chat(request, cancel)
+        dones += [event for event in events if isinstance(event, Done)]
+        if _written(dones) >= tokens:
+            break
+    speeds = [it.timing.decode_tok_s for it in dones if it.timing.decode_tok_s > 0]
+    return _Chat(_written(dones), perf_counter() - began, median(speeds) if speeds else 0.0)
 
 
 def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:

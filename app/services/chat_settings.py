@@ -6,7 +6,7 @@ goes into the store with that question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -36,8 +36,11 @@ class ChatSettings(QObject):
         settings: SettingsService,
         tasks: Tasks,
         parent: QObject | None = None,
+        stays: Callable[[str], str] = lambda called: called,
     ) -> None:
+        """stays: of the usual model, the one of a stored chat for which nobody has chosen any."""
         super().__init__(parent)
+        self._stays = stays
         self._store = store
         self._assistants = assistants
         self._library = library
@@ -59,11 +62,20 @@ class ChatSettings(QObject):
         """What the next answer in this chat is written with, and where it comes from."""
         own = self.own(chat_id)
         layers = layers_of(own, self._assistants.get(own.assistant_id))
-        return held(self._settings.current, self._library.own_at_once, layers)
+        settings = self._settings.current
+        if chat_id is not None and layers.model is None:
+            settings = replace(settings, model=self._stays(settings.model))
+        return held(settings, self._library.own_at_once, layers)
 
     def model(self, chat_id: str | None) -> str:
         """The id, name or path of the model that answers in it."""
         return self.held(chat_id).settings.model
+
+    def kept_from(self, chat_id: str | None) -> str | None:
+        """The usual model, at a server, where this chat has not been sent to one by anybody."""
+        own, usual = self.own(chat_id), self._settings.current.model
+        chosen = own.model or (it.model if (it := self.assistant(chat_id)) else None)
+        return usual if chat_id and not chosen and self._stays(usual) != usual else None
 
     def set(self, chat_id: str | None, name: str, value: object) -> None:
         """Give the chat a setting of its own; None takes it back.

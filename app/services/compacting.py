@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from app.core.conversation import OverflowPolicy, StoredMessage
 from app.core.summary import REQUEST, ChatPrompt, Summary, covered, in_effect, prompt_of
-from app.services.runtime import Runtime
+from app.services.lease import Lease
 from app.store.summaries import SummaryStore
 from engines.cancel import CancelToken
 from engines.errors import UserError
@@ -39,11 +39,10 @@ class _NoSummary(Exception):
 
 
 class Compacting:
-    """Qt-free; used on the engine's thread, with the chat's model loaded."""
+    """Qt-free; used on the thread of the answer that it makes room for."""
 
-    def __init__(self, summaries: SummaryStore, runtime: Runtime) -> None:
+    def __init__(self, summaries: SummaryStore) -> None:
         self._summaries = summaries
-        self._runtime = runtime
 
     def policy(self, chat_id: str) -> OverflowPolicy | None:
         """The chat's own; None where the settings hold."""
@@ -51,6 +50,7 @@ class Compacting:
 
     def make_room(
         self,
+        model: Lease,
         path: Sequence[StoredMessage],
         system_prompt: str,
         request: ChatRequest,
@@ -58,20 +58,21 @@ class Compacting:
     ) -> Generator[Compaction, None, ChatPrompt]:
         """The prompt for an answer, with summaries for what does not fit.
 
-        request: how the answer is asked for; its messages do not count. What cannot be summed up
-        is left for the engine to leave out; then the last event says so. Raises EngineError.
+        model: the one that answers. request: how that is asked for; its messages do not count.
+        What cannot be summed up is left for the engine to leave out; then the last event says so.
+        Raises EngineError.
         """
         known = in_effect(path, self._summaries.of_chat(path[-1].chat_id)) if path else None
         prompt = prompt_of(path, system_prompt, known)
         while not cancel.cancelled:
-            measured = self._runtime.measure(replace(request, messages=prompt.messages))
+            measured = model.measure(replace(request, messages=prompt.messages))
             if not measured.left:
                 break
             yield Compaction("begun", len(measured.left))
             try:
-                summary, count = self._sum_up(path, prompt, measured, request, cancel)
+                summary, count = self._sum_up(model, path, prompt, measured, request, cancel)
                 shorter = prompt_of(path, system_prompt, summary)
-                after = self._runtime.measure(replace(request, messages=shorter.messages))
+                after = model.measure(replace(request, messages=shorter.messages))
                 if after.total >= measured.total:
                     raise _NoSummary("The summary is no shorter than what it stands for.")
                 self._summaries.keep(summary)
@@ -85,6 +86,7 @@ class Compacting:
 
     def _sum_up(
         self,
+        model: Lease,
         path: Sequence[StoredMessage],
         prompt: ChatPrompt,
         measured: Measured,
@@ -108,33 +110,31 @@ class Compacting:
             thinking=False,
             overflow="stop",
         )
-        alone = self._runtime.measure(replace(asked, messages=(wish,)))
+        alone = model.measure(replace(asked, messages=(wish,)))
         room = measured.context - alone.kept - alone.total - _MARGIN
         end = _end(prompt.messages, measured, room)
         if end is None:
             raise _NoSummary("The oldest messages are too long to be read at once.")
         asked = replace(asked, messages=(*prompt.messages[: end + 1], wish))
-        text, tokens = self._written(asked, cancel)
+        text, tokens = _written(model, asked, cancel)
         if cancel.cancelled:
             raise _NoSummary("It was stopped.")
         if not text:
             raise _NoSummary("The model wrote nothing.")
         last = prompt.ids[end]
-        entry = self._runtime.entry
-        summary = Summary(
-            last, text, entry.name if entry else "", tokens, time.time(), covered(path, last)
-        )
+        summary = Summary(last, text, model.entry.name, tokens, time.time(), covered(path, last))
         return summary, sum(at <= end for at in measured.left)
 
-    def _written(self, request: ChatRequest, cancel: CancelToken) -> tuple[str, int]:
-        """What the model answers, and in how many tokens. Raises EngineError."""
-        text, tokens = "", 0
-        for event in self._runtime.chat(request, cancel):
-            if isinstance(event, TextDelta):
-                text += event.text
-            elif isinstance(event, Done):
-                tokens = event.usage.completion_tokens
-        return text.strip(), tokens
+
+def _written(model: Lease, request: ChatRequest, cancel: CancelToken) -> tuple[str, int]:
+    """What the model answers, and in how many tokens. Raises EngineError."""
+    text, tokens = "", 0
+    for event in model.chat(request, cancel):
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, Done):
+            tokens = event.usage.completion_tokens
+    return text.strip(), tokens
 
 
 def _end(messages: Sequence[Message], measured: Measured, room: int) -> int | None:

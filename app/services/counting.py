@@ -40,7 +40,7 @@ class Counting:
         chosen = options
         if chat_id is not None:
             path = self._chats.path(chat_id)
-            chosen = self._answers.in_chat(chat_id, options)
+            chosen = self._answers.in_chat(chat_id, settings, options)
         prepared = self._answers.prepare(settings, chosen)
         summary = None
         if chat_id is not None and prepared.overflow == "compact":
@@ -75,7 +75,9 @@ class Counting:
         The chat is not read and measured again, so that it may be as long as it likes. Raises
         what `use` raises.
         """
-        chosen = self._answers.in_chat(chat_id, options) if chat_id is not None else options
+        chosen = options
+        if chat_id is not None:
+            chosen = self._answers.in_chat(chat_id, settings, options)
         prepared = self._answers.prepare(settings, chosen)
         counted = [
             self._counted(prepared, replace(prepared.request, messages=(Message("user", text),)))
@@ -103,6 +105,8 @@ class Counting:
         last = (it.facts for it in reversed(path) if it.facts and it.facts.model == name)
         had = next((facts.context for facts in last if facts.context), None)
         usual = min(DEFAULT_CONTEXT, self._answers.most_context(prepared.entry) or DEFAULT_CONTEXT)
+        if prepared.entry.engine == "remote":
+            usual = prepared.entry.context  # what is usual here says nothing of a server
         context = prepared.wishes.context or had or usual
         return estimate(request.messages, context, request.max_tokens, bytes_per_token(path))
 

@@ -15,7 +15,7 @@ from engines.errors import EngineFailed, EngineUnavailable
 from engines.hardware import Memory, NativeDevice
 from engines.hardware.memory import measure_memory, within_limits
 from engines.llamacpp.native import load_native
-from engines.llamacpp.trial import BY_USER, Trials, is_card
+from engines.llamacpp.trial import BY_USER, Trials
 
 State = Literal["works", "untried", "broken", "off"]
 
@@ -103,7 +103,7 @@ class DeviceCare:
 
     def _named(self, name: str) -> NativeDevice:
         for device in self._look():
-            if device.name == name and is_card(device):
+            if device.name == name and device.is_card:
                 return device
         raise EngineFailed(
             f"There is no graphics device “{name}”.",
@@ -117,7 +117,7 @@ class DeviceCare:
             memory = _memory()
             total, free = memory.total_bytes, memory.available_bytes
             return _state(replace(device, total_bytes=total, free_bytes=free), "works")
-        if not is_card(device):
+        if not device.is_card:
             return _state(device, "works")
         verdict = self._trials.verdict(device)
         if verdict is None:

@@ -21,7 +21,7 @@ from app.services.choices import choices_of, most_parameters
 from app.services.downloads import DownloadQueue
 from app.services.fitting import Fitting
 from app.services.latest import Latest
-from app.services.memory_uses import uses_of
+from app.services.memory_uses import share_on_cards, uses_of
 from app.services.settings import SettingsService
 from app.services.tasks import Tasks
 from app.services.telling import telling
@@ -141,9 +141,7 @@ class Discover(QObject):
                 for file in (choice.drafter, choice.projector)
             )
             report = self._fitting.report(model, header, wishes, drafter, projector)
-            layers = report.plan.gpu_layers
-            share = 1.0 if layers < 0 else min(1.0, layers / (header.block_count + 1))
-            fit = report.fit
+            fit, share = report.fit, share_on_cards(report.plan, header)
             return Judged(
                 repository.id,
                 choice.variant.label,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from app.core.counterparts import (
     Card,
@@ -17,6 +17,7 @@ from app.core.counterparts import (
     surely_same,
 )
 from app.core.engine_advice import Advice, MeasuredSpeed, Situation, System, advise
+from app.core.engine_names import PROPER_NAMES
 from app.core.errors import CatalogueInvalid
 from app.core.models import STARTER, STARTER_CHECKPOINT, ModelEntry
 from app.core.settings import Settings
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 Here = Literal["installed", "possible", "impossible"]
 
-NAMES: dict[EngineName, str] = {"llamacpp": "llama.cpp", "vllm": "vLLM", "remote": "a server"}
+NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
 
 
 class EngineChoice:
@@ -155,6 +156,22 @@ class EngineChoice:
         return size.name if size else entry.name
 
 
+_ITS: Final[Mapping[EngineName, str]] = {
+    "vllm": "Its checkpoint is not here.",
+    "llamacpp": "Its GGUF file is not here.",
+}
+_NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
+    "vllm": (
+        "No checkpoint of this model is here, and the list of models knows none.",
+        "Import a checkpoint of it with `hearth models import`, or choose another model.",
+    ),
+    "llamacpp": (
+        "No GGUF file of this model is here, and the list of models knows none.",
+        "Import a GGUF file of it with `hearth models import`, or choose another model.",
+    ),
+}
+
+
 def _none_here(
     entry: ModelEntry,
     engine: EngineName,
@@ -168,19 +185,17 @@ def _none_here(
             "No server that is known offers this model.",
             "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.",
         )
-    kind = "checkpoint" if engine == "vllm" else "GGUF file"
     if chosen is not None:
         label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
         more = f", and its drafter: `hearth models pull {chosen.drafter}`" if chosen.drafter else ""
         return EngineUnavailable(
             what,
-            f"Its {kind} is not here. {chosen.price}",
+            f"{_ITS[engine]} {chosen.price}",
             f"Get it: `hearth models pull {label}`{more}.",
         )
     if found:
         return EngineUnavailable(what, found[0].why_not, "Answer with llama.cpp.")
     return EngineUnavailable(
         what,
-        f"No {kind} of this model is here, and the list of models knows none.",
-        f"Import a {kind} of it with `hearth models import`, or choose another model.",
+        *_NOWHERE[engine],
     )

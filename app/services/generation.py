@@ -8,10 +8,13 @@ from itertools import count
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.assistants import NewChat
 from app.core.conversation import StoredMessage
 from app.services.answers import AnswerEvent, AnswerOptions, Answers, Ended, Ready
 from app.services.batches import joined
 from app.services.compacting import Compaction
+from app.services.engine_line import Wait
+from app.services.engine_turns import Turn
 from app.services.growing import GrowingAnswer
 from app.services.settings import SettingsService
 from app.services.tasks import ENGINE, STORE, Task, Tasks
@@ -27,15 +30,17 @@ class _Running:
     chat_id: str
     task: Task
     mtp: MtpMode
+    turn: Turn
 
 
 class Generation(QObject):
-    """Answers are written one after the other, in the order in which they were asked for.
+    """Answers are written side by side where the engines can, and else in the order of asking.
 
     What is asked for has a number, and what comes of it says which one it answers.
 
     asked(number, question): it is saved; it may have begun a new chat.
     begun(answer): an answer is waited for; it is empty, or has text when it is continued.
+    waits(answer_id, Wait or None): why it waits for its turn at an engine; None: no more.
     loading(answer_id, share): the model is being loaded for it, 0.0 to 1.0.
     ready(answer_id, Ready): the model is loaded.
     prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): as it comes,
@@ -51,6 +56,7 @@ class Generation(QObject):
 
     asked = Signal(int, object)
     begun = Signal(object)
+    waits = Signal(str, object)
     loading = Signal(str, float)
     ready = Signal(str, object)
     prompt = Signal(str, object)
@@ -63,6 +69,7 @@ class Generation(QObject):
     refused = Signal(int, str, Exception)
     crashed = Signal(Exception)
     _progressed = Signal(str, float)
+    _waited = Signal(str, object)
 
     def __init__(
         self,
@@ -80,21 +87,29 @@ class Generation(QObject):
         self._running: dict[str, _Running] = {}
         self._growing: dict[str, GrowingAnswer] = {}
         self._unsaved: dict[str, StoredMessage] = {}
+        self._waiting: dict[str, Wait] = {}
+        self._at_work: set[Task] = set()
+        self._quiet: list[Callable[[], object]] = []
         self._numbers = count(1)
         self._anyway: set[str] = set()
         self._progressed.connect(self._pass_progress_on)
+        self._waited.connect(self._pass_wait_on)
         # Who listens may be gone before what is on its way comes.
         tasks.closing.connect(self._running.clear)
 
     def ask(self, chat_id: str | None, text: str, options: AnswerOptions) -> int:
         """Save a question, then answer it; returns its number.
 
-        A chat of None begins a new one, whose MTP switch then stands as the options say.
+        A chat of None begins a new one, whose MTP switch then stands as the options say, and whose
+        model is its own from then on.
         """
         settings = self._settings.current
+        usual = NewChat(settings.model, usual=True)
 
         def save() -> tuple[StoredMessage, StoredMessage]:
-            begins = self._answers.begin(options.begins, settings) if options.begins else None
+            begins = None
+            if chat_id is None:
+                begins = self._answers.begin(options.begins or usual, settings)
             return self._store.ask(chat_id, text, options.mtp, begins)
 
         return self.ask_by(
@@ -155,10 +170,24 @@ class Generation(QObject):
         """The answers that are being written in this chat, or wait for their turn."""
         return tuple(it for it, running in self._running.items() if running.chat_id == chat_id)
 
-    def stop_all(self) -> None:
-        """End every answer, also those that wait for their turn."""
+    def stop_all(self, then: Callable[[], object] = lambda: None) -> None:
+        """End every answer, also those that wait for their turn.
+
+        then: called once nothing is at work on one any more.
+        """
         for running in self._running.values():
             running.task.cancel()
+        self._quiet.append(then)
+        self._tell_quiet()
+
+    def waits_for(self, answer_id: str) -> Wait | None:
+        """Why this answer waits for its turn, if it does."""
+        return self._waiting.get(answer_id)
+
+    def chat_of(self, answer_id: str) -> str | None:
+        """Of an answer that is being written, or waits for its turn."""
+        running = self._running.get(answer_id)
+        return running.chat_id if running else None
 
     def is_answering(self, chat_id: str) -> bool:
         return bool(self.answering(chat_id))
@@ -172,9 +201,10 @@ class Generation(QObject):
         answers = self.answering(chat_id)
         return self._running[answers[0]].mtp if answers else None
 
-    def doing(self) -> str:
-        """What is done to load the model that is being loaded; "" where its engine does not say."""
-        return self._answers.doing()
+    def doing(self, answer_id: str) -> str:
+        """What is done to load the model for an answer; "" where its engine does not say."""
+        running = self._running.get(answer_id)
+        return self._answers.doing(running.turn.engine) if running else ""
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
         """An answer from the store, with the text that has come since it was last saved.
@@ -188,26 +218,35 @@ class Generation(QObject):
 
     def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
+        # Its place is that of its asking, whatever thread is the first to begin.
+        turn = self._answers.turn(lambda wait: self._waited.emit(answer.id, wait))
+
+        def progress(share: float) -> None:
+            self._progressed.emit(answer.id, share)
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
-            def progress(share: float) -> None:
-                self._progressed.emit(answer.id, share)
+            with turn:
+                model = self._answers.model_of(answer.chat_id, settings, options)
+                chosen = replace(options, anyway=model in self._anyway)
+                yield from self._answers.write(answer, settings, chosen, progress, cancel, turn)
 
-            model = self._answers.model_of(answer.chat_id, settings, options)
-            chosen = replace(options, anyway=model in self._anyway)
-            return self._answers.write(answer, settings, chosen, progress, cancel)
+        def over() -> None:
+            self._at_work.discard(task)
+            self._tell_quiet()
 
         def failed(error: Exception) -> None:
             self._over(answer)
+            over()
             self.crashed.emit(error)
 
         self._unsaved.pop(answer.id, None)
         self._growing[answer.id] = GrowingAnswer(answer)
         task = self._tasks.stream(
-            work, lambda events: self._pass_on(answer, events), lambda: None, failed, on=ENGINE
+            work, lambda events: self._pass_on(answer, events), over, failed, on=ENGINE
         )
         mtp = options.mtp or self.usual_mtp()
-        self._running[answer.id] = _Running(answer.chat_id, task, mtp)
+        self._at_work.add(task)
+        self._running[answer.id] = _Running(answer.chat_id, task, mtp, turn)
         self.begun.emit(answer)
 
     def _pass_progress_on(self, answer_id: str, share: float) -> None:
@@ -215,8 +254,22 @@ class Generation(QObject):
         if answer_id in self._running:
             self.loading.emit(answer_id, share)
 
+    def _pass_wait_on(self, answer_id: str, wait: Wait | None) -> None:
+        if answer_id in self._running:
+            self._waiting.pop(answer_id, None)
+            if wait is not None:
+                self._waiting[answer_id] = wait
+            self.waits.emit(answer_id, wait)
+
+    def _tell_quiet(self) -> None:
+        if not self._at_work:
+            waiting, self._quiet = self._quiet, []
+            for then in waiting:
+                then()
+
     def _over(self, answer: StoredMessage) -> None:
         """Forget what was kept while this answer was written."""
+        self._waiting.pop(answer.id, None)
         self._growing.pop(answer.id, None)
         self._running.pop(answer.id, None)
 

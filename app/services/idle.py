@@ -19,9 +19,9 @@ _log = logging.getLogger(__name__)
 class IdleStop(QObject):
     """stopped(): the worker has given its memory back. minutes: as the settings say; 0 is never.
 
-    The worker is ended on the engine's queue, so that nothing is at work on it: what is asked in
-    the meantime is answered before, and has started the clock again. The terminal needs none of
-    this, as its worker goes with the command.
+    The worker is ended in its turn, so that nothing is at work on it: what is asked in the
+    meantime is answered before, and has started the clock again. The terminal needs none of this,
+    as its worker goes with the command.
     """
 
     stopped = Signal()
@@ -43,6 +43,10 @@ class IdleStop(QObject):
         self._timer.timeout.connect(self.look)
         self._timer.start()
         tasks.closing.connect(self._timer.stop)
+
+    @property
+    def is_looking(self) -> bool:
+        return self._looking
 
     def look(self) -> None:
         """End it, if it is time. One look at a time waits for its turn."""

@@ -28,6 +28,7 @@ class Library:
 
     May be used from any thread. collection: what lies on this computer without being added.
     further: models that lie nowhere here, such as those of servers. checkpoints: read by vLLM.
+    shelf: the list itself.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Library:
         )
         self._headers = Headers(store.headers)
         self.checkpoints = Checkpoints()
-        self._shelf = Shelf(store, self._starter, collection, further)
+        self.shelf = Shelf(store, self._starter, collection, further)
 
     @property
     def starter(self) -> ModelEntry:
@@ -63,11 +64,11 @@ class Library:
         No header is read, and folders only where they have changed: a model comes without its
         drafter here.
         """
-        return [it for it in self._shelf.everything() if not it.drafts]
+        return [it for it in self.shelf.everything() if not it.drafts]
 
     def drafters(self) -> list[ModelEntry]:
         """The drafters that were added."""
-        return [it for it in self._shelf.everything() if it.drafts]
+        return [it for it in self.shelf.everything() if it.drafts]
 
     def notes(self) -> list[str]:
         """What lies here and could not be listed, one sentence each with the reason."""
@@ -98,14 +99,14 @@ class Library:
 
     def settings_for(self, called: str, settings: Settings, layers: Layers = NO_LAYERS) -> Settings:
         """Those that hold where the model of this name answers; at once. Raises ModelUnknown."""
-        return self.held(self._shelf.named(called), settings, layers).settings
+        return self.held(self.shelf.named(called), settings, layers).settings
 
     def own_at_once(self, called: str) -> Mapping[str, object]:
         """What a model has of its own, and is made for; for a window, which cannot wait.
 
         A model that is called by its name has its own settings here once it was listed.
         """
-        model_id = self._shelf.id_of(called)
+        model_id = self.shelf.id_of(called)
         made = made_for(self._starter) if model_id in RESERVED else {}
         return {**made, **valid(self._store.known.settings(model_id))}
 
@@ -122,7 +123,7 @@ class Library:
         one: who loads the two says what is wrong with it. A drafter is found as well. Raises
         ModelUnknown.
         """
-        entry = self._shelf.named(called)
+        entry = self.shelf.named(called)
         if entry.builtin or entry.engine == "remote":
             return entry
         if entry.engine == "vllm":
@@ -182,7 +183,7 @@ class Library:
         A drafter is added if there is a model here that it drafts for. Raises EngineError.
         """
         path = path.expanduser().absolute()
-        for known in self._shelf.everything():
+        for known in self.shelf.everything():
             if path in (known.path, *known.files, known.drafter):
                 return self.find(known.id)
         if path.is_dir():
@@ -211,7 +212,7 @@ class Library:
 
     def remove(self, called: str) -> ModelEntry:
         """Take a model off the list; its file stays where it is. Raises ModelUnknown."""
-        entry = self._shelf.named(called)
+        entry = self.shelf.named(called)
         if entry.builtin:
             raise ModelUnknown(
                 "The starter guide cannot be removed.",

@@ -30,12 +30,14 @@ class Load(Protocol):
 
 
 class Loads(Protocol):
-    """An engine, and how models get into it. Used on the engine's thread.
+    """An engine, and how models get into it. Used by one thread at a time, but for `well`.
 
-    local: its model lies in this computer's memory, which such engines have to share.
+    local: its model lies in this computer's memory, which such engines have to share. at_once: the
+    most answers that it is asked for at a time; None leaves it to what is loaded.
     """
 
     local: bool
+    at_once: int | None
 
     @property
     def engine(self) -> Engine:
@@ -53,6 +55,14 @@ class Loads(Protocol):
         """
         ...
 
+    def settle(self) -> None:
+        """Return when the memory of what was unloaded is free again, for another engine's model."""
+        ...
+
+    def well(self) -> bool:
+        """Whether what was loaded is still there, as far as that can be told at once."""
+        ...
+
 
 class LlamaLoads:
     """llama.cpp in this process. advise: what to say of MTP where nothing drafts.
@@ -61,6 +71,7 @@ class LlamaLoads:
     """
 
     local = True
+    at_once: int | None = None
 
     def __init__(
         self,
@@ -79,6 +90,12 @@ class LlamaLoads:
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """It lives and ends with Hearth."""
+
+    def settle(self) -> None:
+        """Its memory is free as soon as the model is."""
+
+    def well(self) -> bool:
+        return True
 
 
 class _LlamaLoad:

@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.core.models import ModelEntry
-from engines.base import Engine, Progress
+from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.planner import Wishes
 from engines.types import LoadedModel, LoadPlan
 
+if TYPE_CHECKING:
+    from engines.remote.engine import RemoteEngine
+
 
 class RemoteLoads:
-    """make: the engine, called once and only when it is needed."""
+    """make: the engine, called once and only when it is needed.
+
+    A server is others' as well, so one person does not ask it for more answers at a time than are
+    read.
+    """
 
     local = False
+    at_once: int | None = 4
 
-    def __init__(self, make: Callable[[], Engine]) -> None:
+    def __init__(self, make: Callable[[], RemoteEngine]) -> None:
         self._make = make
 
     @cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> RemoteEngine:
         return self._make()
 
     def open(self, entry: ModelEntry) -> _RemoteLoad:
@@ -30,6 +39,13 @@ class RemoteLoads:
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Whether the server still answers shows when it is asked."""
+        self.engine.revive(progress, cancel)
+
+    def settle(self) -> None:
+        """It holds none of this computer's memory."""
+
+    def well(self) -> bool:
+        return self.engine.well
 
 
 class _RemoteLoad:

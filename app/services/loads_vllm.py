@@ -27,6 +27,15 @@ class Worker(Engine, Protocol):
         """Start it again if it has ended. Raises EngineError or LoadCancelled."""
         ...
 
+    def settle(self) -> None:
+        """Return when the memory of the last worker is free again."""
+        ...
+
+    @property
+    def well(self) -> bool:
+        """Whether its process is there and says so."""
+        ...
+
 
 class VllmLoads:
     """make: the engine, called once and only when it is needed. look: at the computer now.
@@ -36,6 +45,7 @@ class VllmLoads:
     """
 
     local = True
+    at_once: int | None = None
 
     def __init__(
         self,
@@ -67,6 +77,12 @@ class VllmLoads:
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)
+
+    def settle(self) -> None:
+        self.engine.settle()
+
+    def well(self) -> bool:
+        return self.engine.well
 
 
 class _VllmLoad:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from app.core.memory_use import MemoryUse, Place
 from engines.fit import Parts
+from engines.gguf_header import GgufHeader
 from engines.hardware import Hardware
 from engines.placement import chosen
+from engines.types import LoadPlan
 
 
 def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[MemoryUse, ...]:
@@ -29,6 +31,13 @@ def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[
         _use("graphics", cards, taken, parts, lambda amount: round(amount * share)),
         _use("memory", own, busy, parts, lambda amount: amount - round(amount * share)),
     )
+
+
+def share_on_cards(plan: LoadPlan, header: GgufHeader) -> float:
+    """How much of a model a plan puts on graphics cards, 0 to 1; its output counts as a layer."""
+    if plan.gpu_layers < 0:
+        return 1.0
+    return min(1.0, plan.gpu_layers / (header.block_count + 1))
 
 
 def _use(

@@ -118,7 +118,7 @@ class ModelCare:
         """
         entry = self._library.find(called)
         if entry.engine == "remote":
-            raise _no_files(entry, "checked")
+            raise _no_files(f"“{entry.name}” cannot be checked here.")
         share = Share(entry.size_bytes, progress)
         compared = True
         hashes: list[str] = []
@@ -224,7 +224,7 @@ class ModelCare:
                 "Choose another model in the settings if you do not want to see it.",
             )
         if entry.engine == "remote":
-            raise _no_files(entry, "deleted")
+            raise _no_files(f"“{entry.name}” cannot be deleted here.")
         if entry.source == "added" and not (with_file or own in entry.path.parents):
             return Removal(())
         source = self._lies_with(entry)
@@ -282,9 +282,9 @@ def _all_files(entry: ModelEntry) -> tuple[Path, ...]:
     return checkpoint_files(entry.path)
 
 
-def _no_files(entry: ModelEntry, verb: str) -> ModelNotOurs:
+def _no_files(what: str) -> ModelNotOurs:
     return ModelNotOurs(
-        f"“{entry.name}” cannot be {verb} here.",
+        what,
         "It is on another server, and has no files on this computer.",
         "`hearth servers rm NAME` takes a server off, with all its models.",
     )

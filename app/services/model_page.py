@@ -20,7 +20,7 @@ from app.services.fitting import Fitting
 from app.services.latest import Latest
 from app.services.library import Library
 from app.services.loads_vllm import Profile
-from app.services.memory_uses import uses_of
+from app.services.memory_uses import share_on_cards, uses_of
 from app.services.model_care import Checked, ModelCare
 from app.services.model_details import ModelDetails, details
 from app.services.settings import SettingsService
@@ -158,8 +158,7 @@ class ModelPage(QObject):
             report = self._fitting.report(
                 entry.path, header, wishes, entry.drafter, entry.projector
             )
-            layers, fit = report.plan.gpu_layers, report.fit
-            share = 1.0 if layers < 0 else min(1.0, layers / (header.block_count + 1))
+            fit, share = report.fit, share_on_cards(report.plan, header)
             uses = uses_of(fit.parts, share, fit.have_bytes, self._hardware())
             return Fitted(model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact)
 

@@ -22,7 +22,7 @@ _DEPTHS = ((1,), (2,), (4,), (8,))
 
 
 class SameAnswer(QObject):
-    """Runs on the engine's queue: answers wait while it does, so it can be stopped at any time.
+    """Has the engine alone: answers wait while it runs, so it can be stopped at any time.
 
     progress(Step): what is being compared. ended(list of Compared): all of it was.
     stopped(): it was cancelled. failed(UserError): it cannot be done. crashed(error): a bug of

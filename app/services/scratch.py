@@ -17,7 +17,7 @@ from app.services.chat_settings import ChatSettings
 from app.services.chats import Chats
 from app.services.context_use import ContextUses
 from app.services.generation import Generation
-from app.services.tasks import ENGINE, STORE, Tasks
+from app.services.tasks import STORE, Tasks
 
 
 class Scratch(QObject):
@@ -63,12 +63,14 @@ class Scratch(QObject):
         self.generation.stop_all()
         self.context.close()
         self.chats.drafts.forget()
-        # The queues work in order: what was handed in before has ended when these come.
+        # The queue works in order: what was handed in before has become an answer when this comes.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 
     def _asked(self, _number: int, question: StoredMessage) -> None:
         self._chat_id = question.chat_id
 
     def _end(self) -> None:
-        self.generation.stop_all()
-        self.tasks.run(self._forget, lambda _: self.deleteLater(), self.failed.emit, on=ENGINE)
+        self.generation.stop_all(self._clear)
+
+    def _clear(self) -> None:
+        self.tasks.run(self._forget, lambda _: self.deleteLater(), self.failed.emit, on=STORE)

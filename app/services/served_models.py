@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from app.core.models import ModelEntry
-from app.core.servers import ServerFacts, ServerProfile
+from app.core.servers import ServerFacts, ServerProfile, short_name
 
 
 def served_models(
-    profiles: Sequence[ServerProfile], facts: Callable[[str], ServerFacts | None]
+    profiles: Sequence[ServerProfile],
+    facts: Callable[[str], ServerFacts | None],
+    way: Callable[[ServerProfile], str],
 ) -> Iterator[ModelEntry]:
     """What each server offered when it was last asked, as NAME:MODEL; nothing is asked for it.
 
-    facts: of a profile, by its id.
+    People see a file's path as its last part, where that tells it from the server's others.
+    facts: of a profile, by its id. way: as in `ModelEntry`.
     """
     for profile in profiles:
         found = facts(profile.id)
-        for model in found.models if found is not None else ():
+        models = found.models if found is not None else ()
+        short = Counter(short_name(model.id) for model in models)
+        for model in models:
+            name = short_name(model.id)
             yield ModelEntry(
                 id=f"{profile.name}:{model.id}",
-                name=f"{model.id} on {profile.name}",
+                name=f"{name if short[name] == 1 else model.id} on {profile.name}",
                 path=Path(model.id),
                 source="server",
                 engine="remote",
                 server=profile.id,
                 served=model.id,
                 context=model.context or 0,
+                way=way(profile),
             )

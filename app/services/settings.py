@@ -27,6 +27,9 @@ class SettingsService(QObject):
         changed = self._current.changed(name, value)
         if changed == self._current:
             return
+        from app.services.setting_checks import require_usable
+
+        require_usable(name, getattr(changed, name))
         self._file.write(changed)
         self._current = changed
         self.changed.emit(changed)

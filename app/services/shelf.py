@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +55,11 @@ class Shelf:
         listed += self._further()
         self._listed = self._with_facts(listed)
         return list(self._listed)
+
+    @property
+    def listed(self) -> Sequence[ModelEntry]:
+        """All of that as it was last; nothing is looked for."""
+        return self._listed
 
     def named(self, called: str) -> ModelEntry:
         """By id, name, `owner/name`, `owner/name:QUANT`, `owner/name/file.gguf`, or a file's path.

@@ -43,11 +43,6 @@ class DailySnapshots(QObject):
         self._clock.start(_FIRST_MS)
         tasks.closing.connect(self._clock.stop)
 
-    @property
-    def is_looking(self) -> bool:
-        """Whether the next day is waited for; not after a failure."""
-        return self._clock.isActive()
-
     def look(self) -> None:
         """Make the copy of today, if there is none and one is wanted."""
         self._clock.start(_AGAIN_MS)

@@ -1,7 +1,9 @@
 """The one way off the window's thread, and the only place that starts threads.
 
 Blocking work is an ordinary function. It runs on a named queue: one thread each, one piece of
-work after the other, so that a queue takes the place of a lock on what it works with.
+work after the other, so that a queue takes the place of a lock on what it works with. Only what
+is for the engines begins at once, on as many threads as there is of it: several of them can
+answer at the same time, and who waits for whom is settled in `app.services.engine_line`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ T = TypeVar("T")
 Failed = Callable[[Exception], None]
 
 _BATCH_MS = 33
+_SIDE_BY_SIDE = {ENGINE}
 _WHOLE = {STORE, ENGINE}
 """Queues on which what was begun is ended: something of the user's is on them."""
 _PATIENCE_S = 5.0
@@ -134,7 +137,7 @@ class Tasks(QObject):
         if self._closed:
             raise RuntimeError("this Tasks is closed")
         if on not in self._workers:
-            self._workers[on] = _Worker(on)
+            self._workers[on] = _Worker(on, side_by_side=on in _SIDE_BY_SIDE)
         self._live.add(task)
         self._workers[on].put(task)
         return task
@@ -166,22 +169,44 @@ class Tasks(QObject):
 
 
 class _Worker:
-    """A thread that works off one queue."""
+    """Works off one queue: with one thread, or side by side with as many as there is work for.
 
-    def __init__(self, name: str) -> None:
+    A thread stays for what comes later, as it has its own connection to the database.
+    """
+
+    def __init__(self, name: str, *, side_by_side: bool) -> None:
+        self._name = name
+        self._side_by_side = side_by_side
         self._queue: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._loop, name=f"hearth-{name}", daemon=True)
-        self._thread.start()
+        self._lock = threading.Lock()
+        self._open = 0
+        self._threads: list[threading.Thread] = []
 
     def put(self, task: Task) -> None:
+        with self._lock:
+            self._open += 1
+            if not self._threads or (self._side_by_side and self._open > len(self._threads)):
+                self._hire()
         self._queue.put(task)
 
     def close(self, patience_s: float | None) -> bool:
-        """Whether the thread has ended, if need be within so many seconds."""
-        self._queue.put(None)
-        self._thread.join(patience_s)
-        return not self._thread.is_alive()
+        """Whether all threads have ended, if need be within so many seconds."""
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join(patience_s)
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _hire(self) -> None:
+        number = f"-{len(self._threads) + 1}" if self._threads else ""
+        name = f"hearth-{self._name}{number}"
+        self._threads.append(threading.Thread(target=self._loop, name=name, daemon=True))
+        self._threads[-1].start()
 
     def _loop(self) -> None:
         while (task := self._queue.get()) is not None:
-            task.work(task)
+            try:
+                task.work(task)
+            finally:
+                with self._lock:
+                    self._open -= 1

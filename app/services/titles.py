@@ -11,12 +11,15 @@ from PySide6.QtCore import QObject, Signal
 from app.core.conversation import StoredMessage
 from app.core.errors import ChatNotFound
 from app.core.titles import title_in, title_request
+from app.services.answers import Ready
 from app.services.generation import Generation
+from app.services.lease import Lease
 from app.services.runtime import Runtime
 from app.services.settings import SettingsService
 from app.services.tasks import ENGINE, Task, Tasks
 from app.store.chats import ChatStore
 from engines.cancel import CancelToken
+from engines.errors import LoadCancelled
 from engines.types import Done, TextDelta
 
 _TRIES = 3
@@ -28,8 +31,9 @@ _log = logging.getLogger(__name__)
 class Titles(QObject):
     """titled(chat_id, title): the chat has a title by the model now.
 
-    It never loads a model, gives way to an answer at once, and leaves a title by the user alone.
-    A model that fails at it leaves the title from the first question.
+    It is asked of the model that has answered, in its turn and if that is still loaded then. It
+    gives way to an answer at once, and leaves a title by the user alone. A model that fails at it
+    leaves the title from the first question.
     """
 
     titled = Signal(str, str)
@@ -48,46 +52,57 @@ class Titles(QObject):
         self._runtime = runtime
         self._settings = settings
         self._tasks = tasks
-        self._running: Task | None = None
+        self._running: set[Task] = set()
+        self._ready: dict[str, Ready] = {}
         generation.begun.connect(lambda _: self.stop())
+        generation.ready.connect(self._keep)
         generation.ended.connect(self._ended)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a title is being made, or waits for its turn."""
+        return bool(self._running)
 
     def stop(self) -> None:
         """The engine is wanted; a later answer gives the next chance."""
-        if self._running is not None:
-            self._running.cancel()
+        for task in self._running:
+            task.cancel()
+
+    def _keep(self, answer_id: str, ready: Ready) -> None:
+        self._ready[answer_id] = ready
 
     def _ended(self, answer: StoredMessage) -> None:
-        if self._settings.current.auto_titles and answer.state == "complete":
-            self._running = self._tasks.stream(
-                lambda cancel: self._title(answer, cancel),
+        ready = self._ready.pop(answer.id, None)
+        # What comes with Hearth knows nothing but Hearth, and no task such as this one.
+        if ready is None or ready.entry.builtin or answer.state != "complete":
+            return
+        if self._settings.current.auto_titles:
+
+            def failed(error: Exception) -> None:
+                self._running.discard(task)
+                _log.warning("no title was made: %s", error)
+
+            task = self._tasks.stream(
+                lambda cancel: self._title(answer, ready, cancel),
                 lambda titles: self.titled.emit(answer.chat_id, titles[-1]),
-                lambda: None,
-                lambda error: _log.warning("no title was made: %s", error),
+                lambda: self._running.discard(task),
+                failed,
                 on=ENGINE,
             )
+            self._running.add(task)
 
-    def _title(self, answer: StoredMessage, cancel: CancelToken) -> Iterator[str]:
+    def _title(self, answer: StoredMessage, ready: Ready, cancel: CancelToken) -> Iterator[str]:
         question = self._question(answer)
-        entry = self._runtime.entry
-        # What comes with Hearth knows nothing but Hearth, and no task such as this one.
-        if question is None or entry is None or entry.builtin:
+        if question is None:
             return
-        facts = answer.facts
-        if entry.engine == "remote" and (facts is None or facts.model != entry.name):
-            return  # another model has answered since: this chat is none of that server's
-        mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
-        said, finished = "", False
-        request = title_request(question, answer.text, mtp)
-        with closing(self._runtime.chat(request, cancel)) as events:
-            for event in events:
-                if isinstance(event, TextDelta):
-                    said += event.text
-                elif isinstance(event, Done):
-                    finished = event.finish_reason == "stop"
-                if "\n" in said.strip():
-                    break
-        title = None if cancel.cancelled else title_in(said, finished)
+        try:
+            model = self._runtime.spare(ready.entry, ready.wishes, cancel)
+        except LoadCancelled:
+            return
+        if model is None:
+            return
+        with model:
+            title = _title(model, question, answer, cancel)
         if title is not None and self._store.entitle(answer.chat_id, title):
             yield title
 
@@ -99,3 +114,20 @@ class Titles(QObject):
             return None
         asked = [it.text for it in self._store.path(chat.id) if it.role == "user"]
         return asked[0] if chat.titled_by == "text" and 0 < len(asked) <= _TRIES else None
+
+
+def _title(model: Lease, question: str, answer: StoredMessage, cancel: CancelToken) -> str | None:
+    """What the model says, if it is one. Raises EngineError."""
+    facts = answer.facts
+    mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
+    said, finished = "", False
+    request = title_request(question, answer.text, mtp)
+    with closing(model.chat(request, cancel)) as events:
+        for event in events:
+            if isinstance(event, TextDelta):
+                said += event.text
+            elif isinstance(event, Done):
+                finished = event.finish_reason == "stop"
+            if "\n" in said.strip():
+                break
+    return None if cancel.cancelled else title_in(said, finished)

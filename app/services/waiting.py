@@ -144,7 +144,8 @@ class WaitingMessages(QObject):
             self._hold(chat_id)
 
     def _crashed(self, _error: Exception) -> None:
-        for chat_id in {*self._going.values(), *self._urgent}:
+        # One that is just being sent, or answered, is another's.
+        for chat_id in {*self._going.values(), *self._urgent} - {*self._leaving.values()}:
             if not self._generation.is_answering(chat_id):
                 self._hold(chat_id)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from app.core.conversation import StoredMessage
+from app.services.engine_line import Wait
 from app.services.generation import Generation
 from app.ui.chat.transcript import Transcript
+from app.ui.chat.wait_words import wait_words
 from app.ui.language import translated
 from engines.types import PromptReady
 
@@ -20,17 +22,31 @@ class AnswerStream(QObject):
         super().__init__(parent)
         self._transcript = transcript
         self._generation = generation
+        generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
+        generation.ready.connect(lambda answer_id, _: self._waits(answer_id, None))
         generation.prompt.connect(self._prompt)
         generation.text.connect(self._text)
         generation.reasoning.connect(self._reasoning)
         generation.was_reasoning.connect(self._was_reasoning)
         generation.ended.connect(self._ended)
 
+    def show_waiting(self, chat_id: str) -> None:
+        """Its messages were read again, which do not know what they wait for."""
+        for answer_id in self._generation.answering(chat_id):
+            wait = self._generation.waits_for(answer_id)
+            if wait is not None:
+                self._waits(answer_id, wait)
+
+    def _waits(self, answer_id: str, wait: Wait | None) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_waiting(wait_words(wait) if wait is not None else "")
+
     def _loading(self, answer_id: str, share: float) -> None:
         view = self._transcript.view_of(answer_id)
         if view is not None:
-            view.show_loading(share, translated(self._generation.doing()))
+            view.show_loading(share, translated(self._generation.doing(answer_id)))
 
     def _prompt(self, answer_id: str, prompt: PromptReady) -> None:
         view = self._transcript.view_of(answer_id)

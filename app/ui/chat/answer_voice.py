@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.core.conversation import StoredMessage
 from app.core.sentences import SentenceSplitter, Spoken
+from app.services.engine_line import Wait
 from app.services.generation import Generation
 from app.ui.announcing import announce
 from app.ui.chat.transcript import Transcript
@@ -29,6 +30,7 @@ class AnswerVoice(QObject):
         generation.loading.connect(
             lambda answer_id, _: self._wait(answer_id, self.tr("The model is being loaded."))
         )
+        generation.waits.connect(self._waits)
         generation.reasoning.connect(
             lambda answer_id, _: self._wait(answer_id, self.tr("The model is thinking."))
         )
@@ -39,6 +41,10 @@ class AnswerVoice(QObject):
     def turn(self, on: bool) -> None:
         """Whether to say anything."""
         self._on = on
+
+    def _waits(self, answer_id: str, wait: Wait | None) -> None:
+        if wait is not None:
+            self._wait(answer_id, self.tr("The answer waits for its turn."))
 
     def _wait(self, answer_id: str, words: str) -> None:
         """Say once what is waited for; nothing more once the answer is being read."""

@@ -53,7 +53,8 @@ class ChatMtp(QObject):
         self._chat_id: str | None = None
         self._new: MtpMode | None = None
         self._files: tuple[str, str] = ("", "")
-        self._loaded: Ready | None = None
+        self._loaded: dict[str, Ready] = {}
+        self._models: dict[str, str] = {}
         self._reports: dict[str, MtpReport] = {}
         bar.chosen.connect(self._choose)
         generation.ready.connect(self._ready)
@@ -138,11 +139,19 @@ class ChatMtp(QObject):
             self._chats.set_mtp(self._chat_id, chosen)
         self._show()
 
-    def _ready(self, _answer_id: str, ready: Ready) -> None:
-        if self._loaded is None or self._loaded.entry != ready.entry:
-            self._reports.clear()
-        self._loaded = ready
-        self._is_due = False
+    def _ready(self, answer_id: str, ready: Ready) -> None:
+        chat_id = self._generation.chat_of(answer_id)
+        if chat_id is None:
+            return
+        if self._models.get(chat_id) != ready.entry.id:
+            self._reports.pop(chat_id, None)
+        self._models[chat_id] = ready.entry.id
+        if ready.entry.engine != "remote":
+            # They share this computer's memory: what another of them had is unloaded.
+            self._loaded = {it: of for it, of in self._loaded.items() if it == "remote"}
+        self._loaded[ready.entry.engine] = ready
+        if chat_id == self._chat_id:
+            self._is_due = False
         self._show_reach()
         self._show_line()
 
@@ -174,10 +183,11 @@ class ChatMtp(QObject):
         return ""
 
     def _loaded_here(self) -> Ready | None:
-        """The model of this chat, if it is the one that is loaded."""
-        model, loaded = self._settings.model, self._loaded
-        if loaded and model in (loaded.entry.id, loaded.entry.name, loaded.called):
-            return loaded
+        """The model of this chat, if it is one of those that are loaded."""
+        model = self._settings.model
+        for ready in self._loaded.values():
+            if model in (ready.entry.id, ready.entry.name, ready.called):
+                return ready
         return None
 
     def _show_line(self, *, at_once: bool = False) -> None:
@@ -213,7 +223,16 @@ class ChatMtp(QObject):
             return self.tr("MTP is off for this chat.")
         ready = self._loaded_here()
         report = self._reports.get(self._chat_id or "")
-        if ready is not None and report is not None and report.mode == mode:
+        theirs = self._models.get(self._chat_id or "")
+        if (
+            ready is not None
+            and report is not None
+            and (ready.entry.id, mode)
+            == (
+                theirs,
+                report.mode,
+            )
+        ):
             return translated(report.reason)
         if ready is not None and ready.loaded.mtp_line:
             return translated(ready.loaded.mtp_line)

@@ -42,6 +42,7 @@ from engines.errors import UserError
 if TYPE_CHECKING:
     from app.services.server_list import Place
     from app.ui.chat.engine_badge import EngineBadge
+    from app.ui.chat.stay_line import StayLine
 
 
 class ChatPage(QWidget):
@@ -73,6 +74,7 @@ class ChatPage(QWidget):
         self._chat_id: str | None = None
         self._asking: int | None = None
         self._badge: EngineBadge | None = None
+        self._stay: StayLine | None = None
         self._drafts = chats.drafts
         self._branches = answering.branches
         self._waiting = answering.waiting
@@ -133,6 +135,7 @@ class ChatPage(QWidget):
         self.answers.apply(settings)
         self.mtp.apply(self._chat_settings.held(self._chat_id).settings)
         self.thinking.show()
+        self._show_stay()
 
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows an empty one, which begins with its first question."""
@@ -160,6 +163,8 @@ class ChatPage(QWidget):
         self.thinking.show_chat(self._chat_id)
         messages = tuple(self._generation.so_far(message) for message in path)
         self.transcript.show_messages(messages)
+        if self._chat_id is not None:
+            self._stream.show_waiting(self._chat_id)
         self.context.show_chat(self._chat_id)
         self.answers.refresh(self._chat_id)
         self.queue.show_chat(self._chat_id)
@@ -176,6 +181,25 @@ class ChatPage(QWidget):
         if self._badge is not None:
             self._badge.show_place(place)
         self.mtp.show_at_server(place is not None)
+        self._show_stay()
+
+    def _show_stay(self) -> None:
+        """Whether this chat is kept from the server that is usual, as nobody sent it there."""
+        server = self._chat_settings.kept_from(self._chat_id)
+        if self._stay is None and server is not None:
+            from app.ui.chat.stay_line import StayLine
+
+            self._stay = StayLine(self.composer)
+            self._stay.chosen.connect(self._send_there)
+            self.composer.above.addWidget(self._stay)
+        if self._stay is not None:
+            self._stay.show_model(server)
+
+    def _send_there(self) -> None:
+        """From now on the chat goes to the server; its user has just chosen that."""
+        server = self._chat_settings.kept_from(self._chat_id)
+        if server is not None:
+            self._chat_settings.set_model(self._chat_id, server)
 
     def ask(self, text: str, model: str | None = None) -> None:
         """Ask, or put it behind what is being written. model: an id; None is the chat's."""
@@ -203,6 +227,7 @@ class ChatPage(QWidget):
         )
         self.composer.send.connect(self.ask)
         self.composer.stop.connect(self.stop)
+        self._chat_settings.changed.connect(lambda _: self._show_stay())
         self.welcome.suggested.connect(self.ask)
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
@@ -247,6 +272,7 @@ class ChatPage(QWidget):
             return
         self._stack.setCurrentWidget(self.transcript)
         self.transcript.show_branch([self._generation.so_far(it) for it in path], message_id)
+        self._stream.show_waiting(chat_id)
         self.answers.refresh(chat_id)
         self.context.show_chat(chat_id)
         self._show_answering()

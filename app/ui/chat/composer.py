@@ -33,20 +33,26 @@ class Composer(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._answering = False
-        self.edit = MessageEdit()
+        middle = QWidget(self)
+        middle.setMaximumWidth(COLUMN)
+        self._panel = Panel(
+            "composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5, parent=middle
+        )
+        self.edit = MessageEdit(self._panel)
         self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
         self.edit.textChanged.connect(self._show_button)
         self.edit.installEventFilter(self)
-        self._button = IconButton("send", "", "send", look="send", tone="on_accent", size=20)
+        self._button = IconButton(
+            "send", "", "send", look="send", tone="on_accent", size=20, parent=self._panel
+        )
         self._button.clicked.connect(self._press)
-        self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20)
+        self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20, parent=self._panel)
         self._stop.clicked.connect(self.stop)
-        self._hint = Label("", "small", name="composerHint")
+        self._hint = Label("", "small", name="composerHint", parent=middle)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.options = QHBoxLayout()
         self.above = QVBoxLayout()
         self.may_send: Callable[[str], bool] = lambda _: True
-        self._panel = Panel("composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
         buttons.addStretch(1)
@@ -61,8 +67,6 @@ class Composer(QWidget):
         across = self._across = QHBoxLayout(self)
         across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
         across.addStretch(1)
-        middle = QWidget()
-        middle.setMaximumWidth(COLUMN)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
@@ -100,6 +104,8 @@ class Composer(QWidget):
         self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
 
     def focus(self) -> None:
+        if not self.isVisible():
+            self._panel.setProperty("focused", True)  # as it will be seen first
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -113,10 +119,14 @@ class Composer(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
-            self._panel.setProperty("focused", event.type() is QEvent.Type.FocusIn)
+            self._show_focus(event.type() is QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)
+
+    def _show_focus(self, has_focus: bool) -> None:
+        if self._panel.property("focused") != has_focus:
+            self._panel.setProperty("focused", has_focus)
             self._panel.style().unpolish(self._panel)
             self._panel.style().polish(self._panel)
-        return super().eventFilter(watched, event)
 
     def _press(self) -> None:
         if self.text.strip():

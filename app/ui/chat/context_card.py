@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.core.budget import ContextUse
 from app.ui.chat.context_bar import ContextBar
 from app.ui.chat.context_list import ContextList
-from app.ui.chat.context_words import policies, standing
-from app.ui.format import figure
+from app.ui.chat.context_words import policies, standing, taken
 from app.ui.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -76,10 +75,9 @@ class ContextCard(Panel):
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
-        numbers = self.tr("{0} of {1} tokens") if use.exact else self.tr("about {0} of {1} tokens")
-        self._total.setText(numbers.format(figure(use.total), figure(use.context)))
+        self._total.setText(taken(use))
         self._standing.setText(standing(use))
-        self._larger.setVisible(use.most == 0 or use.most > use.context)
+        self._larger.setVisible(use.context > 0 and (use.most == 0 or use.most > use.context))
         self._policy.show_choice(use.policy)
         meaning = {key: sentence for key, _, sentence in policies()}
         self._meaning.setText(meaning[use.policy])

@@ -63,7 +63,7 @@ class ContextMeter(QPushButton):
     def _draw(self) -> None:
         if self._use is None:
             return
-        share = self._use.total / max(1, self._use.room)
+        share = self._use.total / max(1, self._use.room) if self._use.context else 0.0
         theme = theme_of(self.palette())
         drawn = QIcon()
         for ratio in (1, 2, 3):

@@ -19,12 +19,18 @@ def short(tokens: int) -> str:
 
 def meter(use: ContextUse) -> str:
     """As it stands beside the message box."""
+    if not use.context:
+        words = _tr("context", "{0} tokens") if use.exact else _tr("context", "about {0} tokens")
+        return words.format(short(use.total))
     words = _tr("context", "{0} of {1}") if use.exact else _tr("context", "about {0} of {1}")
     return words.format(short(use.total), short(use.context))
 
 
 def spoken(use: ContextUse) -> str:
     """All of it in a sentence."""
+    if not use.context:
+        words = _tr("context", "The next message takes {0}.").format(taken(use))
+        return f"{words} {standing(use)}"
     words = (
         _tr("context", "The next message takes {0} of {1} tokens.")
         if use.exact
@@ -33,12 +39,27 @@ def spoken(use: ContextUse) -> str:
     return f"{words.format(figure(use.total), figure(use.context))} {standing(use)}"
 
 
+def taken(use: ContextUse) -> str:
+    """How much it is, and of how much, as far as that is known."""
+    if not use.context:
+        return meter(use)
+    words = (
+        _tr("context", "{0} of {1} tokens")
+        if use.exact
+        else _tr("context", "about {0} of {1} tokens")
+    )
+    return words.format(figure(use.total), figure(use.context))
+
+
 def standing(use: ContextUse) -> str:
     """What happens with the next message, in a sentence."""
     if use.fits:
-        return _tr("context", "Everything fits; there is room for about {0} tokens more.").format(
-            figure(use.room - use.total)
+        words = (
+            _tr("context", "Everything fits; there is room for about {0} tokens more.")
+            if use.context
+            else _tr("context", "The server does not tell how much fits into its context.")
         )
+        return words.format(figure(use.room - use.total))
     if not use.possible:
         return problem(use)[1]
     if use.policy == "compact":

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.asked import Asked, from_json
 from app.core.conversation import AnswerFacts, StoredMessage
-from app.ui.engines.names import ENGINES
+from app.core.engine_names import proper_name
 from app.ui.format import figure, moment, tokens
 from app.ui.language import translated
 
@@ -28,6 +28,7 @@ def rows_of(answer: StoredMessage) -> list[Row]:
         rows.append((_tr("facts", "Written by"), who))
     elif asked is not None:
         rows.append((_tr("facts", "Model"), asked.name))
+        rows.append((_tr("facts", "Begun by"), ", ".join(asked.before)))
     elif answer.facts is not None:
         rows.append((_tr("facts", "Model"), answer.facts.model))
     rows.append((_tr("facts", "Asked at"), moment(answer.created)))
@@ -42,7 +43,7 @@ def rows_of(answer: StoredMessage) -> list[Row]:
 
 def _of_facts(facts: AnswerFacts) -> list[Row]:
     rows = [
-        (_tr("facts", "Engine"), ENGINES.get(facts.engine, facts.engine)),
+        (_tr("facts", "Engine"), proper_name(facts.engine)),
         (
             _tr("facts", "Answer"),
             tokens(facts.completion_tokens),

@@ -9,7 +9,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
 
-from app.core.models import ModelEntry
 from app.ui.chat.offline_switch import OfflineSwitch
 from app.ui.models.names import name_of
 from app.ui.scale import scaled
@@ -19,6 +18,7 @@ from app.ui.widgets.icon_button import IconButton
 
 if TYPE_CHECKING:
     from app.core.counterparts import Counterpart
+    from app.core.models import ModelEntry
     from app.services.server_list import Place
     from app.ui.chat.engine_badge import HeaderBadge
 
@@ -51,14 +51,14 @@ class Header(QWidget):
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         row.setSpacing(GRID)
-        self._sidebar = IconButton("panel", self.tr("Show the sidebar"), "showSidebar")
+        self._sidebar = IconButton("panel", self.tr("Show the sidebar"), "showSidebar", parent=self)
         self._sidebar.clicked.connect(self.show_sidebar)
         self._sidebar.hide()
-        self._title = ElidedLabel("", "strong", "chatTitle")
+        self._title = ElidedLabel("", "strong", "chatTitle", self)
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._offline = OfflineSwitch()
+        self._offline = OfflineSwitch(self)
         self._offline.clicked.connect(self.toggle_offline)
-        self._button = QPushButton()
+        self._button = QPushButton(self)
         self._button.setObjectName("modelMenu")
         self._button.setProperty("look", "quiet")
         self._menu = QMenu(self._button)
@@ -69,7 +69,7 @@ class Header(QWidget):
         self._elsewhere: Sequence[Counterpart] = ()
         self._badge: HeaderBadge | None = None
         self._current = ""
-        tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings")
+        tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self)
         tune.clicked.connect(self.chat_settings)
         for widget in (self._sidebar, self._title, self._offline, self._button, tune):
             row.addWidget(widget)

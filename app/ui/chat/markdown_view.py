@@ -32,7 +32,7 @@ from app.ui.chat.drawing import Order
 from app.ui.chat.pace import Pace
 from app.ui.chat.selected_text import anchor_height, plain_text, scroll_to
 from app.ui.chat.text_formats import CODE_PAD, TextFormats
-from app.ui.measures import FITS_ITSELF
+from app.ui.scale import FITS_ITSELF
 from app.ui.theme import theme_of
 
 _AT_ONCE = 1500

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from app.ui.measures import FITS_ITSELF
+from app.ui.scale import FITS_ITSELF
 
 _MOST_LINES = 10
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}

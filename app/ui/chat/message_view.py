@@ -102,6 +102,15 @@ class MessageView(QWidget):
         if isinstance(part, ProgressLine):
             part.load(share, words)
 
+    def show_waiting(self, words: str) -> None:
+        """What it waits for before it is answered; "" where the model is at work on it."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            if words:
+                part.say(words)
+            else:
+                part.wait()
+
     def show_prompt(self, left_out: int) -> None:
         """The model is loaded and reads the prompt."""
         part = self._parts.get("progress")

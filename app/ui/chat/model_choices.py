@@ -14,7 +14,7 @@ from app.ui.engines.names import engine_called
 from app.ui.format import size
 from app.ui.icons import icon
 from app.ui.language import translated
-from app.ui.models.names import name_of
+from app.ui.models.names import name_at_server, name_of
 from app.ui.theme import theme_of
 from engines.types import EngineName
 
@@ -34,7 +34,7 @@ def fill_choices(
         if len(groups) > 1:
             _add_heading(menu, heading)
         for entry in members:
-            action = QAction(entry.served or name_of(entry), menu)
+            action = QAction(_called(entry), menu)
             action.setObjectName(f"choose-{entry.id}")
             action.setCheckable(True)
             action.setActionGroup(group)
@@ -43,6 +43,10 @@ def fill_choices(
             if entry.engine == "remote":
                 action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
             menu.addAction(action)
+
+
+def _called(entry: ModelEntry) -> str:
+    return name_at_server(entry) if entry.served else name_of(entry)
 
 
 def add_counterpart(menu: QMenu, other: Counterpart, take: Callable[[Counterpart], object]) -> None:

@@ -50,7 +50,8 @@ class MtpBar(QWidget):
         self._tip = tip
         self._switch.setAccessibleDescription(tip)
         self._switch.chosen.connect(self.chosen)
-        self.line = LiveLine(self.tr("What multi-token prediction does"), "small", "mtpLine")
+        what = self.tr("What multi-token prediction does")
+        self.line = LiveLine(what, "small", "mtpLine", lines=2)
         row.addWidget(title)
         row.addWidget(self._switch)
         row.addStretch(0)

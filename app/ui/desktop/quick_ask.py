@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.core.conversation import StoredMessage
 from app.services.answers import AnswerOptions
+from app.services.engine_line import Wait
 from app.services.generation import Generation
 from app.ui.chat.message_edit import MessageEdit
+from app.ui.chat.wait_words import wait_words
 from app.ui.desktop.exchange import Exchange
 from app.ui.icons import app_icon
 from app.ui.language import translated
@@ -117,6 +119,7 @@ class QuickAsk(QWidget):
     def _connect(self, generation: Generation) -> None:
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
+        generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
         generation.text.connect(self._text)
         generation.ended.connect(self._ended)
@@ -151,6 +154,10 @@ class QuickAsk(QWidget):
             self._number = None
             self._answer_id = answer.id
             self._show_button()
+
+    def _waits(self, answer_id: str, wait: Wait | None) -> None:
+        if self._exchange is not None and answer_id == self._answer_id:
+            self._exchange.say(wait_words(wait) if wait else self.tr("One moment…"))
 
     def _loading(self, answer_id: str, _share: float) -> None:
         if self._exchange is not None and answer_id == self._answer_id:

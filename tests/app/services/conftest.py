@@ -58,7 +58,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
     loads = LoadStore(database)
     runtime = Runtime({"llamacpp": LlamaLoads(engine, Fitting(detect, loads, Sizer()))})
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-    compacting = Compacting(SummaryStore(database), runtime)
+    compacting = Compacting(SummaryStore(database))
     answers = Answers(chats, library, runtime, layers, compacting)
     yield Services(database, engine, chats, library, runtime, answers, loads, models)
     database.close()

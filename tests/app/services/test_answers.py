@@ -10,7 +10,7 @@ import pytest
 from app.core.conversation import StoredMessage
 from app.core.errors import DatabaseBusy, DiskFull
 from app.core.settings import Settings
-from app.services import answers as answers_module
+from app.services import saving
 from app.services.answers import AnswerEvent, AnswerOptions, Ended
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
@@ -64,10 +64,15 @@ def test_what_differs_is_kept_with_the_answer(services: Services) -> None:
     assert facts.notes[3:] == ("Of the answer.",)
 
 
+def save_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "EVERY_S", 0.0)
+    monkeypatch.setattr(saving, "REST", 0)
+
+
 def test_the_question_and_what_came_so_far_are_on_disk_while_it_is_written(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers_module, "_SAVE_EVERY_S", 0.0)
+    save_always(monkeypatch)
     _, answer = services.chats.ask(None, "Hi")
     seen = []
     for _ in services.answers.write(
@@ -162,7 +167,7 @@ def test_the_guide_is_greedy_unless_told_otherwise(services: Services) -> None:
 def test_a_save_on_the_way_that_fails_does_not_end_the_answer(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers_module, "_SAVE_EVERY_S", 0.0)
+    save_always(monkeypatch)
     _, answer = services.chats.ask(None, "Hi")
     save = services.chats.save_answer
 
@@ -274,3 +279,24 @@ class TestSettingsOfAModel:
         _, answer = services.chats.ask(None, "Hi")
         write(services, answer, Settings(model=model))
         assert services.library.find(model).last_used is None
+
+
+def test_a_slow_disk_is_given_time_between_two_saves(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def slow(_: StoredMessage) -> None:
+        now[0] += 0.5
+
+    monkeypatch.setattr("app.services.saving.monotonic", lambda: now[0])
+    monkeypatch.setattr(services.chats, "save_answer", slow)
+    _, answer = services.chats.ask(None, "Hi")
+    it = saving.Saving(services.chats)
+    due = []
+    for seconds in (0.3, 4.9, 0.2):
+        now[0] += seconds
+        due.append(it.is_due)
+        if seconds == 0.3:
+            it.on_the_way(answer)
+    assert due == [True, False, True]

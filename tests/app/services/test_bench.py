@@ -27,7 +27,7 @@ EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
 
 @pytest.fixture
 def bench(services: Services) -> Bench:
-    return Bench(services.runtime, services.engine.check_mtp)
+    return Bench(services.runtime)
 
 
 def measure(

@@ -13,7 +13,7 @@ from app.services.chat_search import ChatSearch
 from app.services.indexing import catch_up, steps
 from app.services.tasks import Tasks
 from app.store.search import Search
-from app.store.search_index import SearchIndex
+from app.store.search_index import Behind, SearchIndex
 from engines.cancel import CancelToken
 from tests.app.services.conftest import Services
 
@@ -63,7 +63,7 @@ def test_an_older_history_is_read_in_the_background(
     search.keep_in_step()
     qtbot.waitUntil(lambda: bool(shares) and shares[-1] == 1.0)
     assert shares == sorted(shares)
-    assert index.behind().in_step
+    assert index.behind() == Behind(0, 1.0)
 
 
 def test_reading_ends_at_once_and_rests_as_long_as_it_works(index: SearchIndex) -> None:
@@ -73,7 +73,7 @@ def test_reading_ends_at_once_and_rests_as_long_as_it_works(index: SearchIndex) 
         cancel.cancel()
     assert len(rests) == 1
     assert rests[0] > 0.0
-    assert not index.behind().in_step
+    assert index.behind().share < 1.0
 
 
 def test_a_search_reads_what_is_new_and_leaves_the_old_for_later(

@@ -17,7 +17,7 @@ from app.services.device_care import DeviceCare
 from app.services.fitting import Fitting
 from app.services.loads import LlamaLoads
 from app.wiring import STARTER
-from app.wiring_devices import looking
+from app.wiring.devices import looking
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.hardware import NativeDevice

@@ -178,7 +178,7 @@ class TestRealLoads:
         entry = services.library.find(STARTER_ID)
         it.report(entry.path, read_header(entry.path), Wishes(), entry.drafter)
         runtime = Runtime({"llamacpp": LlamaLoads(engine, it)})
-        loaded = runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+        loaded = runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).loaded
         last = loads.last(str(entry.path))
         assert last is not None
         assert loaded.buffers is not None
@@ -192,6 +192,6 @@ class TestRealLoads:
         runtime = Runtime({"llamacpp": LlamaLoads(engine, fitting(loads, 1_000_000))})
         entry = services.library.find(STARTER_ID)
         with pytest.raises(NotEnoughMemory, match="anyway"):
-            runtime.load(entry, Wishes(), lambda _: None, CancelToken())
-        loaded = runtime.load(entry, Wishes(anyway=True), lambda _: None, CancelToken())
+            runtime.lease(entry, Wishes(), lambda _: None, CancelToken())
+        loaded = runtime.lease(entry, Wishes(anyway=True), lambda _: None, CancelToken()).loaded
         assert loaded.context >= 512

@@ -1,8 +1,7 @@
-"""The worker that nobody asks is ended, on the engine's queue."""
+"""The worker that nobody asks is ended, in its turn."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -10,13 +9,14 @@ from pytestqt.qtbot import QtBot
 
 from app.core.models import ModelEntry
 from app.services.idle import IdleStop
+from app.services.lease import Lease
 from app.services.loads_vllm import VllmLoads
 from app.services.runtime import Runtime
 from app.services.tasks import ENGINE, Tasks
 from engines.cancel import CancelToken
 from engines.hardware import detect
 from engines.planner import Wishes
-from tests.app.services.test_switching import ScriptedWorker
+from tests.app.services.houses import ScriptedWorker
 from tests.engines.checkpoint_files import TARGET
 
 
@@ -31,7 +31,9 @@ def _fail(error: Exception) -> None:
     raise error
 
 
-def test_it_waits_for_its_turn_and_for_the_time_that_is_set(qtbot: QtBot, tasks: Tasks) -> None:
+def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
+    qtbot: QtBot, tasks: Tasks
+) -> None:
     worker, seconds, minutes = ScriptedWorker(), [0.0], [1]
     runtime = Runtime(
         {"vllm": VllmLoads(lambda: worker, lambda: "cpu", detect)}, lambda: seconds[0]
@@ -42,14 +44,15 @@ def test_it_waits_for_its_turn_and_for_the_time_that_is_set(qtbot: QtBot, tasks:
     idle.look()
     assert not worker.closed, "there is nothing to end"
     entry = ModelEntry("m", "M", TARGET, engine="vllm")
-    runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+
+    def lease() -> Lease:
+        return runtime.lease(entry, Wishes(), lambda _: None, CancelToken())
 
     def look_and_wait() -> None:
         idle.look()
-        done: list[None] = []
-        tasks.run(lambda: None, done.append, _fail, on=ENGINE)
-        qtbot.waitUntil(lambda: bool(done))
+        qtbot.waitUntil(lambda: not idle.is_looking)
 
+    lease().close()
     seconds[0] = 59.0
     look_and_wait()
     assert not worker.closed
@@ -57,20 +60,27 @@ def test_it_waits_for_its_turn_and_for_the_time_that_is_set(qtbot: QtBot, tasks:
     look_and_wait()
     assert not worker.closed, "0 minutes is never"
     minutes[0] = 1
-    # An answer is being written when the look comes; its end starts the time anew.
-    held = threading.Event()
-
-    def answer() -> None:
-        held.wait(10)
-        runtime.load(entry, Wishes(), lambda _: None, CancelToken())
-
-    tasks.run(answer, lambda _: None, _fail, on=ENGINE)
-    idle.look()
-    idle.look()
-    held.set()
+    with lease():
+        seconds[0] = 9000.0
+        look_and_wait()
+        assert not worker.closed, "an answer is being written"
     look_and_wait()
-    assert not worker.closed
+    assert not worker.closed, "its end starts the time anew"
     seconds[0] += 60.0
     look_and_wait()
     qtbot.waitUntil(lambda: bool(stopped))
     assert worker.closed > 0
+
+
+def test_to_stop_it_waits_for_those_who_have_asked_before(qtbot: QtBot, tasks: Tasks) -> None:
+    worker = ScriptedWorker()
+    runtime = Runtime({"vllm": VllmLoads(lambda: worker, lambda: "cpu", detect)})
+    entry = ModelEntry("m", "M", TARGET, engine="vllm")
+    done: list[None] = []
+    with runtime.lease(entry, Wishes(), lambda _: None, CancelToken()):
+        tasks.run(lambda: runtime.stop("vllm"), done.append, _fail, on=ENGINE)
+        qtbot.wait(50)
+        assert (done, worker.closed) == ([], 0)
+    qtbot.waitUntil(lambda: bool(done))
+    assert worker.closed == 1
+    assert runtime.held("vllm") is None

@@ -104,8 +104,8 @@ def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> Non
     entry = services.library.find(str(write_llama(tmp_path / "plain.gguf")))
     fitting = Fitting(detect, services.loads, Sizer())
     runtime = Runtime({"llamacpp": LlamaLoads(services.engine, fitting, lambda _: "Get it.")})
-    runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+    runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).close()
     starter = services.library.find("starter")
-    runtime.load(starter, Wishes(mtp=False), lambda _: None, CancelToken())
+    runtime.lease(starter, Wishes(mtp=False), lambda _: None, CancelToken()).close()
     notes = [plan.mtp_note for plan in services.engine.plans]
     assert notes == ["Get it.", "Drafting ahead is switched off for this model."]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.core.memory_use import MemoryUse
 from app.core.offers import Beside
-from app.services.memory_uses import uses_of
+from app.services.memory_uses import share_on_cards, uses_of
 from app.services.offering import families_of, offers_of
+from app.wiring import STARTER
 from engines.fit import Parts
+from engines.gguf_header import read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
+from engines.types import LoadPlan
 from tests.support.scripted_hub import GB, ScriptedRecommending
 
 CPU = Cpu("Test CPU", 4, 8, 8, 4, 4)
@@ -40,6 +45,14 @@ def test_families_come_with_what_their_models_are_good_at() -> None:
     gemma = next(it for it in families if it.name == "Gemma 4")
     assert gemma.licence == "apache-2.0"
     assert any(name == "Gemma 4 E2B" and good_at for name, good_at in gemma.models)
+
+
+@pytest.mark.parametrize(("layers", "share"), [(-1, 1.0), (0, 0.0), (1, 0.2), (5, 1.0), (99, 1.0)])
+def test_of_four_layers_and_the_output_each_is_a_fifth(layers: int, share: float) -> None:
+    header = read_header(STARTER)
+    assert header.block_count == 4
+    plan = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, gpu_layers=layers)
+    assert share_on_cards(plan, header) == share
 
 
 def test_on_the_processor_there_is_one_memory() -> None:

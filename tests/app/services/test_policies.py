@@ -106,7 +106,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
         {"llamacpp": LlamaLoads(engine, Fitting(detect, LoadStore(database), Sizer()))}
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-    answers = Answers(store, library, runtime, layers, Compacting(summaries, runtime))
+    answers = Answers(store, library, runtime, layers, Compacting(summaries))
     counting = Counting(store, summaries, answers, runtime)
     yield Talk(store, summaries, answers, counting, engine, SMALL)
     engine.close()

@@ -22,32 +22,36 @@ from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_assistant
 
 
+def load(services: Services, entry: ModelEntry, wishes: Wishes | None = None) -> None:
+    services.runtime.lease(entry, wishes or Wishes(), lambda _: None, CancelToken()).close()
+
+
 def test_the_same_model_with_the_same_wishes_is_loaded_once(services: Services) -> None:
     entry = services.library.find("starter")
     for _ in range(2):
-        services.runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+        load(services, entry)
     assert len(services.engine.plans) == 1
-    services.runtime.load(entry, Wishes(context=1024), lambda _: None, CancelToken())
+    load(services, entry, Wishes(context=1024))
     assert [plan.context for plan in services.engine.plans][1] == 1024
-    assert services.runtime.entry == entry
+    assert services.runtime.held("llamacpp") == entry
 
 
 def test_unloading_forgets_the_model(services: Services) -> None:
     entry = services.library.find("starter")
-    services.runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+    load(services, entry)
     services.runtime.unload()
-    assert services.runtime.entry is None
-    services.runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+    assert services.runtime.held("llamacpp") is None
+    load(services, entry)
     assert len(services.engine.plans) == 2
 
 
 def test_a_missing_file_keeps_the_model_that_is_loaded(services: Services, tmp_path: Path) -> None:
     entry = services.library.find("starter")
-    services.runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+    load(services, entry)
     gone = services.library.find(str(tmp_path / "gone.gguf"))
     with pytest.raises(ModelNotFound):
-        services.runtime.load(gone, Wishes(), lambda _: None, CancelToken())
-    assert services.runtime.entry == entry
+        load(services, gone)
+    assert services.runtime.held("llamacpp") == entry
 
 
 def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
@@ -61,13 +65,13 @@ def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
         {"llamacpp": LlamaLoads(services.engine, Fitting(poor, services.loads, Sizer()))}
     )
     with pytest.raises(NotEnoughMemory):
-        runtime.load(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())
+        runtime.lease(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())
     assert services.engine.plans == []
 
 
 class TestDrafter:
     def load(self, services: Services, entry: ModelEntry, mtp: bool = True) -> LoadPlan:
-        services.runtime.load(entry, Wishes(mtp=mtp), lambda _: None, CancelToken())
+        load(services, entry, Wishes(mtp=mtp))
         return services.engine.plans[-1]
 
     def test_it_is_loaded_with_its_model(self, services: Services) -> None:

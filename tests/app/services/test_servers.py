@@ -203,6 +203,91 @@ def test_the_key_does_not_follow_a_redirect(place: Place) -> None:
         assert not other.asked
 
 
+def test_a_key_stays_at_the_place_that_it_was_given_for(place: Place, ring: Ring) -> None:
+    with OpenAiServer(api_key=KEY) as server, OpenAiServer() as other:
+        kept = place.servers.save(new(server.address), KEY)
+        moved = replace(kept, address=other.address)
+        assert place.servers.parts_from_key(moved) == kept.origin
+        place.servers.test(moved)
+        place.servers.save(moved, None)
+        place.servers.test(moved)
+        assert ask_at(place, moved)
+        assert other.chats()
+        assert not any("authorization" in it.headers for it in other.asked)
+        assert not ring.held, "what is of no use any more is not kept"
+        place.servers.save(replace(kept, address=f"{server.address}/v1"), None)
+        with pytest.raises(ServerRefused):
+            place.servers.test(kept)
+
+
+@pytest.mark.parametrize("path", ["/gateway", "/v1", ""])
+def test_a_key_stays_where_only_the_path_changes(place: Place, ring: Ring, path: str) -> None:
+    kept = place.servers.save(new("https://AI.example.org"), KEY)
+    moved = replace(kept, address=f"https://ai.example.org:443{path}")
+    assert place.servers.parts_from_key(moved) == ""
+    saved = place.servers.save(moved, None)
+    assert place.servers.key_status(saved).present
+    assert list(ring.held.values()) == [KEY]
+
+
+@pytest.mark.parametrize("address", ["http://ai.example.org:443", "https://ai.example.org:8443"])
+def test_another_scheme_or_port_is_another_place(place: Place, ring: Ring, address: str) -> None:
+    kept = place.servers.save(new("https://ai.example.org"), KEY)
+    assert not place.servers.key_status(
+        place.servers.save(replace(kept, address=address), None)
+    ).present
+    assert not ring.held
+
+
+def test_a_key_goes_along_where_its_owner_agrees(place: Place, ring: Ring) -> None:
+    with OpenAiServer(api_key=KEY) as server:
+        kept = place.servers.save(new("http://127.0.0.1:1"), KEY)
+        moved = replace(kept, address=server.address)
+        assert place.servers.test(moved, take_key=True).models
+        saved = place.servers.save(moved, None, take_key=True)
+        assert place.servers.test(saved).models
+        assert list(ring.held.values()) == [KEY]
+
+
+def test_a_window_that_knows_the_key_does_not_send_it_to_where_a_terminal_moved_the_server(
+    place: Place, ring: Ring, tmp_path: Path
+) -> None:
+    with OpenAiServer(api_key=KEY) as server, OpenAiServer() as other:
+        kept = place.servers.save(new(server.address), KEY)
+        assert place.servers.test(kept).models
+        database = Database(tmp_path / "hearth.db")
+        gate = Gate(place.ledger.append, lambda: False)
+        terminal = Servers(ServerStore(database), Secrets(), gate)
+        terminal.save(replace(kept, address=other.address), None)
+        gate.close()
+        database.close()
+        place.servers.test(place.servers.find("team"))
+        assert other.asked
+        assert not any("authorization" in it.headers for it in other.asked)
+
+
+def test_a_key_in_the_environment_is_not_shown_to_another_of_that_name(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_KEY_TEAM", KEY)
+    place.servers.save(new("http://127.0.0.1:1"), None)
+    with OpenAiServer() as other:
+        with pytest.raises(ServerInvalid, match="HEARTH_KEY_TEAM"):
+            place.servers.test(new(other.address))
+        assert not other.asked
+
+
+def test_who_needs_a_key_is_told_how_to_give_it(place: Place) -> None:
+    with OpenAiServer(api_key=KEY) as server:
+        profile = place.servers.save(new(server.address), None)
+        with pytest.raises(ServerRefused) as caught:
+            place.servers.test(profile)
+        assert "HEARTH_KEY_TEAM" in caught.value.do
+        assert "--key-stdin" in caught.value.do
+        with pytest.raises(ServerRefused, match="HEARTH_KEY_TEAM"):
+            ask_at(place, profile)
+
+
 Find = Callable[[str], ServerProfile]
 
 

@@ -3,137 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-import httpx2
 import pytest
 
-from app.core.conversation import StoredMessage
-from app.core.models import STARTER, STARTER_CHECKPOINT, ModelEntry
-from app.core.settings import Settings
-from app.services.answers import AnswerOptions, Answers, Ended
-from app.services.chat_layers import ChatLayers
-from app.services.compacting import Compacting
-from app.services.fitting import Fitting
-from app.services.library import Library
-from app.services.loads import LlamaLoads
+from app.core.models import STARTER, STARTER_CHECKPOINT
 from app.services.loads_remote import RemoteLoads
 from app.services.loads_vllm import VllmLoads
 from app.services.runtime import Runtime
-from app.store.assistants import AssistantStore
-from app.store.chat_settings import ChatSettingsStore
-from app.store.chats import ChatStore
-from app.store.db import Database
-from app.store.loads import LoadStore
-from app.store.models import ModelStore
-from app.store.summaries import SummaryStore
-from app.wiring import STARTER as GUIDE
-from app.wiring import STARTER_DRAFTER
-from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import Action, EngineFailed, EngineUnavailable, LoadCancelled
+from engines.errors import Action, EngineUnavailable, LoadCancelled
 from engines.hardware import detect
-from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.sizing.sizer import Sizer
 from engines.planner import Wishes
-from engines.remote.engine import RemoteEngine, Served
-from engines.types import ChatRequest, LoadedModel, Message, Sampling
+from engines.remote.engine import RemoteEngine
+from engines.types import ChatRequest, Message, Sampling
+from tests.app.services.houses import CRASH, SERVED, House, a_house
 from tests.engines.checkpoint_files import DRAFTER, TARGET
-from tests.support.openai_server import OpenAiServer
-from tests.support.scripted import ScriptedEngine
-
-SERVED = "team:tiny"
-CRASH = EngineFailed("vLLM stopped.", "Its process ended.", "Try again.")
-
-
-class ScriptedWorker(ScriptedEngine):
-    """revived: how often it was asked for. lost: why it cannot be brought back."""
-
-    name = "vllm"
-    lost: Exception | None = None
-    revived = 0
-
-    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        self.revived += 1
-        if self.lost is not None:
-            raise self.lost
-        assert self._loaded is not None
-        return self._loaded
-
-
-class NotedLlama(LlamaCppEngine):
-    closed = 0
-
-    def close(self) -> None:
-        self.closed += 1
-        super().close()
-
-
-@dataclass
-class House:
-    chats: ChatStore
-    answers: Answers
-    runtime: Runtime
-    library: Library
-    llama: NotedLlama
-    worker: ScriptedWorker
-    server: OpenAiServer
-    seconds: list[float]
-
-    def write(self, answer: StoredMessage, **options: object) -> StoredMessage:
-        """options: of `AnswerOptions`."""
-        chosen = AnswerOptions(**options)  # type: ignore[arg-type]
-        events = list(self.answers.write(answer, Settings(), chosen, lambda _: None, CancelToken()))
-        last = events[-1]
-        assert isinstance(last, Ended)
-        return last.message
-
-    def ask(self, chat_id: str | None, text: str, model: str) -> StoredMessage:
-        return self.write(self.chats.ask(chat_id, text)[1], model=model)
-
-    def load(self, model: str) -> None:
-        entry = self.library.find(model)
-        self.runtime.load(entry, Wishes(), lambda _: None, CancelToken())
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    database = Database(tmp_path / "chats.db")
-    seconds = [0.0]
-    further = (
-        ModelEntry(
-            STARTER_CHECKPOINT, "Guide for vLLM", TARGET, builtin=True, drafter=DRAFTER,
-            engine="vllm", source="builtin",
-        ),
-        ModelEntry(
-            SERVED, "tiny on team", Path("tiny"), source="server", engine="remote", server="p1",
-            served="tiny", context=512,
-        ),
-    )  # fmt: skip
-    library = Library(ModelStore(database), GUIDE, STARTER_DRAFTER, None, lambda: further)
-    llama, worker = NotedLlama(), ScriptedWorker()
-    with OpenAiServer("vllm", context=512) as server:
-
-        def lend(profile: str) -> Served:
-            assert profile == "p1"
-            return Served(httpx2.Client(trust_env=False), server.address)
-
-        runtime = Runtime(
-            {
-                "llamacpp": LlamaLoads(llama, Fitting(detect, LoadStore(database), Sizer())),
-                "vllm": VllmLoads(lambda: worker, lambda: "cpu", detect),
-                "remote": RemoteLoads(lambda: RemoteEngine(lend)),
-            },
-            lambda: seconds[0],
-        )
-        chats = ChatStore(database)
-        layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-        compacting = Compacting(SummaryStore(database), runtime)
-        answers = Answers(chats, library, runtime, layers, compacting)
-        yield House(chats, answers, runtime, library, llama, worker, server, seconds)
-        runtime.unload()
-    database.close()
+    with a_house(tmp_path) as made:
+        yield made
 
 
 def test_one_chat_over_three_engines(house: House) -> None:
@@ -163,11 +55,9 @@ def test_one_chat_over_three_engines(house: House) -> None:
 
 def test_what_lies_here_shares_the_memory_and_a_server_takes_none(house: House) -> None:
     house.load(STARTER)
-    house.load(SERVED)
-    assert (house.runtime.engine_name, house.llama.closed) == ("remote", 0)
+    assert (house.load(SERVED), house.llama.closed) == ("remote", 0)
     assert house.runtime.held("llamacpp") is not None
-    house.load(STARTER)
-    assert (house.runtime.engine_name, house.llama.closed) == ("llamacpp", 0)
+    assert (house.load(STARTER), house.llama.closed) == ("llamacpp", 0)
     house.load(STARTER_CHECKPOINT)
     assert house.llama.closed == 1
     assert house.runtime.held("llamacpp") is None
@@ -177,12 +67,21 @@ def test_what_lies_here_shares_the_memory_and_a_server_takes_none(house: House) 
     assert house.runtime.held("remote") is not None
 
 
+def test_only_who_needs_the_memory_waits_for_it(house: House) -> None:
+    house.load(STARTER_CHECKPOINT)
+    house.runtime.unload()
+    assert house.worker.settled == 0, "the end of Hearth is not held up by a driver"
+    house.load(STARTER_CHECKPOINT)
+    house.load(STARTER)
+    assert house.worker.settled == 1
+
+
 def test_the_plan_of_a_checkpoint(house: House) -> None:
     house.load(STARTER_CHECKPOINT)
     plan = house.worker.plans[-1]
     assert (plan.model, plan.drafter, plan.draft_max) == (TARGET, DRAFTER, 2)
     entry = replace(house.library.find(STARTER_CHECKPOINT), drafter=TARGET)
-    house.runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+    house.runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).close()
     assert house.worker.plans[-1].drafter is None
     assert "another model" in house.worker.plans[-1].mtp_note
 
@@ -234,7 +133,9 @@ def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
     house.ask(None, "Hello?", STARTER_CHECKPOINT)
     house.seconds[0] = 300.0
     request = ChatRequest((Message("user", "Hello?"),), Sampling(temperature=0.0))
-    house.runtime.check_mtp(request, 2, CancelToken())
+    entry = house.library.find(STARTER_CHECKPOINT)
+    with house.runtime.lease(entry, Wishes(), lambda _: None, CancelToken(), alone=True) as lease:
+        lease.check_mtp(request, 2, CancelToken())
     assert house.runtime.idle_s("vllm") == 0.0
     assert not house.runtime.stop_idle("vllm", 60.0)
 
@@ -248,4 +149,4 @@ def test_an_engine_that_is_not_here_says_so(house: House) -> None:
     assert caught.value.action == Action("install", "vllm")
     runtime = Runtime({"remote": RemoteLoads(lambda: RemoteEngine(lambda _: pytest.fail("asked")))})
     with pytest.raises(EngineUnavailable):
-        runtime.load(entry, Wishes(), lambda _: None, CancelToken())
+        runtime.lease(entry, Wishes(), lambda _: None, CancelToken())

@@ -12,11 +12,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.conversation import StoredMessage
-from app.core.models import ModelEntry
 from app.core.titles import title_request
-from app.services.answers import AnswerOptions
+from app.services.answers import AnswerOptions, Ready
 from app.services.generation import Generation
-from app.services.runtime import Runtime
 from app.services.settings import SettingsService
 from app.services.tasks import Tasks
 from app.services.titles import Titles
@@ -25,6 +23,7 @@ from app.wiring import STARTER
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.planner import Wishes
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling, TextDelta
 from tests.app.services.conftest import Services
 
@@ -46,6 +45,11 @@ class Talk:
         self.titles = Titles(
             services.chats, services.runtime, self.generation, self.settings, self.tasks
         )
+        self.generation.ready.connect(self._keep)
+
+    def _keep(self, _: str, ready: Ready) -> None:
+        """The model that answered last."""
+        self.ready = ready
 
     def ask(self, chat_id: str | None = None, text: str = QUESTION) -> str:
         with self.qtbot.waitSignal(self.generation.ended) as ended:
@@ -53,10 +57,8 @@ class Talk:
         return str(ended.args[0].chat_id)
 
     def settle(self) -> None:
-        """Until the engine's queue is empty."""
-        done: list[bool] = []
-        self.tasks.run(lambda: True, done.append, lambda _: None, on="engine")
-        self.qtbot.waitUntil(lambda: bool(done))
+        """Until no title is on its way."""
+        self.qtbot.waitUntil(lambda: not self.titles.is_busy)
 
     def title(self, chat_id: str) -> tuple[str, str]:
         self.settle()
@@ -114,6 +116,7 @@ def test_an_engine_that_fails_is_no_news(talk: Talk) -> None:
     talk.services.engine.error = EngineFailed("It", "failed", "again")
     other = talk.services.chats.ask(None, "Other")[1]
     with talk.qtbot.assertNotEmitted(talk.generation.crashed):
+        talk.generation.ready.emit(other.id, talk.ready)
         talk.generation.ended.emit(_complete(talk, other.id, other.chat_id))
         assert talk.title(other.chat_id) == ("Other", "text")
     assert talk.services.engine.requests[-1].chat is None, "it was tried"
@@ -131,17 +134,18 @@ def test_what_comes_with_hearth_makes_no_titles(talk: Talk) -> None:
     assert len(talk.services.engine.requests) == 1
 
 
-def test_what_was_answered_here_is_told_no_server(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another chat may have gone to one before this one's title is made."""
+def test_no_other_model_is_told_of_a_chat(talk: Talk) -> None:
+    """Its own may have been unloaded for another one before its title is made."""
     talk.settings.set("auto_titles", False)
+    heard: list[Ready] = []
+    talk.generation.ready.connect(lambda _, ready: heard.append(ready))
     chat = talk.ask()
     answer = talk.services.chats.path(chat)[-1]
-    there = ModelEntry("team:x", "x on team", Path(), engine="remote", server="id-team")
-    monkeypatch.setattr(Runtime, "entry", property(lambda _: there))
+    starter = talk.services.library.find("starter")
+    talk.services.runtime.lease(starter, Wishes(), lambda _: None, CancelToken()).close()
     asked = len(talk.services.engine.requests)
     talk.settings.set("auto_titles", True)
+    talk.generation.ready.emit(answer.id, heard[0])
     talk.generation.ended.emit(answer)
     assert talk.title(chat)[1] == "text"
     assert len(talk.services.engine.requests) == asked
@@ -162,6 +166,7 @@ def test_an_answer_goes_before_a_title(talk: Talk) -> None:
     engine = talk.services.engine
     engine.hold = threading.Event()
     other = talk.services.chats.ask(None, "Other")[1]
+    talk.generation.ready.emit(other.id, talk.ready)
     talk.generation.ended.emit(_complete(talk, other.id, other.chat_id))
     talk.qtbot.waitUntil(lambda: engine.requests[-1].chat is None)
     with talk.qtbot.waitSignal(talk.generation.begun):

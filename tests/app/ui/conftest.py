@@ -14,7 +14,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import wiring
 from app.services.window import WindowServices
 from app.store.folder import DataFolder
 from app.ui.appearance import Appearance
@@ -26,6 +25,8 @@ from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
+from app.wiring import Core, open_core
+from app.wiring.window import open_services
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from tests.support.scripted import ScriptedEngine
@@ -52,7 +53,7 @@ class Ui:
 
     qtbot: QtBot
     window: MainWindow
-    core: wiring.Core
+    core: Core
     services: WindowServices
     engine: ScriptedEngine
 
@@ -158,12 +159,12 @@ def ui(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, hold: threading.Event
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
-    monkeypatch.setattr(wiring, "LlamaCppEngine", lambda *_, **__: engine)
-    monkeypatch.setattr(wiring, "looking", lambda *_, **__: lambda: COMPUTER)
+    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("app.wiring.core.looking", lambda *_, **__: lambda: COMPUTER)
     monkeypatch.setattr(BandwidthBook, "of", lambda *_: Bandwidth(30e9))
     folder = DataFolder.default()
-    core = wiring.open_core(folder)
-    parts = wiring.open_services(core)
+    core = open_core(folder)
+    parts = open_services(core)
     appearance = Appearance(qapp)
     appearance.apply(parts.services.settings.current)
     parts.services.settings.changed.connect(appearance.apply)

@@ -334,3 +334,23 @@ def test_where_it_is_narrow_the_guide_keeps_its_words_together(ui: Ui) -> None:
     assert ui.find(QPushButton, "getModel").y() > text.y()
     ui.window.resize(1120, 760)
     ui.qtbot.waitUntil(lambda: ui.find(QPushButton, "getModel").x() > text.x() + text.width() - 1)
+
+
+def test_what_runs_is_read_whole_in_a_usual_window(ui: Ui) -> None:
+    ui.window.resize(1120, 720)
+    said = "MTP on: 2 tokens ahead, 71 % accepted, 1.4x of at most 1.5x"
+    line(ui).say(said, at_once=True)
+    ui.qtbot.waitUntil(lambda: " ".join(line(ui).shown()) == said)
+
+
+def test_a_longer_line_is_cut_with_dots_and_whole_in_its_tip(ui: Ui) -> None:
+    ui.window.resize(1120, 720)
+    said = ("MTP off: it cannot win here. " * 12).strip()
+    ui.qtbot.waitUntil(lambda: line(ui).width() > 200)
+    height = line(ui).height()
+    line(ui).say(said, at_once=True)
+    assert len(line(ui).shown()) == 2
+    assert line(ui).shown()[-1].endswith("…")
+    assert line(ui).toolTip() == line(ui).accessibleDescription() == said
+    ui.qtbot.wait(1)
+    assert line(ui).height() == height, "what stands around it does not move"

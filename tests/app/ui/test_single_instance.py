@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
-from app.ui.single_instance import SingleInstance, pass_on, server_name
+from app.ui import single_instance
+from app.ui.single_instance import SingleInstance, pass_on
 
 
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
@@ -51,6 +52,8 @@ try:
     SingleInstance(Path(sys.argv[1]), Wish(quick_ask=True))
 except AlreadyOpen as error:
     print(error.why)
+else:
+    print("a window of its own")
 """
 
 
@@ -68,6 +71,21 @@ def test_a_second_one_waits_for_a_first_that_is_still_starting(
     assert asked.args == [Wish(quick_ask=True)]
     assert "brought to the front" in said
     first.close()
+
+
+def test_a_second_one_waits_for_a_first_that_is_closing(qtbot: QtBot, tmp_path: Path) -> None:
+    """It may have to end a worker first; who opens Hearth again meanwhile gets a window."""
+    first = SingleInstance(tmp_path)
+    first.listen()
+    first.turn_away()
+    second = subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    qtbot.wait(1000)
+    assert second.poll() is None
+    first.close()
+    said, _ = second.communicate()
+    assert said == "a window of its own\n"
 
 
 def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:
@@ -91,7 +109,19 @@ def test_a_lock_of_ours_from_before_does_not_count(qtbot: QtBot, tmp_path: Path)
     SingleInstance(tmp_path).close()
 
 
-def test_the_name_is_short_and_the_same_for_every_spelling(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    assert server_name(tmp_path / "a") == server_name(tmp_path / "a" / ".." / "a")
-    assert len(server_name(tmp_path)) < 30
+def test_a_window_that_died_hears_nothing(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(single_instance, "_TAKEN_S", 0.1)
+    left = tmp_path / "wishes" / "old.wish"
+    left.parent.mkdir()
+    left.write_bytes(Wish(quick_ask=True).to_line())
+    assert not pass_on(tmp_path, Wish())
+    heard: list[Wish] = []
+    after = SingleInstance(tmp_path)
+    after.asked.connect(heard.append)
+    after.listen()
+    assert pass_on(tmp_path, Wish(files=(tmp_path / "a.txt",)))
+    assert heard == [Wish(files=(tmp_path / "a.txt",))]
+    after.close()
+    assert not left.parent.exists()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from app.core.errors import ChatNotFound
 from app.core.places import ALL
 from app.ui.assistants.scratch_window import ScratchWindow, without_words
-from app.window import _reporter
+from app.running import _reporter
 from tests.app.ui.conftest import Ui
 
 OBJECT = "\ufffc"

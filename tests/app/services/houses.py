@@ -1,0 +1,150 @@
+"""Answers over several engines: the guide here, a server, and a worker of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+from app.core.conversation import StoredMessage
+from app.core.models import STARTER_CHECKPOINT, ModelEntry
+from app.core.settings import Settings
+from app.services.answers import AnswerOptions, Answers, Ended
+from app.services.chat_layers import ChatLayers
+from app.services.compacting import Compacting
+from app.services.fitting import Fitting
+from app.services.library import Library
+from app.services.loads import LlamaLoads
+from app.services.loads_remote import RemoteLoads
+from app.services.loads_vllm import VllmLoads, Worker
+from app.services.runtime import Runtime
+from app.services.staying import Staying
+from app.store.assistants import AssistantStore
+from app.store.chat_settings import ChatSettingsStore
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.loads import LoadStore
+from app.store.models import ModelStore
+from app.store.summaries import SummaryStore
+from app.wiring import STARTER as GUIDE
+from app.wiring import STARTER_DRAFTER
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import EngineFailed
+from engines.hardware import detect
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.planner import Wishes
+from engines.remote.engine import RemoteEngine, Served
+from engines.types import LoadedModel
+from tests.engines.checkpoint_files import DRAFTER, TARGET
+from tests.support.openai_server import OpenAiServer
+from tests.support.scripted import ScriptedEngine
+
+SERVED = "team:tiny"
+CRASH = EngineFailed("vLLM stopped.", "Its process ended.", "Try again.")
+
+
+class ScriptedWorker(ScriptedEngine):
+    """revived, settled: how often each was asked for. lost: why it cannot be brought back."""
+
+    name = "vllm"
+    lost: Exception | None = None
+    revived = settled = 0
+    well = True
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        self.revived += 1
+        if self.lost is not None:
+            raise self.lost
+        assert self._loaded is not None
+        return self._loaded
+
+    def settle(self) -> None:
+        self.settled += 1
+
+
+class NotedLlama(LlamaCppEngine):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+        super().close()
+
+
+@dataclass
+class House:
+    """leaves: whether the server counts as another computer."""
+
+    database: Database
+    chats: ChatStore
+    answers: Answers
+    runtime: Runtime
+    library: Library
+    llama: NotedLlama
+    worker: ScriptedWorker
+    server: OpenAiServer
+    seconds: list[float]
+    leaves: bool = True
+
+    def write(self, answer: StoredMessage, **options: object) -> StoredMessage:
+        """options: of `AnswerOptions`."""
+        chosen = AnswerOptions(**options)  # type: ignore[arg-type]
+        events = list(self.answers.write(answer, Settings(), chosen, lambda _: None, CancelToken()))
+        last = events[-1]
+        assert isinstance(last, Ended)
+        return last.message
+
+    def ask(self, chat_id: str | None, text: str, model: str) -> StoredMessage:
+        return self.write(self.chats.ask(chat_id, text)[1], model=model)
+
+    def load(self, model: str) -> str:
+        """The name of its engine."""
+        entry = self.library.find(model)
+        with self.runtime.lease(entry, Wishes(), lambda _: None, CancelToken()) as lease:
+            return lease.engine_name
+
+
+@contextmanager
+def a_house(folder: Path, vllm: Worker | None = None) -> Iterator[House]:
+    """vllm: answers in place of the scripted worker."""
+    database = Database(folder / "chats.db")
+    seconds = [0.0]
+    further = (
+        ModelEntry(
+            STARTER_CHECKPOINT, "Guide for vLLM", TARGET, builtin=True, drafter=DRAFTER,
+            engine="vllm", source="builtin",
+        ),
+        ModelEntry(
+            SERVED, "tiny on team", Path("tiny"), source="server", engine="remote", server="p1",
+            served="tiny", context=512,
+        ),
+    )  # fmt: skip
+    library = Library(ModelStore(database), GUIDE, STARTER_DRAFTER, None, lambda: further)
+    llama, worker = NotedLlama(), ScriptedWorker()
+    with OpenAiServer("vllm", context=512) as server:
+
+        def lend(profile: str) -> Served:
+            assert profile == "p1"
+            return Served(httpx2.Client(trust_env=False), server.address)
+
+        runtime = Runtime(
+            {
+                "llamacpp": LlamaLoads(llama, Fitting(detect, LoadStore(database), Sizer())),
+                "vllm": VllmLoads(lambda: vllm or worker, lambda: "cpu", detect),
+                "remote": RemoteLoads(lambda: RemoteEngine(lend)),
+            },
+            lambda: seconds[0],
+        )
+        chats = ChatStore(database)
+        layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
+        compacting = Compacting(SummaryStore(database))
+        staying = Staying(library.shelf, lambda _: house.leaves)
+        answers = Answers(chats, library, runtime, layers, compacting, stays=staying.model)
+        house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
+        yield house
+        runtime.unload()
+    database.close()

@@ -1,0 +1,90 @@
+"""Chats of the window side by side on a worker of its own process: like vLLM, and the real one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.core.models import STARTER_CHECKPOINT
+from engines.vllm.engine import VllmEngine
+from engines.vllm.provision.home import EngineHome
+from tests.app.services.desks import Desk, a_desk
+from tests.app.services.houses import a_house
+from tests.engines.vllm.faked import make_engine, make_fake
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
+]
+MINUTES_MS = 300_000
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> VllmEngine:
+    return make_engine(make_fake(tmp_path / "fake", token_s=0.02), tmp_path / "vllm")
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, tmp_path: Path, engine: VllmEngine) -> Iterator[Desk]:
+    with a_house(tmp_path, engine) as house, a_desk(house, qtbot, tmp_path) as made:
+        yield made
+
+
+def test_two_are_written_and_one_that_is_stopped_is_alone_in_it(desk: Desk) -> None:
+    one, two = desk.ask(STARTER_CHECKPOINT), desk.ask(STARTER_CHECKPOINT)
+    desk.until_text(one, two)
+    desk.generation.stop_answer(one)
+    desk.until_ended(one)
+    assert two not in desk.ended
+    desk.until_ended(two)
+    assert (desk.saved(one).state, desk.saved(two).state) == ("stopped", "complete")
+    assert desk.saved(two).text == desk.text[two]
+
+
+def test_after_a_kill_both_conversations_go_on_with_one_restart(
+    desk: Desk, engine: VllmEngine
+) -> None:
+    both = desk.ask(STARTER_CHECKPOINT), desk.ask(STARTER_CHECKPOINT)
+    desk.until_text(*both)
+    killed = engine.worker
+    assert killed is not None
+    os.kill(killed.session, signal.SIGKILL)
+    desk.until_ended(*both)
+    for it in both:
+        assert (desk.saved(it).state, desk.saved(it).text) == ("failed", desk.text[it])
+    more = [desk.ask(STARTER_CHECKPOINT, "Go on", desk.chat_of(it)) for it in both]
+    desk.until_text(*more)
+    assert engine.worker is not killed
+    fresh = engine.worker
+    desk.until_ended(*more)
+    assert [desk.saved(it).state for it in more] == ["complete", "complete"]
+    assert engine.worker is fresh
+    assert len(engine._crashes) == 1
+
+
+@pytest.mark.vllm
+def test_two_chats_at_the_same_time_on_a_real_vllm(qtbot: QtBot, tmp_path: Path) -> None:
+    home = os.environ.get("HEARTH_VLLM_HOME", "")
+    installed = EngineHome(Path(home)).current() if home else None
+    if installed is None:
+        pytest.skip("HEARTH_VLLM_HOME names no installed vLLM")
+    engine = make_engine(installed, tmp_path / "vllm", silent_s=300)
+    with a_house(tmp_path, engine) as house, a_desk(house, qtbot, tmp_path) as desk:
+        one = desk.ask(STARTER_CHECKPOINT, "What is Hearth?")
+        two = desk.ask(STARTER_CHECKPOINT, "What is a token?")
+        desk.until(lambda: {one, two} <= set(desk.ended), MINUTES_MS)
+        answers = [desk.saved(it) for it in (one, two)]
+        assert [it.state for it in answers] == ["complete", "complete"], answers
+        first = desk.pieces.index(two)
+        assert first < len(desk.pieces) - 1 - desk.pieces[::-1].index(one), "one after the other"
+        assert answers[0].text != answers[1].text
+        alone = desk.ask(STARTER_CHECKPOINT, "What is Hearth?")
+        desk.generation.stop_answer(alone)
+        desk.until(lambda: alone in desk.ended, MINUTES_MS)
+        assert desk.saved(alone).state in ("stopped", "complete")
