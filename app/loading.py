@@ -13,7 +13,8 @@ from app.services.drafts import Drafts
 from app.ui.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from app.wiring import Core, WindowParts
+    from app.wiring import Core
+    from app.wiring.window import WindowParts
 
 LOADING = "loading"
 """The queue on which modules are imported."""
@@ -66,7 +67,8 @@ class Loading(QObject):
     def _make(self) -> Iterator[None]:
         from app.reports import describe, keep_log
         from app.ui.furnishing import furnish
-        from app.wiring import complete, open_services
+        from app.wiring import complete
+        from app.wiring.window import open_services
 
         self._ends.enter_context(keep_log(self._opened.folder))
         self._core = complete(self._opened, self._offline, outside=True)
@@ -87,5 +89,4 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
 def _import() -> None:
     import app.reports
     import app.ui.furnishing
-    import app.wiring
-    import app.wiring_chats  # noqa: F401 - and those before: to have them loaded
+    import app.wiring.window  # noqa: F401 - and those before: to have them loaded

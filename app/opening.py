@@ -78,7 +78,7 @@ class FirstServices:
 
 
 def first_services(opened: Opened) -> FirstServices:
-    """Qt comes in here, as in `wiring.open_services`. Raises SettingsInvalid."""
+    """Qt comes in here, as in `wiring.window`. Raises SettingsInvalid."""
     from app.services.chats import Chats
     from app.services.drafts import Drafts
     from app.services.settings import SettingsService

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import logging
-import logging.handlers
 import platform
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from app import __version__
 from app.store.folder import DataFolder
+from engines.log_file import LogFile
 
 _LOG_BYTES = 1_000_000
 _KEPT_REPORTS = 5
@@ -24,7 +24,7 @@ _KEPT_REPORTS = 5
 @contextmanager
 def keep_log(folder: DataFolder) -> Iterator[None]:
     """Log to the data folder, and let a crash of native code leave its stack there."""
-    handler = logging.handlers.RotatingFileHandler(
+    handler = LogFile(
         log_file(folder), maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True
     )
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

@@ -1,14 +1,13 @@
-"""Hearth's window: from the data folder to the end of the event loop."""
+"""Hearth's window: from the data folder to the end of the event loop.
+
+What the window is made of is imported by `open_window`: who asks a window that is open already
+does without.
+"""
 
 from __future__ import annotations
 
 import gc
-import logging
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
@@ -16,24 +15,9 @@ import app.plain_imports  # noqa: F401 - before all that is imported next
 from app import __version__
 from app.core.settings import Settings
 from app.core.wish import Wish
-from app.loading import Loading, keep_words
-from app.opening import first_services, open_data
 from app.store.folder import DataFolder
-from app.store.window_state import WindowStateFile
-from app.ui.appearance import Appearance
-from app.ui.early import FirstPainting
-from app.ui.icons import app_icon
-from app.ui.language import speak
-from app.ui.main_window import MainWindow
-from app.ui.single_instance import SingleInstance, pass_on
+from app.ui.single_instance import pass_on
 from engines.errors import UserError
-
-if TYPE_CHECKING:
-    from app.opening import Opened
-
-_Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
-
-_log = logging.getLogger(__name__)
 
 
 def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
@@ -42,87 +26,19 @@ def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
     An error at the start is shown in a window of its own. Raises it then: AppError, as AlreadyOpen
     where the data folder has a window.
     """
-    if passed_on(folder.root, wish):
-        return 0
+    from app.opening import open_data
+    from app.running import run, show_startup_error
+
     try:
         opened = open_data(folder)
     except UserError as error:
-        show_startup_error(error)
+        show_startup_error(_application(), error)
         raise
     try:
-        return _run(opened, offline, wish)
+        return run(_application(), opened, offline, wish)
     finally:
         opened.database.close()
         gc.enable()
-
-
-def _run(opened: Opened, offline: bool, wish: Wish) -> int:
-    app = _application()
-    instance = SingleInstance(opened.folder.root, wish)
-    try:
-        try:
-            first = first_services(opened)
-        except UserError as error:
-            show_startup_error(error)
-            raise
-        speak(app, first.settings.current.language)
-        appearance = Appearance(app)
-        appearance.apply(first.settings.current)
-        first.settings.changed.connect(appearance.apply)
-        window = MainWindow(first.chats, first.settings.current)
-        state = WindowStateFile(opened.folder.root / "window.json")
-        window.restore(state.read())
-        loading = Loading(opened, first, window, offline)
-        start = _Start(window, instance, wish)
-        loading.ready.connect(start.finish)
-        loading.failed.connect(start.fail)
-        FirstPainting(window.composer.edit).painted.connect(loading.start)
-        try:
-            window.show()
-            status = app.exec()
-        finally:
-            start.close()
-            keep_words(window, first.chats.drafts)
-            first.tasks.close()
-            _keep(state, window)
-            loading.close()
-            window.deleteLater()
-        if start.error is not None:
-            raise start.error
-        return status
-    finally:
-        instance.close()
-
-
-class _Start:
-    """What becomes of a start when the window is whole, or cannot be."""
-
-    def __init__(self, window: MainWindow, instance: SingleInstance, wish: Wish) -> None:
-        self.error: Exception | None = None
-        self._window = window
-        self._instance = instance
-        self._wish = wish
-        self._hook = sys.excepthook
-
-    def finish(self) -> None:
-        # What is there now stays: looking through it again and again would hold up the window.
-        gc.freeze()
-        gc.enable()
-        desktop = self._window.desktop
-        sys.excepthook = _reporter(self._window)
-        self._instance.asked.connect(desktop.fulfil)
-        self._instance.listen()
-        if self._wish != Wish():
-            desktop.fulfil(self._wish)
-
-    def fail(self, error: Exception) -> None:
-        self.error = error
-        if isinstance(error, UserError):
-            show_startup_error(error)
-        QApplication.exit(1)
-
-    def close(self) -> None:
-        sys.excepthook = self._hook
 
 
 def passed_on(folder: Path, wish: Wish) -> bool:
@@ -130,50 +46,17 @@ def passed_on(folder: Path, wish: Wish) -> bool:
     return wish != Wish() and pass_on(folder, wish)
 
 
-def show_startup_error(error: UserError) -> None:
-    """Say in a window of its own why Hearth cannot start; returns when it is closed."""
-    from app.ui.notify import startup_dialog
-
-    app = _application()
-    Appearance(app).apply(Settings())
-    dialog = startup_dialog(error)
-    dialog.exec()
-
-
 def _application() -> QApplication:
+    from app.ui.icons import app_icon
+    from app.ui.language import speak
+
     present = QApplication.instance()
     if isinstance(present, QApplication):
         return present
-    app = QApplication(["hearth"])
+    app = QApplication(["hearth", "-style", "fusion"])
     app.setApplicationName("Hearth")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName("hearth")
     app.setWindowIcon(app_icon())
     speak(app, Settings().language)
     return app
-
-
-def _reporter(window: MainWindow) -> _Hook:
-    """What becomes of an exception that nobody caught: it is logged and shown.
-
-    The log is on the disk, so it gets no word of a scratch chat.
-    """
-
-    def report(
-        kind: type[BaseException], error: BaseException, _trace: TracebackType | None
-    ) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            QApplication.quit()
-            return
-        error = window.assisting.discreet(error)
-        _log.error("A bug of ours", exc_info=(type(error), error, error.__traceback__))
-        window.notifier.error(error)
-
-    return report
-
-
-def _keep(state: WindowStateFile, window: MainWindow) -> None:
-    try:
-        state.write(window.state())
-    except UserError as error:
-        _log.warning("The window's state was not kept: %s", error)

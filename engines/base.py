@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Protocol
 
 from engines.cancel import CancelToken
+from engines.errors import EngineFailed
 from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Measured, MtpCheck
 
 Progress = Callable[[float], None]
@@ -66,3 +67,10 @@ class Engine(Protocol):
     def close(self) -> None:
         """Unload and give the memory back. The engine may load again afterwards."""
         ...
+
+
+def nothing_loaded() -> EngineFailed:
+    """What any engine raises that is asked before it has a model."""
+    return EngineFailed(
+        "There is nothing to answer with.", "No model is loaded.", "Choose a model."
+    )

@@ -184,16 +184,6 @@ def _one_text(path: Path, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def parse_header(file: BinaryIO, name: str, size: int) -> GgufHeader:
-    """The header of an open file of `size` bytes that holds a whole model in one part.
-
-    The file may be cut off after its header, as the start of a download is.
-    name: how to call the file in an error. Raises NotAModel, ModelDamaged, UnknownArchitecture.
-    """
-    gguf = _read(file, name, size)
-    return _header(name, gguf, gguf.tensors, size, 1)
-
-
 def _read_file(path: Path) -> tuple[Gguf, int]:
     try:
         facts = path.stat()

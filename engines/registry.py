@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engines.types import EngineName
+
 _MISSING: Final = "Its library is not installed; start Hearth with run.py, which installs it."
 _NOT_INSTALLED: Final = "It is not installed; `hearth engines install vllm` says what it takes."
 _NOT_ON_MACOS: Final = "vLLM does not run on macOS; one on another computer can be a server."
@@ -18,7 +20,7 @@ _NO_SERVER: Final = "No server is known; `hearth servers add NAME ADDRESS` adds 
 class EngineStatus:
     """why_not: one sentence, None if the engine is available. about: what there is of it."""
 
-    name: str
+    name: EngineName
     available: bool
     why_not: str | None = None
     about: str = ""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 _TRANSIENT = {408, 425, 429}
 _LONGEST_ASKED_S = 3600.0
@@ -63,6 +62,8 @@ def retry_after(header: str | None, now: float) -> float | None:
     text = header.strip()
     if text.isascii() and text.isdigit():
         return float(text)
+    from email.utils import parsedate_to_datetime
+
     try:
         date = parsedate_to_datetime(text)
     except ValueError:

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
 
 
@@ -27,6 +25,8 @@ class DataFolder:
         chosen = os.environ.get("HEARTH_DATA_DIR")
         if chosen:
             return DataFolder(Path(chosen).expanduser().absolute())
+        import platformdirs
+
         return DataFolder(platformdirs.user_data_path("hearth", appauthor=False))
 
     @property

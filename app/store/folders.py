@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
-import uuid
 
 from app.core.places import Folder, RemovedFolder
 from app.store.db import Database
+from app.store.message_rows import new_id
 
 
 class FolderStore:
@@ -62,7 +62,7 @@ class FolderStore:
 
 def new_folder(name: str) -> Folder:
     """A folder that is not stored yet."""
-    return Folder(uuid.uuid4().hex, name.strip(), 0, time.time())
+    return Folder(new_id(), name.strip(), 0, time.time())
 
 
 def _folder_of(row: sqlite3.Row) -> Folder:

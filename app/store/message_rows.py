@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import uuid
 from typing import TYPE_CHECKING
 
 from app.core.conversation import MessageState, StoredMessage
@@ -63,4 +62,6 @@ def show_leaf(db: sqlite3.Connection, chat_id: str, leaf_id: str | None, now: fl
 
 
 def new_id() -> str:
+    import uuid
+
     return uuid.uuid4().hex

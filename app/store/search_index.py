@@ -46,13 +46,9 @@ class Behind:
     changes: int
     share: float
 
-    @property
-    def in_step(self) -> bool:
-        return not self.changes and self.share >= 1.0
-
 
 class SearchIndex:
-    """May be used from any thread. `step` until `behind` says that it is in step.
+    """May be used from any thread. `step` until there is nothing more to read.
 
     What changes in the chats is logged there by triggers, also what another process changes; what
     was there before the index is read from its newest end on.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 
@@ -9,7 +11,9 @@ from app.core.settings import Settings
 from app.ui.scale import set_zoom, zoom
 from app.ui.stylesheet import stylesheet
 from app.ui.theme import BASE, Theme, chosen_theme, palette_of, text_font
-from app.ui.zoom import Zoom
+
+if TYPE_CHECKING:
+    from app.ui.zoom import Zoom
 
 
 class Appearance(QObject):
@@ -20,9 +24,8 @@ class Appearance(QObject):
         self._app = app
         self._wanted = Settings()
         self._shown: tuple[Theme, float] | None = None
-        self._zoom = Zoom(app, self)
+        self._zoom: Zoom | None = None
         set_zoom(app, 1.0)
-        app.setStyle("Fusion")
         hints = app.styleHints()
         hints.colorSchemeChanged.connect(self._follow)
         hints.accessibility().contrastPreferenceChanged.connect(self._follow)
@@ -52,4 +55,12 @@ class Appearance(QObject):
         self._app.setPalette(palette_of(theme))
         self._app.setFont(text_font(max(1, round(BASE * size))))
         self._app.setStyleSheet(stylesheet(theme, size))
-        self._zoom.set(size)
+        self._set_zoom(size)
+
+    def _set_zoom(self, size: float) -> None:
+        if self._zoom is None and size != 1.0:
+            from app.ui.zoom import Zoom
+
+            self._zoom = Zoom(self._app, self)
+        if self._zoom is not None:
+            self._zoom.set(size)

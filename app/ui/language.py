@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-from app.core.templates import Templates
+if TYPE_CHECKING:
+    from app.core.templates import Templates
 
 CONTEXT = "Hearth"
 """All texts are in one context: the same words mean the same everywhere."""
@@ -18,8 +18,8 @@ CONTEXT = "Hearth"
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "translations"
 
 _CODES = {"english": "en", "deutsch": "de"}
-_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-ZÄÖÜ“0-9])")
-_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
+_SENTENCE = r"(?<=[.!?]) (?=[A-ZÄÖÜ“0-9])"
+_AMOUNT = r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+"
 
 
 class Problem(Protocol):
@@ -85,7 +85,7 @@ def translated(text: str) -> str:
     direct = _look_up(text)
     if direct is not None:
         return direct
-    sentences = _SENTENCE.split(text)
+    sentences = re.split(_SENTENCE, text)
     apart = [_known(sentence) for sentence in sentences]
     if None not in apart:
         return " ".join(str(sentence) for sentence in apart)
@@ -119,7 +119,7 @@ def _filled(text: str) -> str | None:
 
 def _value(value: str) -> str:
     """A value may be words itself, or a number; a name of one word stays."""
-    if _AMOUNT.fullmatch(value):
+    if re.fullmatch(_AMOUNT, value):
         point, group = QLocale().decimalPoint(), QLocale().groupSeparator()
         return value.translate({ord("."): point, ord(","): group})
     if " " not in value:
@@ -139,4 +139,8 @@ def _look_up(text: str) -> str | None:
 
 @cache
 def _templates() -> Templates:
+    import json
+
+    from app.core.templates import Templates
+
     return Templates(json.loads((FOLDER / "templates.json").read_text(encoding="utf-8")))

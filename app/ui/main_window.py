@@ -25,7 +25,6 @@ from app.ui.first_visits import (
     models_page,
     servers_page,
 )
-from app.ui.icons import app_icon
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.widgets.room import grow_for
 
@@ -82,18 +81,14 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("mainWindow")
         self.setWindowTitle("Hearth")
-        self.setWindowIcon(app_icon())
         self.setMinimumSize(520, 420)
         self.resize(1120, 760)
         self.is_furnished = False
-        self.sidebar = Sidebar(chats)
-        self.header = Header()
+        self._sidebar_width = WindowState().sidebar_width
+        self._lay_out(chats)
         self.header.set_title(self.tr(UNTITLED))
-        self.composer = Composer()
         self.composer.set_send_with(settings.send_with)
         self.composer.set_text(chats.drafts.of(None))
-        self._sidebar_width = WindowState().sidebar_width
-        self._lay_out()
         self.sidebar.refresh(None)
         self.composer.focus()
         side = self.sidebar
@@ -112,9 +107,10 @@ class MainWindow(QMainWindow):
         """Take the place and shape that the window had."""
         if state.geometry:
             self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
+        if state.folded:
+            self.sidebar.model.folded = set(state.folded)
+            self.sidebar.chats.reload()
         self._sidebar_width = state.sidebar_width
-        self.sidebar.model.folded = set(state.folded)
-        self.sidebar.chats.reload()
         self.sidebar.hide()
         self.set_sidebar(state.sidebar)
 
@@ -154,26 +150,28 @@ class MainWindow(QMainWindow):
         self._stack.removeWidget(self._bare)
         self._bare.deleteLater()
 
-    def _lay_out(self) -> None:
-        self._bare = QWidget()
+    def _lay_out(self, chats: Chats) -> None:
+        """From the window inwards: what is given another parent is styled anew."""
+        self._splitter = QSplitter(self)
+        self._splitter.setObjectName("splitter")
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        self.sidebar = Sidebar(chats, self._splitter)
+        main = QWidget(self._splitter)
+        self.header = Header(main)
+        self._stack = QStackedWidget(main)
+        self._bare = QWidget(self._stack)
+        self._stack.addWidget(self._bare)
+        self.composer = Composer(self._bare)
         below = QVBoxLayout(self._bare)
         below.setContentsMargins(0, 0, 0, 0)
         below.addStretch(1)
         below.addWidget(self.composer)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._bare)
-        main = QWidget()
         column = QVBoxLayout(main)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self._stack, 1)
-        self._splitter = QSplitter()
-        self._splitter.setObjectName("splitter")
-        self._splitter.setHandleWidth(1)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self.sidebar)
-        self._splitter.addWidget(main)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([self._sidebar_width, self.width() - self._sidebar_width])
         self.setCentralWidget(self._splitter)

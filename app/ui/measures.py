@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-FITS_ITSELF = "fitsItself"
-"""The property of a widget that works its own size out from its text."""
+from app.ui.scale import FITS_ITSELF
 
 _LEAST_OF_LAYOUT = QLayout.SizeConstraint.SetMinimumSize
 _NO_LIMIT = 16_777_215

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+FITS_ITSELF = "fitsItself"
+"""The property of a widget that works its own size out from its text."""
+
 _NAME = "hearthZoom"
 
 

@@ -1,24 +1,35 @@
-"""One window for each data folder: a second start brings the first one to the front."""
+"""One window for each data folder: a second start brings the first one to the front.
+
+Who starts again leaves a wish, as a file, in a folder that the window watches while it is open.
+Nothing of Qt's network library is needed for that.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCryptographicHash, QLockFile, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QLockFile, QObject, Signal
 
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
 
 if TYPE_CHECKING:
-    from PySide6.QtNetwork import QLocalServer, QLocalSocket
+    from PySide6.QtCore import QFileSystemWatcher
 
-_PATIENCE_S = 5.0
-"""Seconds for which a second start waits for a first one that is not ready yet."""
+_PATIENCE_S = 10.0
+"""Seconds for which a second start waits for a first one that is not ready yet, or is closing."""
 _PAUSE_S = 0.1
-_WAIT_MS = 1000
+_TAKEN_S = 2.0
+"""Within so many seconds a window takes a wish; where Qt has to look by itself, it does so once a
+second."""
+_LOOK_S = 0.01
+
+_log = logging.getLogger(__name__)
 
 
 class SingleInstance(QObject):
@@ -32,40 +43,49 @@ class SingleInstance(QObject):
     def __init__(
         self, folder: Path, wish: Wish | None = None, parent: QObject | None = None
     ) -> None:
-        """Raises AlreadyOpen, after the window that is open was asked for what is wished."""
+        """Raises AlreadyOpen, after the window that is open was asked for what is wished.
+
+        One that is closing is waited for: it may still have to end what it had started.
+        """
         super().__init__(parent)
         self._folder = folder
         self._lock = QLockFile(str(folder / "window.lock"))
         # However long the window is open, its lock only ends with its process.
         self._lock.setStaleLockTime(0)
-        if not self._take_lock():
-            shown = _pass_on_soon(folder, wish or Wish())
-            raise AlreadyOpen(
-                "Hearth is already open.",
-                "Its window has been brought to the front."
-                if shown
-                else f"Another Hearth uses the data folder {folder}.",
-                "Go on in that window, or close it first.",
-            )
-        self._server: QLocalServer | None = None
+        self._watch: QFileSystemWatcher | None = None
+        until = time.monotonic() + _PATIENCE_S
+        while not self._take_lock():
+            if pass_on(folder, wish or Wish()):
+                raise _already_open("Its window has been brought to the front.")
+            if time.monotonic() > until:
+                raise _already_open(f"Another Hearth uses the data folder {folder}.")
+            time.sleep(_PAUSE_S)
 
     def listen(self) -> None:
-        """Hear of further starts, which wait some seconds for that.
+        """Hear of further starts, which wait some seconds for that."""
+        from PySide6.QtCore import QFileSystemWatcher
 
-        Qt's network library is not loaded before.
-        """
-        from PySide6.QtNetwork import QLocalServer
+        place = _wishes(self._folder)
+        shutil.rmtree(place, ignore_errors=True)  # of a process that died
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            _log.warning("Further starts are not heard of: %s", error)
+            return
+        self._watch = QFileSystemWatcher([str(place)], self)
+        self._watch.directoryChanged.connect(self._hear)
 
-        self._server = QLocalServer(self)
-        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._answer)
-        name = server_name(self._folder)
-        QLocalServer.removeServer(name)
-        self._server.listen(name)
+    def turn_away(self) -> None:
+        """Hear of no further start: it gets the folder when this one has ended."""
+        if self._watch is not None:
+            place = _wishes(self._folder)
+            self._watch.removePath(str(place))
+            self._watch.deleteLater()
+            self._watch = None
+            shutil.rmtree(place, ignore_errors=True)
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
+        self.turn_away()
         self._lock.unlock()
 
     def _take_lock(self) -> bool:
@@ -81,54 +101,40 @@ class SingleInstance(QObject):
         pid, _host, _name = self._lock.getLockInfo()
         return int(pid)
 
-    def _answer(self) -> None:
-        if self._server is None:
-            return
-        connection = self._server.nextPendingConnection()
-        if connection.state() is connection.LocalSocketState.UnconnectedState:
-            self._hear(connection)
-        else:
-            connection.disconnected.connect(self._heard)
-
-    def _heard(self) -> None:
-        connection = self.sender()
-        if connection is not None:
-            self._hear(cast("QLocalSocket", connection))
-
-    def _hear(self, connection: QLocalSocket) -> None:
-        """All has been said."""
-        wish = Wish.from_line(bytes(connection.readAll().data()))
-        connection.deleteLater()
-        self.asked.emit(wish)
+    def _hear(self) -> None:
+        for left in sorted(_wishes(self._folder).glob("*.wish")):
+            try:
+                line = left.read_bytes()
+                left.unlink()
+            except FileNotFoundError:
+                continue  # who left it has given up
+            self.asked.emit(Wish.from_line(line))
 
 
-def server_name(folder: Path) -> str:
-    """The name of the local server for a data folder: short, and the same for every spelling."""
-    path = str(folder.resolve()).encode()
-    digest = QCryptographicHash.hash(path, QCryptographicHash.Algorithm.Sha256)
-    return f"hearth-{digest.toHex().toStdString()[:16]}"
-
-
-def _pass_on_soon(folder: Path, wish: Wish) -> bool:
-    """To a window that may be starting only now; whether it was heard."""
-    until = time.monotonic() + _PATIENCE_S
-    while not pass_on(folder, wish):
-        if time.monotonic() > until:
-            return False
-        time.sleep(_PAUSE_S)
-    return True
+def _already_open(why: str) -> AlreadyOpen:
+    return AlreadyOpen("Hearth is already open.", why, "Go on in that window, or close it first.")
 
 
 def pass_on(folder: Path, wish: Wish) -> bool:
     """Have the window of this folder fulfil a wish; whether there is one."""
-    from PySide6.QtNetwork import QLocalSocket
-
-    connection = QLocalSocket()
-    connection.connectToServer(server_name(folder))
-    if not connection.waitForConnected(_WAIT_MS):
-        return False
-    connection.write(wish.to_line())
-    connection.disconnectFromServer()
-    if connection.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
-        connection.waitForDisconnected(_WAIT_MS)
+    place = _wishes(folder)
+    left = place / f"{time.time_ns()}-{os.getpid()}.wish"
+    partial = left.with_suffix(".part")
+    try:
+        partial.write_bytes(wish.to_line())
+        partial.rename(left)
+    except OSError:
+        return False  # nobody listens
+    until = time.monotonic() + _TAKEN_S
+    while left.exists():
+        if time.monotonic() > until:
+            left.unlink(missing_ok=True)
+            return False
+        # The window may be one of this process.
+        QCoreApplication.processEvents()
+        time.sleep(_LOOK_S)
     return True
+
+
+def _wishes(folder: Path) -> Path:
+    return folder / "wishes"

@@ -18,7 +18,6 @@ def stylesheet(theme: Theme, zoom: float = 1.0) -> str:
 
 def _base(t: Theme) -> str:
     return f"""
-* {{ font-size: {BASE}px; }}
 QMainWindow, QDialog {{ background: {t.base}; }}
 QDialog[look="float"] {{ border: 1px solid {t.edge}; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
@@ -152,6 +151,7 @@ QComboBox::down-arrow {{ image: url("{icon_file("chevron").as_posix()}"); width:
     height: 16px; }}
 QComboBox QAbstractItemView {{ background: {t.raised}; border: 1px solid {t.line};
     selection-background-color: {t.hover}; selection-color: {t.text}; padding: 4px; outline: 0; }}
+QPlainTextEdit#workerLog {{ font-size: {BASE}px; }}
 QFrame[look="composer"] {{ background: {t.raised}; border: 1px solid {t.edge};
     border-radius: 16px; }}
 QFrame[look="composer"][focused="true"] {{ border: 1px solid {t.accent}; }}
@@ -160,8 +160,10 @@ QFrame[look="composer"] QPlainTextEdit {{ background: transparent; border: 0; pa
 
 
 def _lists(t: Theme) -> str:
+    """All has the application's size of type; given one here, a view lays its rows out anew."""
     return f"""
 QWidget[look="side"] {{ background: {t.side}; }}
+QListWidget, QTreeWidget, QTableView {{ font-size: {BASE}px; }}
 QListWidget {{ background: transparent; border: 0; outline: 0; }}
 QListWidget::item {{ color: {t.text}; border-radius: {GRID}px; padding: 7px 10px; }}
 QListWidget::item:hover {{ background: {t.hover}; }}

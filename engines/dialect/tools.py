@@ -91,7 +91,7 @@ class CallReader:
     def _call(self, text: str) -> ToolCall | None:
         try:
             value = json.loads(text.replace(SEAM, ""))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         name = value.get("name") if isinstance(value, dict) else None
         if not isinstance(name, str) or not name:

@@ -897,6 +897,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/answer_voice.py" />
+      <source>The answer waits for its turn.</source>
+      <translation>Die Antwort wartet, bis sie an der Reihe ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/answer_voice.py" />
       <source>The model is being loaded.</source>
       <translation>Das Modell wird geladen.</translation>
     </message>
@@ -1148,16 +1153,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context_card.py" />
-      <source>{0} of {1} tokens</source>
-      <translation>{0} von {1} Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context_card.py" />
-      <source>about {0} of {1} tokens</source>
-      <translation>etwa {0} von {1} Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context_card.py" />
       <source>When it is full</source>
       <translation>Wenn er voll ist</translation>
     </message>
@@ -1253,6 +1248,16 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context_words.py" />
+      <source>{0} of {1} tokens</source>
+      <translation>{0} von {1} Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context_words.py" />
+      <source>about {0} of {1} tokens</source>
+      <translation>etwa {0} von {1} Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context_words.py" />
       <source>The oldest messages will be summed up before it is answered.</source>
       <translation>Vor der Antwort werden die ältesten Nachrichten zusammengefasst.</translation>
     </message>
@@ -1270,6 +1275,28 @@
       <location filename="../../app/ui/chat/context_words.py" />
       <source>Older messages will be left out</source>
       <translation>Ältere Nachrichten fallen weg</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context_words.py" />
+      <location filename="../../app/ui/format.py" />
+      <location filename="../../app/ui/models/details/facts_card.py" />
+      <source>{0} tokens</source>
+      <translation>{0} Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context_words.py" />
+      <source>about {0} tokens</source>
+      <translation>etwa {0} Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context_words.py" />
+      <source>Everything fits; there is room for about {0} tokens more.</source>
+      <translation>Alles passt; Platz ist noch für etwa {0} Token.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context_words.py" />
+      <source>The server does not tell how much fits into its context.</source>
+      <translation>Der Server sagt nicht, wie viel in seinen Kontext passt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context_words.py" />
@@ -1319,8 +1346,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context_words.py" />
-      <source>Everything fits; there is room for about {0} tokens more.</source>
-      <translation>Alles passt; Platz ist noch für etwa {0} Token.</translation>
+      <source>The next message takes {0}.</source>
+      <translation>Die nächste Nachricht braucht {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context_words.py" />
@@ -1488,6 +1515,11 @@
       <location filename="../../app/ui/chat/facts_words.py" />
       <source>Written in</source>
       <translation>Geschrieben in</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/facts_words.py" />
+      <source>Begun by</source>
+      <translation>Begonnen von</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/facts_words.py" />
@@ -1788,14 +1820,14 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/mtp_bar.py" />
-      <location filename="../../app/core/settings.py" />
-      <source>Multi-token prediction</source>
-      <translation>Multi-Token-Vorhersage</translation>
+      <source>What multi-token prediction does</source>
+      <translation>Was Multi-Token-Vorhersage macht</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/mtp_bar.py" />
-      <source>What multi-token prediction does</source>
-      <translation>Was Multi-Token-Vorhersage macht</translation>
+      <location filename="../../app/core/settings.py" />
+      <source>Multi-token prediction</source>
+      <translation>Multi-Token-Vorhersage</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/mtp_bar.py" />
@@ -1980,6 +2012,26 @@
       <translation>{0} nachgedacht</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/stay_line.py" />
+      <source>This chat stays on this computer</source>
+      <translation>Dieser Chat bleibt auf diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/stay_line.py" />
+      <source>Send it there</source>
+      <translation>Dorthin senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/stay_line.py" />
+      <source>Nobody has chosen {0} for it, so a model of this computer answers.</source>
+      <translation>Niemand hat {0} für ihn gewählt, darum antwortet ein Modell dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/stay_line.py" />
+      <source>Send this chat to {0}</source>
+      <translation>Diesen Chat an {0} senden</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/summary_fold.py" />
       <source>Written by {0}. The model reads this in place of those messages.</source>
       <translation>Geschrieben von {0}. Das Modell liest sie anstelle jener Nachrichten.</translation>
@@ -2134,6 +2186,46 @@
       <location filename="../../app/ui/chat/tree_dialog.py" />
       <source>1 message · {0}</source>
       <translation>1 Nachricht · {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits for the engine</source>
+      <translation>Wartet auf die Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits until {0} has answered, and makes room</source>
+      <translation>Wartet, bis {0} geantwortet hat und Platz macht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits while {0} is being loaded</source>
+      <translation>Wartet, während {0} geladen wird</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits until {0} has been measured</source>
+      <translation>Wartet, bis {0} gemessen ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits for its turn: 1 answer is before it</source>
+      <translation>Wartet, bis sie an der Reihe ist: 1 Antwort kommt vorher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits for its turn: {1} answers are before it</source>
+      <translation>Wartet, bis sie an der Reihe ist: {1} Antworten kommen vorher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits for its turn: {0} writes one answer at a time</source>
+      <translation>Wartet, bis sie an der Reihe ist: {0} schreibt eine Antwort nach der anderen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/wait_words.py" />
+      <source>Waits for its turn: {0} writes {1} answers at a time</source>
+      <translation>Wartet, bis sie an der Reihe ist: {0} schreibt {1} Antworten gleichzeitig</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
@@ -2431,6 +2523,7 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
+      <location filename="../../app/ui/desktop/quick_ask.py" />
       <source>One moment…</source>
       <translation>Einen Moment …</translation>
     </message>
@@ -2738,6 +2831,11 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
+      <source>Nothing of the system is changed: no driver, no other Python, no setting. It can be removed here again.</source>
+      <translation>Am System wird nichts geändert: kein Treiber, kein anderes Python, keine Einstellung. Hier lässt es sich wieder entfernen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
       <source>It cannot be installed before this is mended.</source>
       <translation>Es kann erst installiert werden, wenn das behoben ist.</translation>
     </message>
@@ -2764,6 +2862,11 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
+      <source>Only the folder {0}.</source>
+      <translation>Nur der Ordner {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/price_card.py" />
       <location filename="../../app/ui/engines/switching.py" />
       <location filename="../../app/ui/onboarding/download_strip.py" />
       <source>Download</source>
@@ -2786,8 +2889,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>Only the folder {0}. Nothing of the system is changed: no driver, no other Python, no setting. It can be removed here again.</source>
-      <translation>Nur der Ordner {0}. Am System wird nichts geändert: kein Treiber, kein anderes Python, keine Einstellung. Es kann hier wieder entfernt werden.</translation>
+      <source>Only the folder {0} and, in {1}, the Linux inside Windows, the folder ~/.local/share/hearth.</source>
+      <translation>Nur der Ordner {0} und in {1}, dem Linux in Windows, der Ordner ~/.local/share/hearth.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
@@ -2985,6 +3088,16 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Holds {0} of memory; what its processes share is counted once.</source>
+      <translation>Belegt {0} Speicher; was seine Prozesse teilen, ist einmal gezählt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Holds up to {0} of memory: what its processes share is counted for each.</source>
+      <translation>Belegt bis zu {0} Speicher: Was seine Prozesse teilen, ist bei jedem gezählt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
       <source>Running: {0}</source>
       <translation>Läuft: {0}</translation>
     </message>
@@ -2997,11 +3110,6 @@
       <location filename="../../app/ui/engines/worker_card.py" />
       <source>It runs until you stop it or close Hearth.</source>
       <translation>Es läuft, bis du es beendest oder Hearth schließt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/worker_card.py" />
-      <source>Holds {0} of memory.</source>
-      <translation>Belegt {0} Speicher.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
@@ -3170,6 +3278,75 @@
       <translation>Weitere Dateien: {0}</translation>
     </message>
     <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Left out, as Hearth has no place for it: {0} ({1}).</source>
+      <translation>Weggelassen, weil Hearth keinen Platz dafür hat: {0} ({1}).</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>1 chat</source>
+      <translation>1 Chat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>1 message</source>
+      <translation>1 Nachricht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>Imported: {0}.</source>
+      <translation>Importiert: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>Can be imported: {0}.</source>
+      <translation>Lässt sich importieren: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} with {1}</source>
+      <translation>{0} mit {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} chats</source>
+      <translation>{0} Chats</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} messages</source>
+      <translation>{0} Nachrichten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} from {1}</source>
+      <translation>{0} aus {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Back from the trash: {0}.</source>
+      <translation>Zurück aus dem Papierkorb: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Already here: {0}.</source>
+      <translation>Schon hier: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Not read: {0}.</source>
+      <translation>Nicht gelesen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>and {0} more.</source>
+      <translation>und {0} weitere.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/format.py" />
       <source>d MMMM yyyy</source>
       <translation>d. MMMM yyyy</translation>
@@ -3183,12 +3360,6 @@
       <location filename="../../app/ui/format.py" />
       <source>1 token</source>
       <translation>1 Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/format.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} tokens</source>
-      <translation>{0} Token</translation>
     </message>
     <message>
       <location filename="../../app/ui/going_online.py" />
@@ -4448,6 +4619,11 @@
       <translation>Rät die nächsten Wörter und prüft sie zusammen. Das ändert, wie schnell eine Antwort kommt, nie die Antwort: Hier auf diesem Computer lässt sich das prüfen.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/models/names.py" />
+      <source>{0} on {1}</source>
+      <translation>{0} auf {1}</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/notify.py" />
       <source>It was written by the model. What opens is outside of Hearth.</source>
       <translation>Das Modell hat sie geschrieben. Was sich öffnet, liegt außerhalb von Hearth.</translation>
@@ -4744,6 +4920,11 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Send the present key to the new address, too</source>
+      <translation>Den jetzigen Schlüssel auch an die neue Adresse senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Own CA</source>
       <translation>Eigene CA</translation>
     </message>
@@ -4770,6 +4951,11 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>It is kept in the system’s keyring, and shown to this server only.</source>
+      <translation>Er liegt im Schlüsselbund des Systems und wird nur diesem Server gezeigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
       <location filename="../../app/ui/servers/server_row.py" />
       <source>Asking the server what it is…</source>
       <translation>Der Server wird gefragt, was er ist…</translation>
@@ -4781,8 +4967,13 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>It is kept in the system’s keyring, and shown to this server only.</source>
-      <translation>Er liegt im Schlüsselbund des Systems und wird nur diesem Server gezeigt.</translation>
+      <source>enter it again</source>
+      <translation>neu eingeben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>The present key was given for {0} and goes nowhere else: enter it again for this address, or agree below. Otherwise it is forgotten.</source>
+      <translation>Der jetzige Schlüssel wurde für {0} gegeben und geht nirgendwo sonst hin: Gib ihn für diese Adresse neu ein, oder stimme unten zu. Sonst wird er vergessen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_row.py" />
@@ -6603,26 +6794,6 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/report.py" />
-      <source>Back from the trash: {0}.</source>
-      <translation>Aus dem Papierkorb zurück: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/report.py" />
-      <source>Already here: {0}.</source>
-      <translation>Schon hier: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/report.py" />
-      <source>Left out, as Hearth has no place for it: {0} ({1}).</source>
-      <translation>Weggelassen, weil Hearth keinen Platz dafür hat: {0} ({1}).</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/report.py" />
-      <source>Not read: {0}.</source>
-      <translation>Nicht gelesen: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/report.py" />
       <source>  and {0} more.</source>
       <translation>  und {0} weitere.</translation>
     </message>
@@ -6923,6 +7094,11 @@
     </message>
     <message>
       <location filename="../../app/core/same_answer.py" />
+      <source>{0} tokens of one prompt</source>
+      <translation>{0} Token eines Prompts</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/same_answer.py" />
       <source>{0} tokens of {1} prompts</source>
       <translation>{0} Token aus {1} Prompts</translation>
     </message>
@@ -6933,8 +7109,8 @@
     </message>
     <message>
       <location filename="../../app/core/same_answer.py" />
-      <source>{0}: one answer ends where the other goes on.</source>
-      <translation>{0}: Eine Antwort endet, wo die andere weitergeht.</translation>
+      <source>{0}: from there on they differ, or one of them has ended.</source>
+      <translation>{0}: von dort an unterscheiden sie sich, oder eine ist zu Ende.</translation>
     </message>
     <message>
       <location filename="../../app/core/same_answer.py" />
@@ -7680,11 +7856,6 @@
     </message>
     <message>
       <location filename="../../app/net/client.py" />
-      <source>“Stay offline” is on, in the settings or by --offline, so nothing was sent to {0}.</source>
-      <translation>„Offline bleiben“ ist an, in den Einstellungen oder durch --offline, deshalb wurde nichts an {0} gesendet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/client.py" />
       <source>Turn “Stay offline” off to connect.</source>
       <translation>Schalte „Offline bleiben“ aus, um zu verbinden.</translation>
     </message>
@@ -7692,6 +7863,16 @@
       <location filename="../../app/net/client.py" />
       <source>Nothing can be at “{0}”</source>
       <translation>Unter „{0}“ kann nichts liegen</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/client.py" />
+      <source>“Stay offline” was turned on, so the connection to {0} was ended.</source>
+      <translation>„Offline bleiben“ wurde eingeschaltet, also wurde die Verbindung zu {0} beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/client.py" />
+      <source>“Stay offline” is on, in the settings or by --offline, so nothing was sent to {0}.</source>
+      <translation>„Offline bleiben“ ist an, in den Einstellungen oder durch --offline, deshalb wurde nichts an {0} gesendet.</translation>
     </message>
     <message>
       <location filename="../../app/net/endpoint.py" />
@@ -8048,6 +8229,28 @@
       <translation>Prüfe die Adressen der Paketindizes in der Konfiguration von pip oder uv.</translation>
     </message>
     <message>
+      <location filename="../../app/services/bench_starts.py" />
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>MTP is not possible with “{0}”.</source>
+      <translation>MTP ist mit „{0}“ nicht möglich.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/bench_starts.py" />
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Use it without, or choose a model that has it.</source>
+      <translation>Nimm es ohne, oder wähle ein Modell, das es hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/bench_starts.py" />
+      <source>starting with {0} ahead</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/bench_starts.py" />
+      <source>prompt {0} of {1}, {2} ahead</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -8283,7 +8486,7 @@
     </message>
     <message>
       <location filename="../../app/services/device_care.py" />
-      <location filename="../../app/wiring_devices.py" />
+      <location filename="../../app/wiring/devices.py" />
       <source>No graphics are used: {0}</source>
       <translation>Keine Grafikkarte wird benutzt: {0}</translation>
     </message>
@@ -8415,23 +8618,38 @@
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
+      <source>Its checkpoint is not here.</source>
+      <translation>Sein Checkpoint ist nicht hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Its GGUF file is not here.</source>
+      <translation>Seine GGUF-Datei ist nicht hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
       <source>“{0}” cannot be answered by {1}.</source>
       <translation>Für „{0}“ kann {1} nicht antworten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
-      <source>GGUF file</source>
-      <translation>GGUF-Datei</translation>
+      <source>No checkpoint of this model is here, and the list of models knows none.</source>
+      <translation>Kein Checkpoint dieses Modells ist hier, und die Modellliste kennt keinen.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
-      <source>No {0} of this model is here, and the list of models knows none.</source>
-      <translation>Als {0} ist dieses Modell nicht hier, und die Liste der Modelle kennt es so nicht.</translation>
+      <source>Import a checkpoint of it with `hearth models import`, or choose another model.</source>
+      <translation>Importiere einen Checkpoint davon mit `hearth models import`, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
-      <source>Import a {0} of it with `hearth models import`, or choose another model.</source>
-      <translation>Importiere es als {0} mit `hearth models import`, oder wähle ein anderes Modell.</translation>
+      <source>No GGUF file of this model is here, and the list of models knows none.</source>
+      <translation>Keine GGUF-Datei dieses Modells ist hier, und die Modellliste kennt keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_choice.py" />
+      <source>Import a GGUF file of it with `hearth models import`, or choose another model.</source>
+      <translation>Importiere eine GGUF-Datei davon mit `hearth models import`, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
@@ -8447,11 +8665,6 @@
       <location filename="../../app/services/engine_choice.py" />
       <source>, and its drafter: `hearth models pull {0}`</source>
       <translation>, und seinen Drafter: `hearth models pull {0}`</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engine_choice.py" />
-      <source>Its {0} is not here. {1}</source>
-      <translation>Als {0} ist es nicht hier. {1}</translation>
     </message>
     <message>
       <location filename="../../app/services/engine_choice.py" />
@@ -8535,16 +8748,6 @@
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
-      <source>Starting vLLM once, to see that it works.</source>
-      <translation>vLLM wird einmal gestartet, um zu sehen, ob es läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engine_installing.py" />
-      <source>vLLM works.</source>
-      <translation>vLLM läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engine_installing.py" />
       <source>vLLM cannot be installed while Hearth is offline.</source>
       <translation>vLLM kann nicht installiert werden, solange Hearth offline ist.</translation>
     </message>
@@ -8585,6 +8788,7 @@
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
+      <location filename="../../engines/vllm/wsl/talk.py" />
       <source>The last thing said was: {0}</source>
       <translation>Das Letzte, was gesagt wurde, war: {0}</translation>
     </message>
@@ -8595,6 +8799,16 @@
     </message>
     <message>
       <location filename="../../app/services/engine_installing.py" />
+      <source>Starting vLLM once, to see that it works.</source>
+      <translation>vLLM wird einmal gestartet, um zu sehen, ob es läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
+      <source>vLLM works.</source>
+      <translation>vLLM läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_installing.py" />
       <source>Hearth cannot write to the folder of engines.</source>
       <translation>Hearth kann nicht in den Ordner der Engines schreiben.</translation>
     </message>
@@ -8602,6 +8816,21 @@
       <location filename="../../app/services/engine_installing.py" />
       <source>Allow writing to that folder, or set HEARTH_DATA_DIR to another one.</source>
       <translation>Erlaube das Schreiben in diesen Ordner, oder setze HEARTH_DATA_DIR auf einen anderen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_seams.py" />
+      <source>{0} has no checkpoint.</source>
+      <translation>{0} hat keinen Checkpoint.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_seams.py" />
+      <source>There are no safetensors files with a config.json at its top.</source>
+      <translation>Obenauf liegen keine safetensors-Dateien mit einer config.json.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engine_seams.py" />
+      <source>Look for another repository of this model on the Hub.</source>
+      <translation>Such im Hub nach einem anderen Repository dieses Modells.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/files.py" />
@@ -8801,11 +9030,6 @@
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
-      <source>“{0}” cannot be {1} here.</source>
-      <translation>Mit „{0}“ geht das hier nicht: {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/model_care.py" />
       <source>It is on another server, and has no files on this computer.</source>
       <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
     </message>
@@ -8863,6 +9087,11 @@
       <location filename="../../app/services/model_care.py" />
       <source>Delete the file there, or ask for it to be deleted with its file.</source>
       <translation>Lösche die Datei dort oder lass sie mitsamt der Datei löschen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/model_care.py" />
+      <source>“{0}” cannot be checked here.</source>
+      <translation>„{0}“ lässt sich hier nicht prüfen.</translation>
     </message>
     <message>
       <location filename="../../app/services/model_care.py" />
@@ -9052,6 +9281,16 @@
       <translation>Wähle ein anderes Modell.</translation>
     </message>
     <message>
+      <location filename="../../app/services/server_list.py" />
+      <source>Its key was for {0} alone, and is forgotten: enter it again.</source>
+      <translation>Sein Schlüssel war nur für {0} und ist vergessen: Gib ihn neu ein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/server_list.py" />
+      <source>The key in the environment goes to {0} from now on.</source>
+      <translation>Der Schlüssel in der Umgebung geht von jetzt an an {0}.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/servers.py" />
       <source>There is no server “{0}”.</source>
       <translation>Es gibt keinen Server „{0}“.</translation>
@@ -9097,6 +9336,71 @@
       <location filename="../../app/store/servers.py" />
       <source>Choose another name, or change that server.</source>
       <translation>Wähle einen anderen Namen, oder ändere jenen Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>A model has to be named.</source>
+      <translation>Ein Modell muss genannt werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>The value is empty.</source>
+      <translation>Der Wert ist leer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>`hearth models list` shows those that are here; starter is the one of Hearth’s own.</source>
+      <translation>`hearth models list` zeigt die, die hier sind; starter ist das von Hearth selbst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>“{0}” is no list of devices.</source>
+      <translation>„{0}“ ist keine Liste von Geräten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.</source>
+      <translation>Schreib sie wie: CUDA0, CUDA1. `hearth hardware` zeigt die Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>There is no device “{0}”.</source>
+      <translation>Es gibt kein Gerät „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>llama.cpp lists here: {0}.</source>
+      <translation>llama.cpp führt hier auf: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>`hearth hardware` shows the devices and what is known of each.</source>
+      <translation>`hearth hardware` zeigt die Geräte und was von jedem bekannt ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>There is no LoRA adapter in {0}.</source>
+      <translation>In {0} ist kein LoRA-Adapter.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>An adapter is a folder with a file {0}.</source>
+      <translation>Ein Adapter ist ein Ordner mit einer Datei {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Name the folder that holds it, such as: style = /home/me/adapters/style.</source>
+      <translation>Nenne den Ordner, in dem er liegt, etwa: stil = /home/me/adapters/stil.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>One is named twice.</source>
+      <translation>Eines ist zweimal genannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Names stand between single commas.</source>
+      <translation>Namen stehen zwischen einzelnen Kommas.</translation>
     </message>
     <message>
       <location filename="../../app/services/shelf.py" />
@@ -9499,29 +9803,15 @@
       <translation>Es ist nichts mehr zu tun.</translation>
     </message>
     <message>
-      <location filename="../../app/wiring_seams.py" />
-      <source>{0} has no checkpoint.</source>
-      <translation>{0} hat keinen Checkpoint.</translation>
-    </message>
-    <message>
-      <location filename="../../app/wiring_seams.py" />
-      <source>There are no safetensors files with a config.json at its top.</source>
-      <translation>Obenauf liegen keine safetensors-Dateien mit einer config.json.</translation>
-    </message>
-    <message>
-      <location filename="../../app/wiring_seams.py" />
-      <source>Look for another repository of this model on the Hub.</source>
-      <translation>Such im Hub nach einem anderen Repository dieses Modells.</translation>
-    </message>
-    <message>
-      <location filename="../../app/wiring_vllm.py" />
+      <location filename="../../app/wiring/vllm.py" />
       <source>Starter guide for vLLM</source>
       <translation>Guide für vLLM</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
+      <location filename="../../engines/vllm/preparing.py" />
       <source>The adapter “{0}” cannot be used.</source>
-      <translation>Der Adapter „{0}“ kann nicht verwendet werden.</translation>
+      <translation>Der Adapter „{0}“ kann nicht benutzt werden.</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
@@ -9539,13 +9829,33 @@
       <translation>Mit diesem Modell wurde keiner geladen.</translation>
     </message>
     <message>
+      <location filename="../../engines/base.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <source>There is nothing to answer with.</source>
+      <translation>Es gibt nichts, womit sich antworten lässt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/base.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <source>No model is loaded.</source>
+      <translation>Kein Modell ist geladen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/base.py" />
+      <location filename="../../engines/remote/engine.py" />
+      <source>Choose a model.</source>
+      <translation>Wähle ein Modell.</translation>
+    </message>
+    <message>
       <location filename="../../engines/checkpoint.py" />
       <location filename="../../engines/gguf_header.py" />
+      <location filename="../../engines/vllm/failures.py" />
       <source>“{0}” is damaged.</source>
       <translation>„{0}“ ist beschädigt.</translation>
     </message>
     <message>
       <location filename="../../engines/checkpoint.py" />
+      <location filename="../../engines/vllm/failures.py" />
       <source>Download or copy it again.</source>
       <translation>Lade oder kopiere es noch einmal.</translation>
     </message>
@@ -9664,6 +9974,16 @@
     </message>
     <message>
       <location filename="../../engines/checkpoint_plan.py" />
+      <source>{0} {1} are free, of which the settings allow that part only.</source>
+      <translation>{0} {1} sind frei, wovon die Einstellungen nur diesen Teil erlauben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
+      <source>Allow vLLM more of the memory, or with 0 all that is free.</source>
+      <translation>Erlauben Sie vLLM mehr vom Speicher, oder mit 0 allen, der frei ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_plan.py" />
       <source>Set a context of {0} tokens, which fits, or close other programs.</source>
       <translation>Stell einen Kontext von {0} Token ein, der passt, oder schließe andere Programme.</translation>
     </message>
@@ -9671,6 +9991,26 @@
       <location filename="../../engines/checkpoint_plan.py" />
       <source>Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.</source>
       <translation>Schließe andere Programme, nimm einen Checkpoint mit weniger Bit, oder antworte mit llama.cpp.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_tensors.py" />
+      <source>Its config.json tells of {0} layers, and the tensors of layer {1} are not in its files.</source>
+      <translation>Seine config.json spricht von {0} Schichten, und die Tensoren von Schicht {1} sind nicht in seinen Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_tensors.py" />
+      <source>Its config.json tells of {0} layers, and its files hold tensors of layer {1}.</source>
+      <translation>Seine config.json spricht von {0} Schichten, und in seinen Dateien sind Tensoren von Schicht {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_tensors.py" />
+      <source>By its config.json the tensor {0} is {1}, and in its files it is {2}.</source>
+      <translation>Nach seiner config.json ist der Tensor {0} {1} groß, und in seinen Dateien ist er {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/checkpoint_tensors.py" />
+      <source>The tensor {0}{1}_proj of its network is not in its files.</source>
+      <translation>Der Tensor {0}{1}_proj seines Netzes ist nicht in seinen Dateien.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
@@ -9715,6 +10055,7 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
+      <location filename="../../engines/vllm/failures.py" />
       <source>It says: {0}.</source>
       <translation>Die Meldung: {0}.</translation>
     </message>
@@ -10437,27 +10778,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <location filename="../../engines/remote/engine.py" />
-      <location filename="../../engines/vllm/engine.py" />
-      <source>There is nothing to answer with.</source>
-      <translation>Es gibt nichts, womit sich antworten lässt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
-      <location filename="../../engines/remote/engine.py" />
-      <location filename="../../engines/vllm/engine.py" />
-      <source>No model is loaded.</source>
-      <translation>Kein Modell ist geladen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
-      <location filename="../../engines/remote/engine.py" />
-      <location filename="../../engines/vllm/engine.py" />
-      <source>Choose a model.</source>
-      <translation>Wähle ein Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
       <source>It runs on the processor. On the graphics card: {0}</source>
       <translation>Es läuft auf dem Prozessor. Auf der Grafikkarte: {0}</translation>
     </message>
@@ -10876,19 +11196,40 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <source>MTP on: {0}, {1} accepted, {2} of at most {3}</source>
+      <translation>MTP an: {0}, {1} angenommen, {2} von höchstens {3}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <source>MTP off: it cannot win here. Making and checking {0} costs {1}x one token on this processor and brings at most {2}.</source>
+      <translation>MTP aus: Es kann hier nicht gewinnen. {0} zu machen und zu prüfen kostet auf diesem Prozessor {1}x so viel wie ein Token und bringt höchstens {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <source>MTP off for this text: {0} % of its guesses are right lately, here it pays from {1} %</source>
+      <translation>MTP für diesen Text aus: Zuletzt stimmen {0} % der geratenen Wörter, hier lohnt es ab {1} %</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/truth.py" />
       <location filename="../../engines/vllm/truth.py" />
       <source>MTP on: {0}</source>
       <translation>MTP an: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <source>MTP off: it cannot win here. Drafting and checking {0} costs {1}x one token on this processor and brings at most {2}.</source>
-      <translation>MTP aus: Es kann hier nicht gewinnen. {0} vorauszuraten und zu prüfen kostet auf diesem Prozessor {1}x so viel wie ein Token und bringt höchstens {2}.</translation>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>MTP on: {0}, {1} accepted</source>
+      <translation>MTP an: {0}, {1} angenommen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <source>MTP off for this text: {0} % of its guesses are right lately, here it pays from {1} %</source>
-      <translation>MTP für diesen Text aus: Zuletzt stimmen {0} % der geratenen Wörter, hier lohnt es ab {1} %</translation>
+      <source>a draft of one token</source>
+      <translation>Einen Entwurf aus einem Token</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <source>a draft of {0} tokens</source>
+      <translation>Einen Entwurf aus {0} Token</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
@@ -10905,11 +11246,6 @@
       <location filename="../../engines/llamacpp/speculative/truth.py" />
       <source>{0}: up to {1}x on this processor</source>
       <translation>{0}: bis zu {1}x auf diesem Prozessor</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <source>{0}x of at most {1}x</source>
-      <translation>{0}x von höchstens {1}x</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/truth.py" />
@@ -10946,6 +11282,31 @@
       <location filename="../../engines/llamacpp/trial.py" />
       <source>No process for its trial starts: {0}.</source>
       <translation>Für die Probe startet kein Prozess: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/mtp_words.py" />
+      <source>1 token ahead</source>
+      <translation>1 Token voraus</translation>
+    </message>
+    <message>
+      <location filename="../../engines/mtp_words.py" />
+      <source>{0} tokens ahead</source>
+      <translation>{0} Token voraus</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>{0} has no model “{1}” any more.</source>
+      <translation>{0} hat kein Modell „{1}“ mehr.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>It was started with another one, and would answer with that: {0}.</source>
+      <translation>Er wurde mit einem anderen gestartet und würde mit dem antworten: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/answering.py" />
+      <source>Look at the server again with the test of its profile, and choose what it offers.</source>
+      <translation>Sieh den Server mit dem Test seines Profils neu an, und wähle, was er anbietet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
@@ -11025,24 +11386,28 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
+      <source>It may still be loading its model.</source>
+      <translation>Vielleicht lädt er sein Modell noch.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
       <source>Try again; if it stays so, ask whoever looks after the server.</source>
       <translation>Versuche es noch einmal; bleibt es so, frag, wer sich um den Server kümmert.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <location filename="../../engines/vllm/failures.py" />
-      <source>It says: {0}</source>
-      <translation>Die Meldung: {0}</translation>
+      <source>{0} ended the connection without an answer.</source>
+      <translation>{0} hat die Verbindung ohne Antwort beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} could not answer.</source>
+      <translation>{0} konnte nicht antworten.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} gave up in the middle of the answer.</source>
       <translation>{0} hat mitten in der Antwort aufgegeben.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>nothing more</source>
-      <translation>nichts weiter</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -11101,18 +11466,60 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} ended the connection without an answer.</source>
-      <translation>{0} hat die Verbindung ohne Antwort beendet.</translation>
+      <source>{0} does not accept the encrypted connection.</source>
+      <translation>{0} nimmt die verschlüsselte Verbindung nicht an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It stopped just then, or what listens there speaks another protocol; a server with a certificate wants https://.</source>
-      <translation>Er ist gerade stehen geblieben, oder was dort zuhört, spricht ein anderes Protokoll; ein Server mit Zertifikat will https://.</translation>
+      <source>It may want a certificate of yours, or not speak TLS at this port.</source>
+      <translation>Er will vielleicht ein Zertifikat von dir, oder er spricht an diesem Port kein TLS.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Check that it runs, and its address.</source>
-      <translation>Prüfe, ob er läuft, und seine Adresse.</translation>
+      <source>Put the certificate into the server’s profile, or check the address.</source>
+      <translation>Trag das Zertifikat ins Profil des Servers ein, oder prüfe die Adresse.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It wants an encrypted connection, and the address begins with http://; or it stopped just then.</source>
+      <translation>Er will eine verschlüsselte Verbindung, und die Adresse beginnt mit http://; oder er hörte gerade auf.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Write https:// in the address if the server has a certificate, or check that it runs.</source>
+      <translation>Schreib https:// in die Adresse, wenn der Server ein Zertifikat hat, oder prüfe, ob er läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} wants an encrypted connection.</source>
+      <translation>{0} will eine verschlüsselte Verbindung.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The address begins with http://, and its port is one for HTTPS.</source>
+      <translation>Die Adresse beginnt mit http://, und ihr Port ist einer für HTTPS.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Write https:// in the address.</source>
+      <translation>Schreib https:// in die Adresse.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <location filename="../../engines/vllm/failures.py" />
+      <location filename="../../engines/vllm/wsl/distribution.py" />
+      <source>It says: {0}</source>
+      <translation>Die Meldung: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It gives no reason; its status is {0}.</source>
+      <translation>Er nennt keinen Grund; der Status ist {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It gives no reason.</source>
+      <translation>Er nennt keinen Grund.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -11136,11 +11543,6 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>no reason</source>
-      <translation>kein Grund</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
       <source>Ask whoever looks after the server whether your key may use this model.</source>
       <translation>Frag, wer sich um den Server kümmert, ob dein Schlüssel dieses Modell nutzen darf.</translation>
     </message>
@@ -11151,23 +11553,13 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It takes no more requests now: {0}</source>
-      <translation>Er nimmt gerade keine Anfragen mehr an: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>no reason is given</source>
-      <translation>kein Grund genannt</translation>
+      <source>It takes no more requests now.</source>
+      <translation>Er nimmt jetzt keine Anfragen mehr an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is not ready.</source>
       <translation>{0} ist nicht bereit.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>It says: {0} It may still be loading its model.</source>
-      <translation>Die Meldung: {0} Vielleicht lädt er sein Modell noch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -11221,31 +11613,6 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Nobody that this computer trusts has signed it, it is for another name, it has expired, or the clock is wrong.</source>
-      <translation>Niemand, dem dieser Computer vertraut, hat es unterschrieben, es gilt für einen anderen Namen, es ist abgelaufen, oder die Uhr geht falsch.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>If the server has a certificate of your own authority, put that authority’s file into the server’s profile.</source>
-      <translation>Hat der Server ein Zertifikat deiner eigenen Zertifizierungsstelle, trag deren Datei ins Profil des Servers ein.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>{0} does not accept the encrypted connection.</source>
-      <translation>{0} nimmt die verschlüsselte Verbindung nicht an.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>It may want a certificate of yours, or not speak TLS at this port.</source>
-      <translation>Er will vielleicht ein Zertifikat von dir, oder er spricht an diesem Port kein TLS.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>Put the certificate into the server’s profile, or check the address.</source>
-      <translation>Trag das Zertifikat ins Profil des Servers ein, oder prüfe die Adresse.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
       <source>{0} took too long.</source>
       <translation>{0} hat zu lange gebraucht.</translation>
     </message>
@@ -11256,13 +11623,43 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} has no model “{1}”.</source>
-      <translation>{0} hat kein Modell „{1}“.</translation>
+      <source>Nobody that this computer trusts has signed it, it is for another name, it has expired, or the clock is wrong.</source>
+      <translation>Niemand, dem dieser Computer vertraut, hat es unterschrieben, es gilt für einen anderen Namen, es ist abgelaufen, oder die Uhr geht falsch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>not found</source>
-      <translation>nicht gefunden</translation>
+      <source>If the server has a certificate of your own authority, put that authority’s file into the server’s profile.</source>
+      <translation>Hat der Server ein Zertifikat deiner eigenen Zertifizierungsstelle, trag deren Datei ins Profil des Servers ein.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} does not encrypt at this port.</source>
+      <translation>{0} verschlüsselt an diesem Port nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>The address begins with https://, and what answers there speaks plain HTTP.</source>
+      <translation>Die Adresse beginnt mit https://, und was dort antwortet, spricht unverschlüsseltes HTTP.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Write http:// if you trust the network between, or the port with the certificate.</source>
+      <translation>Schreib http://, wenn du dem Netz dazwischen vertraust, oder den Port mit dem Zertifikat.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It stopped just then, or what listens there speaks another protocol.</source>
+      <translation>Er hörte gerade auf, oder was dort lauscht, spricht ein anderes Protokoll.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Check that it runs, and its address.</source>
+      <translation>Prüfe, ob er läuft, und seine Adresse.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} has no model “{1}”.</source>
+      <translation>{0} hat kein Modell „{1}“.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -11281,13 +11678,18 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Put the server’s key into its profile.</source>
-      <translation>Trag den Schlüssel des Servers in sein Profil ein.</translation>
+      <source>{0} has too much to do.</source>
+      <translation>{0} hat zu viel zu tun.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} has too much to do.</source>
-      <translation>{0} hat zu viel zu tun.</translation>
+      <source>Put the server’s key into its profile; in the terminal `hearth servers add NAME ADDRESS --key-stdin` reads it, or set {0} in the environment.</source>
+      <translation>Trag den Schlüssel des Servers in sein Profil ein; im Terminal liest ihn `hearth servers add NAME ADDRESS --key-stdin`, oder setze {0} in der Umgebung.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Put the server’s key into its profile.</source>
+      <translation>Trag den Schlüssel des Servers in sein Profil ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -11669,9 +12071,19 @@
       <translation>Vergleiche mit einem Modell auf diesem Computer.</translation>
     </message>
     <message>
+      <location filename="../../engines/vllm/card_users.py" />
+      <source>the process {0}</source>
+      <translation>dem Prozess {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/cause.py" />
+      <source>nothing at all.</source>
+      <translation>gar nichts.</translation>
+    </message>
+    <message>
       <location filename="../../engines/vllm/command.py" />
-      <source>vLLM keeps keys and values in 8 bits (fp8) where llama.cpp has {0}.</source>
-      <translation>vLLM hält Schlüssel und Werte in 8 Bit (fp8), wo llama.cpp {0} hat.</translation>
+      <source>vLLM keeps keys and values in 8 bits, as fp8, whichever fewer bits are chosen.</source>
+      <translation>vLLM hält Schlüssel und Werte in 8 Bit als fp8, welche kleinere Zahl auch gewählt ist.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
@@ -11680,8 +12092,13 @@
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
-      <source>On the processor vLLM keeps keys and values in 16 bits, not as {0}.</source>
-      <translation>Auf dem Prozessor hält vLLM Schlüssel und Werte in 16 Bit, nicht als {0}.</translation>
+      <source>On the processor vLLM keeps keys and values in 16 bits, and not in fewer.</source>
+      <translation>Auf dem Prozessor hält vLLM Schlüssel und Werte in 16 Bit und nicht in weniger.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its files do not go together. vLLM says: {0}</source>
+      <translation>Seine Dateien passen nicht zusammen. vLLM meldet: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -11692,11 +12109,6 @@
       <location filename="../../engines/vllm/failures.py" />
       <source>Look at its log in the settings; try another model, or use llama.cpp.</source>
       <translation>Sieh dir in den Einstellungen sein Protokoll an; versuche ein anderes Modell, oder nimm llama.cpp.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>nothing at all.</source>
-      <translation>gar nichts.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -11800,8 +12212,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source> In use by others: {0}.</source>
-      <translation> In Gebrauch durch andere: {0}.</translation>
+      <source>In use by others: {0}.</source>
+      <translation>In Gebrauch durch andere: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -12016,14 +12428,64 @@
       <translation>Einer seiner Prozesse endete unerwartet, vielleicht aus Mangel an Speicher.</translation>
     </message>
     <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM hung, and was ended.</source>
+      <translation>vLLM hing und wurde beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It owed an answer, and for {0} seconds none of its processes computed.</source>
+      <translation>Es schuldete eine Antwort, und {0} Sekunden lang rechnete keiner seiner Prozesse.</translation>
+    </message>
+    <message>
       <location filename="../../engines/vllm/guardian.py" />
       <source>a worker can be looked after on Linux only</source>
       <translation>ein Worker lässt sich nur unter Linux betreuen</translation>
     </message>
     <message>
+      <location filename="../../engines/vllm/host.py" />
+      <source>vLLM runs in Windows’ Linux, but Windows does not reach it.</source>
+      <translation>vLLM läuft im Linux von Windows, aber Windows erreicht es nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/host.py" />
+      <source>The way from Windows to ports of WSL2 on this computer is closed.</source>
+      <translation>Der Weg von Windows zu Anschlüssen von WSL2 auf diesem Computer ist zu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/host.py" />
+      <source>Take `localhostForwarding=false` out of .wslconfig in your Windows folder, run `wsl --shutdown`, and try again.</source>
+      <translation>Nimm `localhostForwarding=false` aus der .wslconfig in deinem Windows-Ordner, führe `wsl --shutdown` aus und versuche es noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/host.py" />
+      <source>vLLM cannot run here.</source>
+      <translation>vLLM kann hier nicht laufen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/host.py" />
+      <source>It runs on Linux only, which on Windows is inside WSL2.</source>
+      <translation>Es läuft nur unter Linux, das in Windows in WSL2 steckt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/host.py" />
+      <source>Use llama.cpp, or a server on another computer.</source>
+      <translation>Nimm llama.cpp oder einen Server auf einem anderen Computer.</translation>
+    </message>
+    <message>
       <location filename="../../engines/vllm/log.py" />
-      <source>Reading the model’s description</source>
-      <translation>Die Beschreibung des Modells wird gelesen</translation>
+      <source>Loading vLLM</source>
+      <translation>vLLM wird geladen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Looking at the model</source>
+      <translation>Das Modell wird angesehen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Starting the engine’s processes</source>
+      <translation>Die Prozesse der Engine starten</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
@@ -12089,6 +12551,16 @@
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
+      <source>Its rank is {0}.</source>
+      <translation>Sein Rang ist {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>It was made for a model of width {0}, and “{1}” has {2}.</source>
+      <translation>Er wurde für ein Modell der Breite {0} gemacht, und „{1}“ hat {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
       <source>vLLM is not installed.</source>
       <translation>vLLM ist nicht installiert.</translation>
     </message>
@@ -12116,6 +12588,21 @@
       <location filename="../../engines/vllm/preparing.py" />
       <source>Choose the model it was made for; this one is then used beside it.</source>
       <translation>Wähle das Modell, für das es gemacht wurde; dieses wird dann daneben verwendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>{0} cannot be read: {1}.</source>
+      <translation>{0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>What lies in {0} is damaged, or no adapter.</source>
+      <translation>Was in {0} liegt, ist beschädigt oder kein Adapter.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>Name the folder of a LoRA adapter in the settings, under Engines.</source>
+      <translation>Nenne in den Einstellungen unter Engines den Ordner eines LoRA-Adapters.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/child.py" />
@@ -12155,8 +12642,18 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install NVIDIA's driver for Windows if there is such a card, and run `wsl --update`; inside WSL2 no driver is to be installed. Otherwise use llama.cpp.</source>
+      <translation>Installiere den Treiber von NVIDIA für Windows, falls es so eine Karte gibt, und führe `wsl --update` aus; in WSL2 selbst gehört kein Treiber. Sonst nimm llama.cpp.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
       <source>{0} GB free of {1} GB</source>
       <translation>{0} GB von {1} GB frei</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Free {0} GB, or move the data folder (HEARTH_DATA_DIR).</source>
+      <translation>Schaffe {0} GB Platz, oder verlege den Datenordner (HEARTH_DATA_DIR).</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12165,18 +12662,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>vLLM goes into the Linux inside this Windows, {0}.</source>
-      <translation>vLLM kommt in das Linux in diesem Windows, {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Hearth for Windows makes no environment there yet; a Hearth inside that Linux does.</source>
-      <translation>Hearth für Windows legt dort noch keine Umgebung an; ein Hearth in diesem Linux tut es.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Install Hearth inside WSL2, run `hearth engines install vllm` there, and start it there.</source>
-      <translation>Installiere Hearth in WSL2, führe dort `hearth engines install vllm` aus, und starte es dort.</translation>
+      <source>Linux inside WSL2, {0}</source>
+      <translation>Linux in WSL2, {0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12192,6 +12679,16 @@ Version: {0}
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>{0} free on the disk</source>
       <translation>{0} auf dem Datenträger frei</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Free {0} GB in Windows, where the disk of its Linux grows.</source>
+      <translation>Gib in Windows {0} GB frei, denn dort wächst die Platte seines Linux.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>There is a C compiler: {0}</source>
+      <translation>Ein C-Compiler ist da: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12217,21 +12714,6 @@ Version: {0}
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>It is built for 64-bit Intel, AMD and ARM processors.</source>
       <translation>Es wird für 64-Bit-Prozessoren von Intel, AMD und ARM gebaut.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>vLLM runs on Windows inside WSL2 only, which is not installed.</source>
-      <translation>vLLM läuft unter Windows nur in WSL2, und das ist nicht installiert.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Its makers do not build it for Windows itself; WSL2 is Microsoft's Linux in Windows.</source>
-      <translation>Seine Hersteller bauen es nicht für Windows selbst; WSL2 ist Microsofts Linux in Windows.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Run `wsl --install` as administrator, start the computer again, and come back.</source>
-      <translation>Führe `wsl --install` als Administrator aus, starte den Computer neu, und komm wieder.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12310,6 +12792,11 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>{0} of memory in WSL2</source>
+      <translation>{0} Speicher in WSL2</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
       <source>There is not enough room on the disk: {0} are free.</source>
       <translation>Auf dem Datenträger ist nicht genug Platz: {0} sind frei.</translation>
     </message>
@@ -12320,11 +12807,6 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Free {0} GB, or move the data folder (HEARTH_DATA_DIR).</source>
-      <translation>Schaffe {0} GB Platz, oder verlege den Datenordner (HEARTH_DATA_DIR).</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
       <source>There is no Python {0} here.</source>
       <translation>Hier gibt es kein Python {0}.</translation>
     </message>
@@ -12332,11 +12814,6 @@ Version: {0}
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>This build of vLLM is made for that version, and an environment needs it.</source>
       <translation>Dieser Build von vLLM ist für diese Version gemacht, und eine Umgebung braucht sie.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Install Python {0} so that uv or the command line finds it, then try again.</source>
-      <translation>Installiere Python {0} so, dass uv oder die Kommandozeile es findet, und versuche es dann noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -12365,13 +12842,123 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>WSL2 has little memory: {0}.</source>
+      <translation>WSL2 hat wenig Speicher: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>vLLM's own processes take some of it besides the card's, and more as a model is read.</source>
+      <translation>vLLMs eigene Prozesse brauchen neben dem der Karte auch davon, und mehr, während ein Modell gelesen wird.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Raise `memory` under [wsl2] in .wslconfig in your Windows folder, then run `wsl --shutdown`.</source>
+      <translation>Erhöhe `memory` unter [wsl2] in der .wslconfig in deinem Windows-Ordner, und führe dann `wsl --shutdown` aus.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Open {0} and run `sudo apt install python3`; Ubuntu 24.04 has 3.12.</source>
+      <translation>Öffne {0} und führe `sudo apt install python3` aus; Ubuntu 24.04 hat 3.12.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install Python {0} so that uv or the command line finds it, then try again.</source>
+      <translation>Installiere Python {0} so, dass uv oder die Kommandozeile es findet, und versuche es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.</source>
       <translation>Installiere NVIDIAs Treiber, wenn es eine solche Karte gibt; nimm sonst llama.cpp.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>MTP is not possible with “{0}”.</source>
-      <translation>MTP ist mit „{0}“ nicht möglich.</translation>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>vLLM runs on Windows inside WSL2 only, which is not installed.</source>
+      <translation>vLLM läuft unter Windows nur in WSL2, und das ist nicht installiert.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Its makers build it for Linux; WSL2 is Microsoft's Linux in Windows.</source>
+      <translation>Seine Hersteller bauen es für Linux; WSL2 ist Microsofts Linux in Windows.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Open PowerShell as administrator, run `wsl --install`, and start the computer again. Only an administrator can do that; ask one if you are none.</source>
+      <translation>Öffne PowerShell als Administrator, führe `wsl --install` aus und starte den Computer neu. Das kann nur ein Administrator; frag einen, wenn du keiner bist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>WSL2 does not answer.</source>
+      <translation>WSL2 antwortet nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Hearth asked it which Linux it has, and it said nothing.</source>
+      <translation>Hearth hat es gefragt, welches Linux es hat, und es hat nichts gesagt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Run `wsl --shutdown`, or start the computer again. If WSL2 was never set up here, run `wsl --install` as administrator first.</source>
+      <translation>Führe `wsl --shutdown` aus oder starte den Computer neu. Wurde WSL2 hier nie eingerichtet, führe zuerst `wsl --install` als Administrator aus.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>There is no Linux in this Windows yet.</source>
+      <translation>In diesem Windows ist noch kein Linux.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>WSL2 is here, but no distribution in it; Docker's or Podman's are for them alone.</source>
+      <translation>WSL2 ist da, aber keine Distribution darin; die von Docker oder Podman sind nur für diese selbst.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Run `wsl --install -d Ubuntu-24.04`, choose a name and a password when it asks for them, and look again.</source>
+      <translation>Führe `wsl --install -d Ubuntu-24.04` aus, wähle Namen und Passwort, wenn es danach fragt, und sieh noch einmal nach.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>{0} runs on WSL1, where vLLM cannot run.</source>
+      <translation>{0} läuft mit WSL1, wo vLLM nicht laufen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>WSL1 only imitates a Linux, and has no way to the graphics card.</source>
+      <translation>WSL1 ahmt ein Linux nur nach und hat keinen Weg zur Grafikkarte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Run `wsl --set-version {0} 2`, which takes some minutes. If Windows refuses, an administrator runs `wsl --install` first and starts the computer again.</source>
+      <translation>Führe `wsl --set-version {0} 2` aus, was einige Minuten dauert. Weigert sich Windows, führt zuerst ein Administrator `wsl --install` aus und startet den Computer neu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>{0} does not start.</source>
+      <translation>{0} startet nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Windows says: {0}</source>
+      <translation>Windows sagt: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Run `wsl -d {0}` in PowerShell to see more. `wsl --update` as administrator and a start of the computer mend most of it.</source>
+      <translation>Führe `wsl -d {0}` in PowerShell aus, um mehr zu sehen. `wsl --update` als Administrator und ein Neustart des Computers beheben das meiste.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>{0} does not see the folder of Hearth.</source>
+      <translation>{0} sieht den Ordner von Hearth nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Windows' drives are not mounted there, or the folder is on another computer.</source>
+      <translation>Die Laufwerke von Windows sind dort nicht eingehängt, oder der Ordner liegt auf einem anderen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/windows.py" />
+      <source>Turn `automount` on in its /etc/wsl.conf and run `wsl --shutdown`, or move the data folder to a drive of this computer (HEARTH_DATA_DIR).</source>
+      <translation>Schalte `automount` in seiner /etc/wsl.conf ein und führe `wsl --shutdown` aus, oder verschiebe den Datenordner auf ein Laufwerk dieses Computers (HEARTH_DATA_DIR).</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
@@ -12410,28 +12997,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
-      <source>Use it without, or choose a model that has it.</source>
-      <translation>Nimm es ohne, oder wähle ein Modell, das es hat.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/speculation.py" />
       <source>The keys and values that it reads have another shape than the model's.</source>
       <translation>Die Schlüssel und Werte, die es liest, haben eine andere Form als die des Modells.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/supervised.py" />
-      <source>vLLM cannot run here.</source>
-      <translation>vLLM kann hier nicht laufen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/supervised.py" />
-      <source>It runs on Linux only.</source>
-      <translation>Es läuft nur unter Linux.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/supervised.py" />
-      <source>Use llama.cpp, or on Windows install vLLM inside WSL2.</source>
-      <translation>Nimm llama.cpp, oder installiere vLLM unter Windows in WSL2.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/supervised.py" />
@@ -12445,8 +13012,13 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
-      <source>MTP is still on, {0} ahead: vLLM changes it with a new start{1}.</source>
-      <translation>MTP ist noch an, {0} voraus: vLLM ändert das mit einem Neustart{1}.</translation>
+      <source>MTP on: {0}, {1} accepted, {2} measured on this computer</source>
+      <translation>MTP an: {0}, {1} angenommen, {2} auf diesem Computer gemessen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>MTP is still on, {0}: vLLM changes it with a new start{1}.</source>
+      <translation>MTP ist noch an, {0}: vLLM ändert das mit einem Neustart{1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
@@ -12455,13 +13027,18 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
-      <source>{0}: {1}, {2}x measured on this computer.</source>
-      <translation>{0}: {1}, {2}x auf diesem Computer gemessen.</translation>
+      <source>{0}: {1} at a time, {2} measured on this computer.</source>
+      <translation>{0}: {1} auf einmal, {2} auf diesem Computer gemessen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
-      <source>{0}, but it does not pay here: {1}x measured on this computer.</source>
-      <translation>{0}, aber hier lohnt es sich nicht: {1}x auf diesem Computer gemessen.</translation>
+      <source>{0}: {1} at a time.</source>
+      <translation>{0}: {1} auf einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/truth.py" />
+      <source>{0}, but it does not pay here: {1} measured on this computer.</source>
+      <translation>{0}, aber es lohnt sich hier nicht: {1} auf diesem Computer gemessen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/truth.py" />
@@ -12469,9 +13046,55 @@ Version: {0}
       <translation>, etwa {0} s</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>{0}x measured on this computer</source>
-      <translation>{0}x auf diesem Computer gemessen</translation>
+      <location filename="../../engines/vllm/wsl/distribution.py" />
+      <source>Something could not be done in {0}, the Linux inside Windows.</source>
+      <translation>In {0}, dem Linux in Windows, ließ sich etwas nicht ausführen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/distribution.py" />
+      <location filename="../../engines/vllm/wsl/talk.py" />
+      <source>Run `wsl -d {0}` to see whether it starts, then try again.</source>
+      <translation>Führe `wsl -d {0}` aus, um zu sehen, ob es startet, und versuche es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/host.py" />
+      <source>{0} cannot be used by vLLM.</source>
+      <translation>vLLM kann {0} nicht benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/host.py" />
+      <source>It is on another computer, where {0} does not reach.</source>
+      <translation>Es liegt auf einem anderen Computer, wohin {0} nicht reicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/host.py" />
+      <source>Copy it to a drive of this computer.</source>
+      <translation>Kopiere es auf ein Laufwerk dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/talk.py" />
+      <source>{0}, the Linux inside Windows, does not do what Hearth asks.</source>
+      <translation>{0}, das Linux in Windows, tut nicht, worum Hearth bittet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/talk.py" />
+      <source>There is no Python in {0} that Hearth's part there could run on.</source>
+      <translation>In {0} gibt es kein Python, auf dem Hearths Teil dort laufen könnte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/talk.py" />
+      <source>It needs Python 3.11 or newer.</source>
+      <translation>Er braucht Python 3.11 oder neuer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/talk.py" />
+      <source>Open {0} and run `sudo apt install python3`, or take a newer Linux: `wsl --install -d Ubuntu-24.04`.</source>
+      <translation>Öffne {0} und führe `sudo apt install python3` aus, oder nimm ein neueres Linux: `wsl --install -d Ubuntu-24.04`.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/wsl/talk.py" />
+      <source>it ended with {0}</source>
+      <translation>es endete mit {0}</translation>
     </message>
   </context>
 </TS>

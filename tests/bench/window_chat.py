@@ -28,7 +28,6 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication
 
 import app.plain_imports  # noqa: F401 - as a start of Hearth does
-from app import wiring
 from app.core.conversation import AnswerFacts, StoredMessage
 from app.reports import describe
 from app.store.chats import ChatStore
@@ -36,6 +35,9 @@ from app.store.folder import DataFolder
 from app.ui.appearance import Appearance
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
+from app.wiring import core as composition
+from app.wiring import open_core
+from app.wiring.window import open_services
 from tests.bench.window_stall import Gaps, Pieces, rest
 from tests.support.scripted import ScriptedEngine
 
@@ -131,13 +133,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     args = parser.parse_args()
     engine = ScriptedEngine(Pieces("mixed", args.tokens, args.rate))
-    vars(wiring)["LlamaCppEngine"] = lambda *_, **__: engine
+    vars(composition)["LlamaCppEngine"] = lambda *_, **__: engine
     app = QApplication([])
     with tempfile.TemporaryDirectory() as place:
         folder = DataFolder(Path(place))
-        core = wiring.open_core(folder)
+        core = open_core(folder)
         chat_id, small = fill(core.chats, args.messages), fill(core.chats, 40)
-        parts = wiring.open_services(core)
+        parts = open_services(core)
         Appearance(app).apply(parts.services.settings.current)
         window = furnished(parts.services, describe)
         window.show()

@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app import wiring
 from app.core.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
@@ -32,6 +31,9 @@ from app.ui.appearance import Appearance
 from app.ui.chat.chat_page import ChatPage
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
+from app.wiring import core as composition
+from app.wiring import open_core
+from app.wiring.window import WindowParts, open_services
 from tests.support.scripted import ScriptedEngine
 
 _TICK_S = 0.005
@@ -127,11 +129,11 @@ def main() -> None:
     args = parser.parse_args()
     if args.engine == "scripted":
         engine = ScriptedEngine(Pieces(args.text, args.tokens, args.rate))
-        vars(wiring)["LlamaCppEngine"] = lambda *_, **__: engine
+        vars(composition)["LlamaCppEngine"] = lambda *_, **__: engine
     app = QApplication([])
     with tempfile.TemporaryDirectory() as folder:
-        core = wiring.open_core(DataFolder(Path(folder)))
-        parts = wiring.open_services(core)
+        core = open_core(DataFolder(Path(folder)))
+        parts = open_services(core)
         appearance = Appearance(app)
         appearance.apply(parts.services.settings.current)
         window = furnished(parts.services, describe)
@@ -142,7 +144,7 @@ def main() -> None:
         core.close()
 
 
-def measure(window: MainWindow, parts: wiring.WindowParts, tokens: int) -> None:
+def measure(window: MainWindow, parts: WindowParts, tokens: int) -> None:
     """Ask in one chat until that many tokens have been answered."""
     generation = parts.services.generation
     page = window.findChild(ChatPage)

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from app.wiring import RESOURCES, STARTER
+from app.wiring import STARTER
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta
 
-MAKE = RESOURCES / "starter" / "make"
+MAKE = STARTER.with_name("make")
 
 Question = tuple[str, str]
 

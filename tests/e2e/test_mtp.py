@@ -19,7 +19,8 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.furnishing import furnished
 from app.ui.widgets.live_line import LiveLine
-from app.wiring import open_core, open_services
+from app.wiring import open_core
+from app.wiring.window import open_services
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 from tests.engines.llamacpp.random_models import Size, write_random_llama
 

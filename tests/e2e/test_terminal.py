@@ -381,3 +381,20 @@ def test_a_reader_that_goes_away_is_no_bug(hearth: Hearth, data_dir: Path, tmp_p
     assert process.wait(timeout=60) == 1
     assert complaint == b""
     assert not list((data_dir / "logs").glob("report-*"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its command lines are text")
+def test_a_question_whose_bytes_are_no_text_is_asked_and_kept(hearth: Hearth) -> None:
+    hearth("chat", given="Hello\n")
+    (chat,) = value(hearth("chats", "list", "--json"))
+    result = hearth("ask", os.fsdecode(b"Hello \xff there"), "--chat", chat["id"])
+    assert result.returncode == 0, result.stderr
+    shown = value(hearth("chats", "show", chat["id"], "--json"))
+    assert shown["messages"][2]["text"] == "Hello \ufffd there"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+def test_a_file_whose_name_is_no_text_is_found(hearth: Hearth, tmp_path: Path) -> None:
+    note = tmp_path / os.fsdecode(b"note\xff.txt")
+    note.write_text("some words")
+    assert hearth("ask", "Hello", "--file", str(note)).returncode == 0

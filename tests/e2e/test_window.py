@@ -22,7 +22,7 @@ _PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app import window
+from app import running, window
 from app.store.folder import DataFolder
 from app.ui.main_window import MainWindow
 from app.ui.single_instance import SingleInstance
@@ -46,7 +46,7 @@ def noted(folder, wish):
     made.append(SingleInstance(folder, wish))
     return made[0]
 
-window.SingleInstance = noted
+running.SingleInstance = noted
 window._application()
 QTimer.singleShot(0, begin)
 try:
@@ -141,14 +141,14 @@ def text(_, piece):
     seen.append(piece)
     QTimer.singleShot(400, lambda: say("streaming"))
 main.services.generation.text.connect(text)
-runtime = main.services.generation._answers._runtime
-chat = runtime.chat
-def slowly(request, cancel):
+from app.services.lease import Lease
+chat = Lease.chat
+def slowly(lease, request, cancel):
     import time
-    for event in chat(request, cancel):
+    for event in chat(lease, request, cancel):
         yield event
         time.sleep(0.2)
-runtime.chat = slowly
+Lease.chat = slowly
 page.ask("What can you do?")
 """
 

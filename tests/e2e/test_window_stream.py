@@ -16,7 +16,8 @@ from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.markdown_view import _AT_ONCE
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
-from app.wiring import WindowParts, open_core, open_services
+from app.wiring import open_core
+from app.wiring.window import WindowParts, open_services
 
 
 @pytest.fixture

@@ -80,7 +80,10 @@ def test_a_head_by_any_of_its_names(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("tensors", "mtp"),
-    [({"model.layers.2.embed_tokens.weight": [2, 2]}, "embedded"), (None, "none")],
+    [
+        ({f"model.layers.{number}.norm.weight": [64] for number in range(3)}, "embedded"),
+        (None, "none"),
+    ],
 )
 def test_a_head_counts_only_with_its_tensors(
     tmp_path: Path, tensors: dict[str, list[int]] | None, mtp: str
@@ -93,6 +96,63 @@ def test_a_drafter_of_another_width_does_not_pair(tmp_path: Path) -> None:
     config = json.loads((DRAFTER / "config.json").read_text())
     other = write_checkpoint(tmp_path / "d", {**config, "backbone_hidden_size": 256})
     assert not pairs(read_checkpoint(TARGET), read_checkpoint(other))
+
+
+Shapes = dict[str, list[int]]
+
+
+def shapes(folder: Path) -> Shapes:
+    with (folder / "model.safetensors").open("rb") as file:
+        found = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return {name: it["shape"] for name, it in found.items() if name != "__metadata__"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "gone", "words"),
+    [
+        ({"model.embed_tokens.weight": [2048, 192]}, "", "embed_tokens.weight is 2,048 × 128"),
+        ({"model.embed_tokens.weight": [1024, 128]}, "", "in its files it is 1,024 × 128"),
+        ({"pre_projection.weight": [128, 256]}, "", "pre_projection.weight is 128 × 384"),
+        ({"post_projection.weight": [128, 128]}, "", "post_projection.weight is 192 × 128"),
+        ({"model.layers.0.self_attn.q_proj.weight": [128, 64]}, "", "in its files it is 128 × 64"),
+        ({"model.layers.2.norm.weight": [128]}, "", "hold tensors of layer 2"),
+        ({}, "model.layers.1.", "the tensors of layer 1 are not"),
+    ],
+)
+def test_a_drafter_whose_tensors_contradict_its_description_is_refused(
+    tmp_path: Path, changes: Shapes, gone: str, words: str
+) -> None:
+    config = json.loads((DRAFTER / "config.json").read_text())
+    kept = {
+        name: it for name, it in shapes(DRAFTER).items() if not gone or not name.startswith(gone)
+    }
+    read_checkpoint(write_checkpoint(tmp_path / "good", config, shapes(DRAFTER)))
+    with pytest.raises(ModelDamaged) as caught:
+        read_checkpoint(write_checkpoint(tmp_path / "bad", config, kept | changes))
+    assert words in caught.value.why
+
+
+def test_a_model_whose_tensors_contradict_its_description_is_refused(tmp_path: Path) -> None:
+    config = json.loads((TARGET / "config.json").read_text())
+    good = shapes(TARGET)
+    read_checkpoint(write_checkpoint(tmp_path / "good", config, good))
+    for name, wrong in (("few", {"num_hidden_layers": 5}), ("wide", {"hidden_size": 256})):
+        with pytest.raises(ModelDamaged, match=r"By its config\.json|tells of 5 layers"):
+            read_checkpoint(write_checkpoint(tmp_path / name, {**config, **wrong}, good))
+
+
+def test_tensors_that_are_packed_have_shapes_of_their_own(tmp_path: Path) -> None:
+    config = {**LLAMA, "quantization_config": {"quant_method": "awq", "bits": 4}}
+    folder = write_checkpoint(tmp_path / "m", config)
+    header = {
+        f"model.layers.{number}.self_attn.q_proj.weight": {
+            "dtype": "I32", "shape": [8, 64], "data_offsets": [0, 2]
+        }
+        for number in range(2)
+    }  # fmt: skip
+    words = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(words).to_bytes(8, "little") + words + b"xx")
+    assert read_checkpoint(folder).precision == "int4"
 
 
 def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
@@ -113,7 +173,42 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
     assert "cut off" in caught.value.why
 
 
-@pytest.mark.parametrize("header", ["[]", '{"w": {}}', '{"w": {"data_offsets": []}}', '{"w": 1}'])
+def test_a_description_that_tells_of_endless_layers_is_refused_at_once(tmp_path: Path) -> None:
+    """A set of so many numbers took all memory of the computer."""
+    tensors = {f"model.layers.{it}.mlp.gate.weight": [4, 4] for it in range(2)}
+    endless = {**LLAMA, "num_hidden_layers": 10**15, "layer_types": ["full_attention"] * 2}
+    with pytest.raises(ModelDamaged) as caught:
+        read_checkpoint(write_checkpoint(tmp_path / "m", endless, tensors))
+    assert "tensors of layer 2" in caught.value.why
+
+
+@pytest.mark.parametrize("gone", ["up", "down"])
+@pytest.mark.parametrize("kind", ["weight", "weight_packed"])
+def test_a_network_without_one_of_its_parts_is_damaged(
+    tmp_path: Path, gone: str, kind: str
+) -> None:
+    """vLLM loads it, says nothing, and answers with nonsense."""
+    names = [f"model.layers.{at}.mlp.{part}_proj.{kind}" for at in range(2)
+             for part in ("gate", "up", "down")]  # fmt: skip
+    tensors = {name: [4, 4] for name in names}
+    assert read_checkpoint(write_checkpoint(tmp_path / "whole", LLAMA, tensors)).layers == 2
+    del tensors[f"model.layers.1.mlp.{gone}_proj.{kind}"]
+    with pytest.raises(ModelDamaged) as caught:
+        read_checkpoint(write_checkpoint(tmp_path / "half", LLAMA, tensors))
+    assert f"layers.1.mlp.{gone}_proj" in caught.value.why
+
+
+def test_a_network_without_a_gate_or_with_a_fused_one_is_whole(tmp_path: Path) -> None:
+    parts = ("0.mlp.up_proj", "0.mlp.down_proj", "1.mlp.gate_up_proj", "1.mlp.down_proj")
+    tensors = {f"model.layers.{it}.weight": [4, 4] for it in parts}
+    assert read_checkpoint(write_checkpoint(tmp_path / "m", LLAMA, tensors)).layers == 2
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["[]", '{"w": {}}', '{"w": {"data_offsets": []}}', '{"w": 1}', '{"w":' * 100_000],
+    ids=["list", "empty", "no numbers", "number", "deep"],
+)
 def test_a_file_of_tensors_without_their_places_is_damaged(tmp_path: Path, header: str) -> None:
     folder = write_checkpoint(tmp_path / "m", LLAMA)
     words = header.encode()

@@ -98,6 +98,14 @@ def test_nothing_fits(tmp_path: Path) -> None:
 def test_a_share_of_the_card_is_the_limit(target: Checkpoint) -> None:
     plan = plan_checkpoint(target, None, Wishes(memory_share=0.05), LARGE)
     assert LARGE.may_take(plan.memory_share) == int(0.05 * LARGE.total)
+
+
+def test_a_share_that_is_too_small_is_named_as_the_cause(target: Checkpoint) -> None:
+    plan = plan_checkpoint(target, None, Wishes(memory_share=0.01), LARGE)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_room(target, None, plan, LARGE)
+    assert "the settings allow" in caught.value.why
+    assert caught.value.action == Action("open_settings", "vllm_memory")
     with pytest.raises(NotEnoughMemory):
         require_room(target, None, plan, LARGE)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from engines.errors import (
     NotAModel,
     UnknownArchitecture,
 )
-from engines.gguf_header import GgufHeader, parse_header, read_header
+from engines.gguf_header import GgufHeader, read_header
 from tests.engines.gguf_files import (
     LLAMA,
     Values,
@@ -122,12 +121,6 @@ def test_embedded_mtp_needs_its_head_and_not_only_the_number(tmp_path: Path) -> 
     tensors["blk.3.nextn.eh_proj.weight"] = [256, 512]
     whole = write_gguf(tmp_path / "whole.gguf", "qwen35", values, tensors)
     assert read_header(whole).mtp == "embedded"
-
-
-def test_a_header_alone_is_enough_to_parse(tmp_path: Path) -> None:
-    content = write_llama(tmp_path / "m.gguf").read_bytes()
-    header = parse_header(BytesIO(content[:8192]), "m.gguf", 8192)
-    assert header.parameters == read_header(tmp_path / "m.gguf").parameters
 
 
 class TestSplit:

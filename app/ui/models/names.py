@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from app.core.models import ModelEntry
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
 from app.ui.language import translated
+
+if TYPE_CHECKING:
+    from app.core.models import ModelEntry
 
 
 def name_of(entry: ModelEntry) -> str:
     """A name that its user or maker gave stays as it is; that of Hearth's own is translated."""
-    return translated(entry.name) if entry.builtin else entry.name
+    if entry.builtin:
+        return translated(entry.name)
+    own = name_at_server(entry)
+    if own == entry.name:
+        return own
+    return QCoreApplication.translate("names", "{0} on {1}").format(own, _server_of(entry))
+
+
+def name_at_server(entry: ModelEntry) -> str:
+    """The same where the server is named beside it; of a file's path its last part."""
+    return entry.name.removesuffix(f" on {_server_of(entry)}") if entry.served else entry.name
+
+
+def _server_of(entry: ModelEntry) -> str:
+    """By its user's name."""
+    return entry.id.removesuffix(f":{entry.served}")

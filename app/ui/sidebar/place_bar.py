@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app.ui.format import figure
 from app.ui.sidebar.rows import Scope
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -23,23 +22,27 @@ class PlaceBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("placeBar")
-        self._back = IconButton("back", self.tr("Back to the chats"), "backToChats", size=16)
+        self._back = IconButton(
+            "back", self.tr("Back to the chats"), "backToChats", size=16, parent=self
+        )
         self._back.clicked.connect(lambda: self.go.emit("chats"))
         self._menu = QMenu(self)
         self._menu.setObjectName("placeMenu")
         self._menu.aboutToShow.connect(self.asked)
-        self._button = QPushButton()
+        self._button = QPushButton(self)
         self._button.setObjectName("place")
         self._button.setProperty("look", "place")
         self._button.clicked.connect(self._show_menu)
-        self._folder = IconButton("folder-plus", self.tr("New folder"), "newFolder", size=18)
+        self._folder = IconButton(
+            "folder-plus", self.tr("New folder"), "newFolder", size=18, parent=self
+        )
         self._folder.clicked.connect(self.new_folder)
-        self._empty = QPushButton(self.tr("Empty"))
+        self._empty = QPushButton(self.tr("Empty"), self)
         self._empty.setObjectName("emptyTrash")
         self._empty.setAccessibleName(self.tr("Empty the trash"))
         self._empty.setProperty("look", "link")
         self._empty.clicked.connect(self.empty_trash)
-        self._note = Label("", "small", name="placeNote", wrap=True)
+        self._note = Label("", "small", name="placeNote", wrap=True, parent=self)
         self._note.setContentsMargins(10, 0, 10, 4)
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
@@ -73,6 +76,8 @@ class PlaceBar(QWidget):
 
     def show_counts(self, archive: int, trash: int) -> None:
         """For the menu."""
+        from app.ui.format import figure
+
         counts: dict[Scope, int] = {"chats": 0, "archive": archive, "trash": trash}
         self._menu.clear()
         for scope, name in self._names().items():

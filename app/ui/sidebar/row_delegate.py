@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
-from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.ui.icons import pixmap
 from app.ui.scale import scaled
@@ -80,7 +80,7 @@ class RowDelegate(QStyledItemDelegate):
         row: FolderRow | ChatRow,
         theme: Theme,
     ) -> None:
-        selected = option.state & QStyle.StateFlag.State_Selected and self._view.is_bulk
+        selected = self._view.is_bulk and self._view.selectionModel().isSelected(index)
         colour = ""
         if self._view.drop_row == index.row() or (selected and isinstance(row, ChatRow)):
             colour = theme.accent_soft

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -18,9 +19,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QWidget
 
 from app.ui.sidebar.chat_model import CHATS_MIME, ChatModel, ids_of
-from app.ui.sidebar.row_actions import RowActions
 from app.ui.sidebar.row_delegate import RowDelegate
 from app.ui.sidebar.rows import ChatRow, FolderRow, Row, Scope
+
+if TYPE_CHECKING:
+    from app.ui.sidebar.row_actions import RowActions
 
 BATCH = 500
 """How many rows are laid out in one turn of the event loop, where the rest can wait."""
@@ -78,6 +81,8 @@ class RowList(QListView):
     @cached_property
     def _actions(self) -> RowActions:
         """Made for the first row that has them."""
+        from app.ui.sidebar.row_actions import RowActions
+
         actions = RowActions(self.viewport())
         actions.wanted.connect(self._want)
         actions.more.connect(lambda: self._ask_menu(self._with_actions))

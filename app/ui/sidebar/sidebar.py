@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent
@@ -15,14 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.hits import Hit
 from app.services.chats import Chats
 from app.ui.icons import icon
-from app.ui.sidebar.bulk_bar import BulkBar
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.sidebar.chat_model import ChatModel
-from app.ui.sidebar.download_badge import DownloadBadge
-from app.ui.sidebar.hit_list import HitList
 from app.ui.sidebar.place_bar import PlaceBar
 from app.ui.sidebar.rows import Scope
 from app.ui.theme import GRID, theme_of
@@ -30,6 +28,12 @@ from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.picture import Picture
+
+if TYPE_CHECKING:
+    from app.core.hits import Hit
+    from app.ui.sidebar.bulk_bar import BulkBar
+    from app.ui.sidebar.download_badge import DownloadBadge
+    from app.ui.sidebar.hit_list import HitList
 
 _SEARCH_MS = 150
 NARROWEST = 200
@@ -57,14 +61,11 @@ class Sidebar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(NARROWEST)
         self.model = ChatModel(chats, self)
-        self.chats = ChatList(self.model)
-        self.hits = HitList()
-        self.hits.left.connect(self.focus_search)
-        self.places = PlaceBar()
-        self.bulk = BulkBar()
-        self.chats.selected.connect(lambda count: self.bulk.show_for(count, self.model.scope))
-        self.bulk.let_go.connect(self.chats.let_go)
-        self.search = QLineEdit()
+        self._shown = QStackedWidget(self)
+        self.chats = ChatList(self.model, self._shown)
+        self._shown.addWidget(self.chats)
+        self.places = PlaceBar(self)
+        self.search = QLineEdit(self)
         self.search.setObjectName("search")
         self.search.setAccessibleName(self.tr("Search chats"))
         self.search.setPlaceholderText(self.tr("Search"))
@@ -78,13 +79,10 @@ class Sidebar(QWidget):
         self._pause.setInterval(_SEARCH_MS)
         self._pause.timeout.connect(lambda: self.searched.emit(self.search.text()))
         self.search.textChanged.connect(self._restart)
-        self.search.returnPressed.connect(self.hits.choose_first)
-        self._empty = Label("", "muted", name="noChats", wrap=True)
+        self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
+        self._empty = Label("", "muted", name="noChats", wrap=True, parent=self)
         self._empty.setContentsMargins(10, 0, 10, 0)
-        self._shown = QStackedWidget()
-        self._shown.addWidget(self.chats)
-        self._shown.addWidget(self.hits)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(GRID)
         column.addLayout(self._top())
@@ -93,11 +91,39 @@ class Sidebar(QWidget):
         column.addWidget(self.places)
         column.addWidget(self._empty)
         column.addWidget(self._shown, 1)
-        column.addWidget(self.bulk)
-        self.badge = DownloadBadge()
-        self.badge.clicked.connect(self.downloads)
-        column.addWidget(self.badge)
         column.addLayout(self._bottom())
+
+    @cached_property
+    def hits(self) -> HitList:
+        """What a search found, in place of the chats."""
+        from app.ui.sidebar.hit_list import HitList
+
+        hits = HitList(self._shown)
+        hits.left.connect(self.focus_search)
+        self._shown.addWidget(hits)
+        return hits
+
+    @cached_property
+    def bulk(self) -> BulkBar:
+        """What can be done with several chats, below the list."""
+        from app.ui.sidebar.bulk_bar import BulkBar
+
+        bulk = BulkBar(self)
+        bulk.let_go.connect(self.chats.let_go)
+        self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
+        self.chats.selected.connect(lambda count: bulk.show_for(count, self.model.scope))
+        bulk.show_for(len(self.chats.selected_ids()), self.model.scope)
+        return bulk
+
+    @cached_property
+    def badge(self) -> DownloadBadge:
+        """How far the downloads are, above the other pages."""
+        from app.ui.sidebar.download_badge import DownloadBadge
+
+        badge = DownloadBadge(self)
+        badge.clicked.connect(self.downloads)
+        self._column.insertWidget(self._column.count() - 1, badge)
+        return badge
 
     def refresh(self, current: str | None) -> None:
         """Show the chats as they are now; current: the one that the window shows."""
@@ -139,7 +165,8 @@ class Sidebar(QWidget):
 
     def escape(self) -> bool:
         """Leave what one is in the middle of; False where that is nothing of the sidebar's."""
-        if self.search.text() and (self.search.hasFocus() or self.hits.hasFocus()):
+        searched = self._shown.currentWidget() is not self.chats
+        if self.search.text() and (self.search.hasFocus() or (searched and self.hits.hasFocus())):
             self.search.clear()
             return True
         focus = QApplication.focusWidget()
@@ -159,8 +186,8 @@ class Sidebar(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """What the search field has no use for."""
-        to_hits = self._shown.currentWidget() is self.hits and self.search.hasFocus()
-        if event.key() == Qt.Key.Key_Down and to_hits:
+        searched = self._shown.currentWidget() is not self.chats
+        if event.key() == Qt.Key.Key_Down and searched and self.search.hasFocus():
             self.hits.enter()
         else:
             super().keyPressEvent(event)
@@ -189,10 +216,10 @@ class Sidebar(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(6, 0, 0, 0)
         row.setSpacing(GRID)
-        row.addWidget(Picture("flame", "accent_text", 22))
-        row.addWidget(Label(self.tr("Hearth"), "title"))
+        row.addWidget(Picture("flame", "accent_text", 22, self))
+        row.addWidget(Label(self.tr("Hearth"), "title", parent=self))
         row.addStretch(1)
-        fold = IconButton("panel", self.tr("Hide the sidebar"), "hideSidebar")
+        fold = IconButton("panel", self.tr("Hide the sidebar"), "hideSidebar", parent=self)
         fold.clicked.connect(self.hide_me)
         row.addWidget(fold)
         return row
@@ -214,13 +241,13 @@ class Sidebar(QWidget):
             ("ledger", self.tr("Connections"), "showConnections", self.connections),
             ("keyboard", self.tr("Shortcuts"), "shortcuts", self.shortcuts),
         ):
-            button = IconButton(drawing, text, name)
+            button = IconButton(drawing, text, name, parent=self)
             button.clicked.connect(signal)
             last.addWidget(button)
         below.addLayout(last)
         return below
 
     def _button(self, drawing: str, text: str, name: str, signal: SignalInstance) -> LabelledButton:
-        button = LabelledButton(drawing, text, name, look="quiet")
+        button = LabelledButton(drawing, text, name, look="quiet", parent=self)
         button.clicked.connect(signal)
         return button

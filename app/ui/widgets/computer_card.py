@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.services.system import SystemCheck
+from app.ui.engines.names import engine_called
 from app.ui.format import size
 from app.ui.language import translated
 from app.ui.theme import GRID
@@ -84,9 +85,6 @@ class ComputerCard(Panel):
     def _engine(self, check: SystemCheck) -> str:
         for engine in check.engines:
             if engine.available:
-                return self.tr("{0} is ready").format(_NAMES.get(engine.name, engine.name))
+                return self.tr("{0} is ready").format(engine_called(engine.name))
         why = [translated(engine.why_not) for engine in check.engines if engine.why_not]
         return why[0] if why else self.tr("None can run here")
-
-
-_NAMES = {"llamacpp": "llama.cpp", "vllm": "vLLM"}

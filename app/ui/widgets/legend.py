@@ -9,8 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.ui.measures import FITS_ITSELF
-from app.ui.scale import scaled
+from app.ui.scale import FITS_ITSELF, scaled
 from app.ui.theme import SMALL, theme_of
 
 _SQUARE = 10

@@ -1,4 +1,4 @@
-"""A line of text that follows something quick without flickering or moving its neighbours."""
+"""A line or two of text that follow something quick without flickering or moving others."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ PAUSE_MS = 250
 
 
 class LiveLine(ElidedLabel):
-    """Takes what room is left, whatever it says. title: its name for screen readers."""
+    """Takes what room is left, whatever it says. title: its name for screen readers; what it says
+    is its description. lines: as of `ElidedLabel`."""
 
     def __init__(
-        self, title: str, look: str = "", name: str = "", parent: QWidget | None = None
+        self,
+        title: str,
+        look: str = "",
+        name: str = "",
+        parent: QWidget | None = None,
+        *,
+        lines: int = 1,
     ) -> None:
-        super().__init__("", look, name, parent)
+        super().__init__("", look, name, parent, lines=lines)
         self._title = title
         self._next: str | None = None
         self._pause = QTimer(self)

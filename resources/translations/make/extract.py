@@ -37,10 +37,9 @@ _UNSAID = (
     "app/store/search_terms.py", "app/store/shelves.py", "engines/dialect/formats.py",
     "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
     "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
-    "engines/llamacpp/probing/record.py", "engines/llamacpp/resume",
-    "engines/llamacpp/sizing/account.py", "engines/llamacpp/sizing/book.py",
-    "engines/llamacpp/speculative/cost_book.py", "engines/llamacpp/trial_child.py",
-    "engines/llamacpp/trial_record.py",
+    "engines/llamacpp/resume", "engines/llamacpp/sizing/account.py",
+    "engines/llamacpp/trial_child.py", "engines/vllm/wsl/facts.py", "engines/vllm/wsl/inside.py",
+    "engines/vllm/wsl/pack.py", "engines/vllm/wsl/scripts.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
 _SOUGHT = ("CARE", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG")

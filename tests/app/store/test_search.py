@@ -221,7 +221,7 @@ def test_an_older_history_is_read_from_its_newest_end(
     assert 0.0 < found.index.behind().share < 1.0
     assert found("n5", 1) == ["needle [n5]99#"]
     assert found("n0") == ["needle [n0]#"], "the oldest, too"
-    assert found.index.behind().in_step
+    assert found.index.behind() == Behind(0, 1.0)
     assert not found.index.step()
     found.index.close()
 

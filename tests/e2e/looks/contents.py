@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from app import wiring
 from app.core.assistants import Assistant
 from app.core.conversation import AnswerFacts, Failure, StoredMessage
 from app.core.downloads import Wanted
@@ -17,6 +16,7 @@ from app.core.network import Connection
 from app.core.prompts import SavedPrompt
 from app.core.servers import ServerProfile
 from app.store.folders import new_folder
+from app.wiring import Core
 from engines.types import MtpReport
 from tests.engines.gguf_files import write_llama
 from tests.support.scripted_hub import GB, ScriptedHub, repository
@@ -112,7 +112,7 @@ _REASONING: Final = (
 )
 
 
-def fill(core: wiring.Core, data: Path) -> None:
+def fill(core: Core, data: Path) -> None:
     """Straight into the stores, before there is a window."""
     _models(core, data)
     for assistant in ASSISTANTS:
@@ -125,7 +125,7 @@ def fill(core: wiring.Core, data: Path) -> None:
         core.servers.save(ServerProfile("", name, address), None)
 
 
-def rich_chat(core: wiring.Core) -> str:
+def rich_chat(core: Core) -> str:
     """The id of the chat that has everything in it."""
     return next(chat.id for chat in core.chats.chats() if chat.title == TITLES[0])
 
@@ -147,14 +147,14 @@ def scripted_hub() -> ScriptedHub:
     return hub
 
 
-def _models(core: wiring.Core, data: Path) -> None:
+def _models(core: Core, data: Path) -> None:
     for name in ("Qwen3-8B-Q4_K_M", "a-model-with-quite-a-long-file-name-Instruct-Q6_K_L"):
         entry = core.library.add(write_llama(data / f"{name}.gguf"))
         if name.startswith("Qwen"):
             core.settings.write(replace(core.settings.read(), model=entry.id))
 
 
-def _chats(core: wiring.Core) -> None:
+def _chats(core: Core) -> None:
     now = time.time()
     ids = [_chat(core, title) for title in reversed(TITLES)][::-1]
     _make_rich(core, ids[0])
@@ -172,18 +172,18 @@ def _chats(core: wiring.Core) -> None:
             db.execute("UPDATE chats SET updated = ? WHERE id = ?", (now - HOUR * at * at, chat_id))
 
 
-def _chat(core: wiring.Core, title: str) -> str:
+def _chat(core: Core, title: str) -> str:
     question, answer = core.chats.ask(None, title)
     _end(core, answer, f"About “{title}”: there is more than one way, and each has its price.")
     return question.chat_id
 
 
-def _end(core: wiring.Core, answer: StoredMessage, text: str, **changes: object) -> None:
+def _end(core: Core, answer: StoredMessage, text: str, **changes: object) -> None:
     ended = replace(answer, text=text, state="complete", facts=_FACTS)
     core.chats.save_answer(replace(ended, **changes))  # type: ignore[arg-type]
 
 
-def _make_rich(core: wiring.Core, chat_id: str) -> None:
+def _make_rich(core: Core, chat_id: str) -> None:
     """Reasoning, branches, a rating, a pinned question, and an answer with every kind of block."""
     question, answer = core.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
     _end(core, answer, "Yes, with a running total.")
@@ -194,7 +194,7 @@ def _make_rich(core: wiring.Core, chat_id: str) -> None:
         db.execute("UPDATE messages SET rating = 1 WHERE id = ?", (again.id,))
 
 
-def _make_failed(core: wiring.Core, chat_id: str) -> None:
+def _make_failed(core: Core, chat_id: str) -> None:
     failure = Failure(
         "out_of_memory",
         "The model does not fit into memory any more.",
@@ -205,7 +205,7 @@ def _make_failed(core: wiring.Core, chat_id: str) -> None:
     _end(core, answer, "On the Moon the", state="failed", failure=failure)
 
 
-def _connections(core: wiring.Core) -> None:
+def _connections(core: Core) -> None:
     first = Connection(
         time.time() - 3 * HOUR, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096,
         "200",
@@ -215,7 +215,7 @@ def _connections(core: wiring.Core) -> None:
         core.ledger.add(one)
 
 
-def _downloads(core: wiring.Core) -> None:
+def _downloads(core: Core) -> None:
     for name in ("ada/Model-8B-Instruct-GGUF", "ada/Model-12B-Instruct-GGUF"):
         core.downloads.add(_wanted(name))
 

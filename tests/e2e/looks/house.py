@@ -14,7 +14,6 @@ import shiboken6
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import wiring
 from app.services.downloads import DownloadQueue
 from app.services.window import WindowServices
 from app.store.folder import DataFolder
@@ -22,6 +21,9 @@ from app.ui.appearance import Appearance
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
 from app.ui.widgets.toast import Toast
+from app.wiring import Core, open_core
+from app.wiring import core as composition
+from app.wiring.window import open_services
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from tests.e2e.looks.contents import fill, scripted_hub
@@ -45,7 +47,7 @@ class House:
 
     app: QApplication
     window: MainWindow
-    core: wiring.Core
+    core: Core
     services: WindowServices
     engine: ScriptedEngine
     hold: threading.Event
@@ -107,17 +109,17 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
     engine = ScriptedEngine(("A first sentence, ", "and another."), hold=hold)
     with ExitStack() as patches:
         for target, name, value in (
-            (wiring, "LlamaCppEngine", lambda *_, **__: engine),
-            (wiring, "looking", lambda *_, **__: lambda: COMPUTER),
-            (wiring, "Hub", lambda *_: scripted_hub()),
+            (composition, "LlamaCppEngine", lambda *_, **__: engine),
+            (composition, "looking", lambda *_, **__: lambda: COMPUTER),
+            (composition, "Hub", lambda *_: scripted_hub()),
             (BandwidthBook, "of", lambda *_: Bandwidth(30e9)),
             (DownloadQueue, "start", lambda *_: None),
         ):
             patches.enter_context(patch.object(target, name, value))
-        core = wiring.open_core(DataFolder(data))
+        core = open_core(DataFolder(data))
         if full:
             fill(core, data)
-        parts = wiring.open_services(core)
+        parts = open_services(core)
         services = replace(parts.services, data_folder=SHOWN_FOLDER)
         services.settings.set("auto_titles", False)
         services.settings.set("motion", "reduced")

@@ -1,0 +1,20 @@
+"""A log of limited size, which disturbs nobody where it cannot be written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from logging import LogRecord
+from logging.handlers import RotatingFileHandler
+
+
+class LogFile(RotatingFileHandler):
+    """Of what a full disk has no room for, nothing is told: at a terminal each line that is lost
+    would come as a traceback, in the middle of an answer."""
+
+    def handleError(self, record: LogRecord) -> None:
+        """The line is lost, and the next one is tried again."""
+
+    def close(self) -> None:
+        """What is still to be written may be lost, too."""
+        with suppress(OSError):
+            super().close()
