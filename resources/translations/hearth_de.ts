@@ -8243,12 +8243,12 @@
     <message>
       <location filename="../../app/services/bench_starts.py" />
       <source>starting with {0} ahead</source>
-      <translation type="unfinished" />
+      <translation>Start mit {0} voraus</translation>
     </message>
     <message>
       <location filename="../../app/services/bench_starts.py" />
       <source>prompt {0} of {1}, {2} ahead</source>
-      <translation type="unfinished" />
+      <translation>Prompt {0} von {1}, {2} voraus</translation>
     </message>
     <message>
       <location filename="../../app/services/catalogue_refresh.py" />
