@@ -65,9 +65,7 @@ class Gate:
         from app.net.tls import tls_context
 
         lines = self._lent_lines(outside=not is_loopback(home_of(address)[1]))
-        return lent_client(
-            self._record, self._offline, purpose, address, tls_context(trust), lines
-        )
+        return lent_client(self._record, self._offline, purpose, address, tls_context(trust), lines)
 
     def check(self, address: str, trust: Trust) -> None:
         """Raises AddressInvalid and CertificateRefused as `lend` does; nothing is connected."""

@@ -26,6 +26,9 @@ from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed
 from engines.types import Done, Event, LoadPlan, PromptReady, Sampling, TextDelta
 from engines.vllm.engine import VllmEngine
+from engines.vllm.marks import marked
+from engines.vllm.places import record_of
+from engines.vllm.processes import processes
 from engines.vllm.provision.home import Installed
 from tests.engines.contract import EngineContract, answer, ask, done_of, run, text_of
 from tests.engines.vllm.conftest import (
@@ -104,6 +107,16 @@ def test_the_report_says_what_runs(shared_vllm: VllmEngine) -> None:
     assert (report.device, report.mtp, report.mtp_switch) == ("CPU", "drafter", "restart")
     assert report.restart_s == report.load_s > 1
     assert (report.context, report.context_trained) == (512, 4096)
+
+
+def test_all_its_processes_carry_its_mark(shared_vllm: VllmEngine) -> None:
+    """Also those that vLLM gives another name."""
+    worker = shared_vllm.worker
+    assert worker is not None
+    mark = json.loads(record_of(worker.place).read_text())["mark"]
+    everything = {pid for pid, _ in members(worker.guardian)} - {worker.guardian}
+    assert len(everything) >= 4
+    assert {it.pid for it in marked(mark, processes())} == everything
 
 
 def test_acceptance_is_the_worker_s_own(shared_vllm: VllmEngine) -> None:
