@@ -6,7 +6,7 @@ learnt, both with a memory that fades, so that code after prose is soon recognis
 - `chance` of each position, given that those before it were right. A position that was seldom
   reached borrows from the one before it, and is taken for a little worse;
 - `cautious`, the tokens to be expected if each position is right less often than is believed, by
-  one standard deviation of what was seen of it;
+  one standard deviation of what was seen of it; at least half of the drafts expected to hold do;
 - the share of right drafts among those of equal *confidence*, a small number that the drafter
   gives with each token. Where few were seen, the position's chance stands in.
 

@@ -12,8 +12,8 @@ well. What a step takes is the plain step's time now times the ratio c(k) = step
 first, the *factor*, changes from moment to moment, with other programs and the growing context;
 the ratios hardly do. Which of the two a surprise is about is weighed by how sure each is
 (`estimate`, on logarithms of times). A calibration that had the plain step wrong has all ratios
-wrong the other way, so the first plain step of an answer puts the whole curve right; a run of
-equal steps moves the factor, and the next step of another k tells whether that was so.
+wrong the other way, so the first plain steps after it put the whole curve right; a run of equal
+steps moves the factor, and the next step of another k tells whether that was so.
 
 Where two steps in a row differ in k, the second also pays for the *switch*: llama.cpp keeps the
 graph of one shape, and builds it anew for another.
@@ -22,7 +22,8 @@ graph of one shape, and builds it anew for another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, isfinite, log
+from math import exp, inf, isfinite, log
+from sys import float_info
 
 from engines.llamacpp.speculative.estimate import Estimate, Matrix
 from engines.types import MAX_DEPTH
@@ -32,11 +33,15 @@ _STEP_OFF = 0.03  # another step that was measured
 _BETWEEN_OFF = 0.1  # one that was not, for each k that it lies away from a measured one
 _AGED = 0.3  # the plain step of another day
 _DRIFT = 0.01  # what the plain step changes by from one step to the next
-_RATIO_DRIFT = 0.002
-_DRAFT_DRIFT = 0.01
+_RATIO_DRIFT = 0.002  # what c(k) changes by from one step(k) to the next
+_DRAFT_DRIFT = 0.01  # what the cost of a draft changes by, in plain steps
+_NEVER_TIMED = 10.0  # the cost of a draft where there was no drafter yet
 _DRAFT_SPREAD = 0.15  # of the times of drafts, which hold a switch of their own now and then
-_LEAST_SPREAD = 0.01
-_USUAL_SPREAD = 0.05
+_USUAL_SPREAD = 0.05  # of the times of steps, until it is known better
+_LEAST_SPREAD = 2 * _DRIFT  # with less, drift alone hides it, and it could never be learnt anew
+_MOST_SPREAD = 0.5  # with more, no time would surprise, and nothing would follow it
+_SPREAD_LEARNT = 0.1  # the share of a step in what is known of the spread
+_WILDEST = 4.0  # spreads beyond which a step counts no further in it
 _PROOFS = 4  # plain steps that take as long as expected before the calibration is trusted
 _STRANGE = 2.0  # spreads of what is measured beyond which it is a surprise
 _FORMAT = 3
@@ -44,6 +49,9 @@ _FORMAT = 3
 
 class Costs:
     """The cost curve; `factor` is in seconds, `ratios`, `draft` and `switch` in plain steps.
+
+    `corrected`: plain steps put the whole curve right, and too few have come true since: they may
+    have been held up themselves, which only another plain step can tell.
 
     steps: measured seconds of step(k) by k, after another one of the same k; 0 must be among them.
     draft: seconds of one token of the model's own drafter, 0.0 without one. switch: seconds that a
@@ -66,12 +74,15 @@ class Costs:
             raise ValueError(f"another shape cannot take {switch} seconds")
         self.switch = switch / known[0]
         self._drafts = draft > 0
-        ratios, covariance = _curve({k: seconds / known[0] for k, seconds in known.items()}, limit)
-        self._take(known[0], [*ratios, draft / known[0]], covariance)
+        ratios, errors = _curve({k: seconds / known[0] for k, seconds in known.items()}, limit)
+        self._take(known[0], [*ratios, draft / known[0]], _together(errors))
+        # How far off each is where the plain step is by 1, all in logarithms.
+        self._if_plain_off = [one.get(0, 0.0) / _PLAIN_OFF for one in errors]
         self._spread = _USUAL_SPREAD
         self._last = -1
         self._doubted = 0.0
         self._unproven = _PROOFS
+        self.corrected = False
 
     @property
     def limit(self) -> int:
@@ -96,7 +107,7 @@ class Costs:
 
     def observe_step(self, k: int, seconds: float) -> bool:
         """Take a step that checked k drafts into account; returns whether its time surprises."""
-        if seconds <= 0:
+        if not 0 < seconds < inf:
             return False
         estimate, spread = self._estimate, self._spread
         last, self._last = self._last, k
@@ -106,37 +117,44 @@ class Costs:
         if k:
             estimate.loosen(k, _RATIO_DRIFT**2)
         if estimate.unsure(k) < spread**2:
-            seen = min(abs(missed), 4 * spread)
-            self._spread = max(_LEAST_SPREAD, spread + 0.1 * (seen - spread))
+            seen = min(abs(missed), _WILDEST * spread)
+            learnt = spread + _SPREAD_LEARNT * (seen - spread)
+            self._spread = max(_LEAST_SPREAD, min(_MOST_SPREAD, learnt))
         if missed * self._doubted > 0:
-            # One stall says nothing. Two in a row, and the computer has become another; or, if no
-            # plain step came true yet, it was another while the calibration timed that.
-            changed = min(missed, self._doubted, key=abs) ** 2
-            if k == 0 and self._unproven:
-                estimate.loosen_together([1.0] + [-1.0] * (len(self.ratios)), changed)
+            # One stall says nothing. Two in a row, and the computer has become another; or, if both
+            # are plain steps and few came true yet, it was another while the calibration timed
+            # those. Not if they take longer than a deeper one did: more tokens never take less.
+            changed = min(missed, self._doubted, key=abs)
+            room = log(min(self.ratios[1:], default=1.0))
+            if k == last == 0 and self._unproven and changed < room:
+                estimate.loosen_together(self._if_plain_off, changed**2)
+                self._unproven, self.corrected = _PROOFS, True
             else:
-                estimate.loosen(0, changed)
+                estimate.loosen(0, changed**2)
         self._doubted = missed if estimate.observe(k, missed, spread**2) else 0.0
         if k == 0 and not self._doubted:
             self._unproven = max(0, self._unproven - 1)
+            self.corrected = self.corrected and self._unproven > 0
         self._read()
         return abs(missed) > _STRANGE * spread
 
     def observe_draft(self, count: int, seconds: float) -> None:
         """Take the drafting of `count` tokens into account."""
-        if count <= 0 or seconds <= 0:
+        if count <= 0 or not 0 < seconds < inf:
             return
-        each, place = seconds / count / self.factor, len(self.ratios)
-        if not self._drafts:
-            self._drafts = True
-            self._estimate.values[place] = log(each)
-        missed = log(each) - self._estimate.values[place]
-        self._estimate.loosen(place, _DRAFT_DRIFT**2)
-        self._estimate.observe(place, missed, _DRAFT_SPREAD**2)
+        estimate, place = self._estimate, len(self.ratios)
+        missed = log(seconds / count / self.factor) - estimate.values[place]
+        estimate.loosen(place, (_DRAFT_DRIFT if self._drafts else _NEVER_TIMED) ** 2)
+        estimate.observe(place, missed, _DRAFT_SPREAD**2)
+        self._drafts = True
         self._read()
 
     def as_json(self) -> dict[str, object]:
-        """The curve as plain values, to be kept for the next time."""
+        """The curve as plain values, to be kept for the next time.
+
+        unsure: of the logarithms of c(1) and so on, and of the cost of a draft. What errors share
+        is not kept: it is that of a plain step of this day.
+        """
         return {
             "format": _FORMAT,
             "factor": self.factor,
@@ -186,13 +204,21 @@ def _apart(deviations: Sequence[float]) -> Matrix:
     return [[deviations[row] ** 2 if row == column else 0.0 for column in size] for row in size]
 
 
-def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], Matrix]:
-    """The ratio of each k; and the covariance of the logarithms of the factor, of c(1) and so on,
-    and of the cost of a draft.
+def _together(errors: Sequence[Mapping[int, float]]) -> Matrix:
+    """The covariance of numbers that have these errors, each by its cause."""
+    return [
+        [sum(error * other.get(cause, 0.0) for cause, error in one.items()) for other in errors]
+        for one in errors
+    ]
 
-    Each has its errors by their cause. All ratios share that of the plain step, which they are
-    ratios to. What was not measured has a part of the errors of those on whose line it lies, and
-    one of its own; beyond the last that was measured, the line's slope may be wrong.
+
+def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], list[dict[int, float]]]:
+    """The ratio of each k; and the errors of the logarithms of the factor, of c(1) and so on, and
+    of the cost of a draft, each by its cause: a measured k, or a number beyond them.
+
+    All that was measured has the error of the plain step, which it is a ratio to. What was not
+    has a part of the errors of those on whose line it lies, and one of its own; beyond the last
+    that was measured, the line's slope may be wrong.
     """
     measured = sorted(known)
     last = measured[-1]
@@ -203,21 +229,17 @@ def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], Matrix]
         high = min((m for m in measured if m >= k), default=low)
         part = (k - low) / (high - low) if high > low else 0.0
         ratio = known[low] * (1 - part) + known[high] * part
-        off = {high: part * _STEP_OFF, low: (1 - part) * _STEP_OFF}
+        off = {high: part * _STEP_OFF, low: (1 - part) * (_STEP_OFF if low else _PLAIN_OFF)}
         if k > last:
             ratio += _rise(known, measured) * (k - last)
             off[slope] = _BETWEEN_OFF * (k - last)
         elif k not in known:
             off[own + k] = _BETWEEN_OFF * min(k - low, high - k)
-        off[0] = -_PLAIN_OFF
+        off[0] = off.get(0, 0.0) - _PLAIN_OFF
         ratios.append(ratio)
         errors.append(off)
     errors.append({0: -_PLAIN_OFF, draft: _STEP_OFF})
-    covariance = [
-        [sum(error * other.get(cause, 0.0) for cause, error in one.items()) for other in errors]
-        for one in errors
-    ]
-    return ratios, covariance
+    return ratios, errors
 
 
 def _rise(known: Mapping[int, float], measured: Sequence[int]) -> float:
@@ -233,5 +255,9 @@ def _numbers(data: object) -> list[float] | None:
     """The finite numbers of a list, or None."""
     if not isinstance(data, list):
         return None
-    numbers = [float(n) for n in data if isinstance(n, int | float) and not isinstance(n, bool)]
-    return numbers if len(numbers) == len(data) and all(map(isfinite, numbers)) else None
+    numbers = [
+        float(n)
+        for n in data
+        if isinstance(n, int | float) and not isinstance(n, bool) and abs(n) <= float_info.max
+    ]
+    return numbers if len(numbers) == len(data) else None

@@ -42,6 +42,7 @@ _UNKNOWN = 4.0  # observations below which a text is unknown
 _WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
 _STALL = 3.0  # a step that takes so many times what it should was held up by something else
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
+_CONFIRM = 16  # and while it is not sure that what put the cost curve right was right itself
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
 _OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
 _SMOOTH = 1 / 16  # of a new step in a running mean
@@ -107,7 +108,8 @@ class DepthPolicy:
         if self._fixed:
             return self._plan_fixed(room, proposed)
         self._begin(proposed, self._rate)
-        if room <= 0 or self._since_plain >= _REMEASURE:
+        due = _CONFIRM if self._costs.corrected else _REMEASURE
+        if room <= 0 or self._since_plain >= due:
             return _PLAIN
         if proposed:
             plan = self._plan_lookup(room, proposed)
