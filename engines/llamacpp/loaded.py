@@ -184,7 +184,7 @@ class Loaded:
     def close(self) -> None:
         try:
             self.cache.put_away()
-            if self._able is not None:
+            if self._able is not None and not self._able.costs.corrected:
                 self._book.keep(self._costs_key, self._able.costs)
         finally:
             self.drafting.close()

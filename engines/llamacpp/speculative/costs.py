@@ -31,7 +31,6 @@ from engines.types import MAX_DEPTH
 _PLAIN_OFF = 0.03  # how far off a calibration may be, in logarithms, as all below: the plain step
 _STEP_OFF = 0.03  # another step that was measured
 _BETWEEN_OFF = 0.1  # one that was not, for each k that it lies away from a measured one
-_AGED = 0.3  # the plain step of another day
 _DRIFT = 0.01  # what the plain step changes by from one step to the next
 _RATIO_DRIFT = 0.002  # what c(k) changes by from one step(k) to the next
 _DRAFT_DRIFT = 0.01  # what the cost of a draft changes by, in plain steps
@@ -51,7 +50,9 @@ class Costs:
     """The cost curve; `factor` is in seconds, `ratios`, `draft` and `switch` in plain steps.
 
     `corrected`: plain steps put the whole curve right, and too few have come true since: they may
-    have been held up themselves, which only another plain step can tell.
+    have been held up themselves, which only another plain step can tell. `untried`: nor has any
+    deeper step been timed since: the whole calibration may have been held up, and not its plain
+    steps alone, which only a deeper step can tell.
 
     steps: measured seconds of step(k) by k, after another one of the same k; 0 must be among them.
     draft: seconds of one token of the model's own drafter, 0.0 without one. switch: seconds that a
@@ -82,7 +83,7 @@ class Costs:
         self._last = -1
         self._doubted = 0.0
         self._unproven = _PROOFS
-        self.corrected = False
+        self.corrected = self.untried = False
 
     @property
     def limit(self) -> int:
@@ -121,18 +122,21 @@ class Costs:
             learnt = spread + _SPREAD_LEARNT * (seen - spread)
             self._spread = max(_LEAST_SPREAD, min(_MOST_SPREAD, learnt))
         if missed * self._doubted > 0:
-            # One stall says nothing. Two in a row, and the computer has become another; or, if both
-            # are plain steps and few came true yet, it was another while the calibration timed
-            # those. Not if they take longer than a deeper one did: more tokens never take less.
+            # One stall says nothing. Two in a row, and the computer has become another; if both are
+            # plain steps and few came true yet, it may as well have been another while the
+            # calibration timed those. Not if they take longer than a deeper one did: more tokens
+            # never take less.
             changed = min(missed, self._doubted, key=abs)
             room = log(min(self.ratios[1:], default=1.0))
             if k == last == 0 and self._unproven and changed < room:
                 estimate.loosen_together(self._if_plain_off, changed**2)
-                self._unproven, self.corrected = _PROOFS, True
-            else:
-                estimate.loosen(0, changed**2)
+                self._unproven = _PROOFS
+                self.corrected = self.untried = True
+            estimate.loosen(0, changed**2)
         self._doubted = missed if estimate.observe(k, missed, spread**2) else 0.0
-        if k == 0 and not self._doubted:
+        if k:
+            self.untried = False
+        elif not self._doubted:
             self._unproven = max(0, self._unproven - 1)
             self.corrected = self.corrected and self._unproven > 0
         self._read()
@@ -181,8 +185,7 @@ class Costs:
         if not (1e-7 < factor < 1e4 and 0 <= draft < 1000 and 0 <= switch < 1000):
             return None
         kept = cls({0: factor}, draft * factor, len(ratios) - 1, switch * factor)
-        kept._take(factor, [*ratios, draft], _apart([_AGED, *unsure]))
-        kept._unproven = 0
+        kept._take(factor, [*ratios, draft], _apart([_PLAIN_OFF, *unsure]))
         return kept
 
     def _take(self, factor: float, ratios: Sequence[float], covariance: Matrix) -> None:

@@ -43,6 +43,7 @@ _WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
 _STALL = 3.0  # a step that takes so many times what it should was held up by something else
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
 _CONFIRM = 16  # and while it is not sure that what put the cost curve right was right itself
+_TRIED = 3  # drafts that are checked once, whatever they cost, to confirm a corrected curve
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
 _OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
 _SMOOTH = 1 / 16  # of a new step in a running mean
@@ -111,6 +112,10 @@ class DepthPolicy:
         due = _CONFIRM if self._costs.corrected else _REMEASURE
         if room <= 0 or self._since_plain >= due:
             return _PLAIN
+        if self._costs.untried and self._kind != "none":
+            self._exact = True
+            self._most = min(_TRIED, room)
+            return self._plans[self._most]
         if proposed:
             plan = self._plan_lookup(room, proposed)
             if plan is not None:
@@ -129,7 +134,7 @@ class DepthPolicy:
         """A token was drafted, with this confidence: is another one worth its time?"""
         self._drafted.append(bucket)
         made = len(self._drafted)
-        if self._fixed:
+        if self._exact:
             return made < self._most
         native, ratios, value = self._native, self._costs.ratios, self._value
         self._reach *= native.chance(made - 1, bucket)
@@ -147,7 +152,7 @@ class DepthPolicy:
 
     def verify(self) -> int:
         """How many of the drafted tokens to check; 0 after drafting makes them a shadow."""
-        if self._fixed:
+        if self._exact:
             self._checked = self._most if self._source == "lookup" else len(self._drafted)
             return self._checked
         if self._source != "lookup":
@@ -212,8 +217,10 @@ class DepthPolicy:
 
     @property
     def hopeless(self) -> bool:
-        """Whether even a drafter that is always right would gain nothing here."""
-        return self._hopeless
+        """Whether even a drafter that is always right would gain nothing here, for all that is
+        known of its cost.
+        """
+        return self._hopeless and not self._costs.untried
 
     @property
     def first_share(self) -> float:
@@ -242,6 +249,7 @@ class DepthPolicy:
         self._proposed = proposed
         self._drafted: list[int] = []
         self._most = self._checked = 0
+        self._exact = False  # whether `_most` are drafted and checked, whatever comes of it
         self._value = max(1.0, value) if not self._least else value
         self._reach = 1.0
         self._sums = [1.0]
@@ -249,6 +257,7 @@ class DepthPolicy:
 
     def _plan_fixed(self, room: int, proposed: Sequence[int]) -> Plan:
         self._begin(proposed, 1.0)
+        self._exact = True
         self._most = min(self._fixed, room)
         if self._kind != "none":
             return self._plans[self._most] if self._most else _PLAIN

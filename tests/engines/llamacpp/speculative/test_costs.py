@@ -240,7 +240,20 @@ def test_a_curve_that_was_put_right_waits_to_be_confirmed() -> None:
         costs.observe_step(0, PLAIN)
 
     assert not costs.corrected
-    assert costs.ratio(1) == pytest.approx(1.5, rel=0.05)
+    assert costs.step_seconds(0) == pytest.approx(PLAIN, rel=0.05)
+
+
+@pytest.mark.parametrize("slow", [1.0, 1.4])
+def test_only_a_deeper_step_tells_whether_all_of_a_calibration_was_held_up(slow: float) -> None:
+    """slow: the deeper steps of it; the plain ones were 1.4 times too slow."""
+    costs = Costs({0: PLAIN * 1.4, 1: PLAIN * slow * 1.5, 3: PLAIN * slow * 2.2})
+    for _ in range(3):
+        costs.observe_step(0, PLAIN)
+    assert costs.untried
+    costs.observe_step(3, PLAIN * 2.2)
+
+    assert not costs.untried
+    assert [costs.ratio(k) for k in (1, 3)] == pytest.approx([1.5, 2.2], rel=0.06)
 
 
 def test_a_quiet_computer_that_becomes_a_noisy_one_is_not_surprising_for_ever() -> None:
@@ -274,6 +287,21 @@ def test_kept_and_read_back() -> None:
 
     assert kept is not None
     assert kept.as_json() == costs.as_json()
+
+
+@pytest.mark.parametrize("now", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("wrong", [0.7, 1.0, 1.4])
+def test_a_kept_curve_is_held_against_the_computer_of_another_day(now: float, wrong: float) -> None:
+    """now: times as slow as then. wrong: the plain step of the calibration that was kept."""
+    true = {0: 1.0, 1: 1.5, 3: 2.2}
+    made = Costs({k: PLAIN * (wrong if k == 0 else true[k]) for k in true})
+    costs = Costs.from_json(json.loads(json.dumps(made.as_json())))
+    assert costs is not None
+    for k in (0, 0, 0, 0, 3, 0, 3, 3, 0, 0, 0, 3):
+        costs.observe_step(k, PLAIN * now * true[k])
+
+    assert costs.step_seconds(0) == pytest.approx(PLAIN * now, rel=0.1)
+    assert costs.ratio(3) == pytest.approx(2.2, rel=0.1)
 
 
 @pytest.mark.parametrize(

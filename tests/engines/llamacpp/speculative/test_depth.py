@@ -140,6 +140,20 @@ def test_watching_costs_about_1_percent_while_no_depth_pays() -> None:
         assert any(outcome.drafted[1000:])
 
 
+@pytest.mark.parametrize("times", [1.6, 2.0, 3.0])
+@pytest.mark.parametrize("name", ["Q8_0, 2 threads", "Q4_0, 0.3 B", "F16", "GPU"])
+def test_a_calibration_while_all_was_slow_does_not_end_drafting(name: str, times: float) -> None:
+    """The plain steps alone look wrong then; one deeper step tells that all of them were."""
+    computer = COMPUTERS[name]
+    slow = {k: computer.plain_s * times * computer.ratios[k] for k in computer.measured}
+    costs = Costs(slow, computer.plain_s * times * computer.draft)
+    text = make_text(1000, 0.95, seed=21)
+    outcome = write(text, computer, DepthPolicy(costs, MAX_DEPTH, DRAFTER), "drafter")
+
+    assert outcome.gain >= 0.93 * best_fixed(text, computer)[0]
+    assert costs.ratio(3) == pytest.approx(computer.ratios[3], rel=0.15)
+
+
 # Nothing to win
 
 
