@@ -31,6 +31,7 @@ from engines.types import MAX_DEPTH
 _PLAIN_OFF = 0.03  # how far off a calibration may be, in logarithms, as all below: the plain step
 _STEP_OFF = 0.03  # another step that was measured
 _BETWEEN_OFF = 0.1  # one that was not, for each k that it lies away from a measured one
+_KEPT_OFF = 0.1  # the least for what is kept for another day
 _DRIFT = 0.01  # what the plain step changes by from one step to the next
 _RATIO_DRIFT = 0.002  # what c(k) changes by from one step(k) to the next
 _DRAFT_DRIFT = 0.01  # what the cost of a draft changes by, in plain steps
@@ -165,7 +166,9 @@ class Costs:
             "draft": self.draft,
             "switch": self.switch,
             "ratios": list(self.ratios),
-            "unsure": [self._estimate.deviation(k + 1) for k in range(len(self.ratios))],
+            "unsure": [
+                max(_KEPT_OFF, self._estimate.deviation(k + 1)) for k in range(len(self.ratios))
+            ],
         }
 
     @classmethod

@@ -232,14 +232,13 @@ def test_plain_steps_longer_than_deeper_ones_were_held_up(stall: float) -> None:
 
 def test_a_curve_that_was_put_right_waits_to_be_confirmed() -> None:
     costs = Costs({0: PLAIN * 1.4, 1: PLAIN * 1.5, 3: PLAIN * 2.2})
-    costs.observe_step(0, PLAIN)
-    assert not costs.corrected
-    costs.observe_step(0, PLAIN)
-    assert costs.corrected
+    corrected = []
     for _ in range(8):
         costs.observe_step(0, PLAIN)
+        corrected.append(costs.corrected)
 
-    assert not costs.corrected
+    assert corrected[:2] == [False, True]
+    assert not corrected[-1]
     assert costs.step_seconds(0) == pytest.approx(PLAIN, rel=0.05)
 
 
@@ -247,12 +246,12 @@ def test_a_curve_that_was_put_right_waits_to_be_confirmed() -> None:
 def test_only_a_deeper_step_tells_whether_all_of_a_calibration_was_held_up(slow: float) -> None:
     """slow: the deeper steps of it; the plain ones were 1.4 times too slow."""
     costs = Costs({0: PLAIN * 1.4, 1: PLAIN * slow * 1.5, 3: PLAIN * slow * 2.2})
-    for _ in range(3):
-        costs.observe_step(0, PLAIN)
-    assert costs.untried
-    costs.observe_step(3, PLAIN * 2.2)
+    untried = []
+    for k in (0, 0, 0, 3):
+        costs.observe_step(k, PLAIN * (2.2 if k else 1.0))
+        untried.append(costs.untried)
 
-    assert not costs.untried
+    assert untried == [False, True, True, False]
     assert [costs.ratio(k) for k in (1, 3)] == pytest.approx([1.5, 2.2], rel=0.06)
 
 
