@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.errors import ChatNotFound
 from app.core.places import ALL
-from app.ui.assistants.scratch_window import ScratchWindow, without_words
 from app.running import _reporter
+from app.ui.assistants.scratch_window import ScratchWindow, without_words
 from tests.app.ui.conftest import Ui
 
 OBJECT = "\ufffc"
