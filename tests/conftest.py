@@ -71,6 +71,15 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
     return PatientBot(request)
 
 
+@pytest.fixture(scope="module")
+def set_aside() -> Iterator[None]:
+    """What Python holds at the start of a module is not looked through after each of its tests."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves a thread, a process, a window or a running timer."""
@@ -80,6 +89,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         "processes": lambda: set(psutil.Process().children(recursive=True)),
     }
     if uses_qt:
+        request.getfixturevalue("set_aside")
         checks |= {"windows": _windows, "timers": _running_timers}
     before = {kind: find() for kind, find in checks.items()}
     yield

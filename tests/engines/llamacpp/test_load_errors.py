@@ -22,6 +22,7 @@ from engines.errors import (
     TemplateFailed,
     UnknownArchitecture,
 )
+from engines.hardware.values import NativeDevice
 from engines.llamacpp import loaded
 from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
@@ -137,11 +138,11 @@ def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.Monk
 
 def test_an_accelerator_is_no_graphics_card() -> None:
     kinds = ("cpu", "accelerator")
-    devices = [SimpleNamespace(kind=kind, name=kind, description=kind) for kind in kinds]
+    devices = [NativeDevice(kind, kind, "made up", kind, 0, 0) for kind in kinds]
     native = cast(Native, SimpleNamespace(devices=lambda: devices))
     assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "CPU"
     names = ("Some GPU", "Another")
-    devices += [SimpleNamespace(kind="igpu", name=name, description=name) for name in names]
+    devices += [NativeDevice(name, name, "made up", "igpu", 0, 0) for name in names]
     assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "Some GPU, Another"
     chosen = replace(PLAN, gpu_layers=-1, devices=("Another",))
     assert loaded._device(native, chosen) == "Another"
