@@ -264,10 +264,9 @@ class VllmEngine:
         if setup is None:
             raise nothing_loaded()
         if running is not None:
-            if running.worker.well(cancel):
+            # Of one that is left before it has said so, nothing is known; nor is it wanted any more.
+            if running.worker.well(cancel) or cancel.cancelled:
                 return running
-            if cancel.cancelled:
-                raise LoadCancelled
             self._crashed(running)
         recent = sum(1 for at in self._crashes if monotonic() - at < _WITHIN_S)
         if recent >= _CRASHES:

@@ -298,7 +298,7 @@ def test_an_app_killed_while_it_loads(vllm: Installed, tmp_path: Path) -> None:
     with app:
         assert app.stdout is not None
         guardian, stage = 0, ""
-        while not stage.startswith("Starting the engine"):
+        while stage != "Starting the engine":
             _, guardian, stage = json.loads(app.stdout.readline())
         everything = members(guardian)
         assert len(everything) >= 4
