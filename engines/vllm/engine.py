@@ -264,7 +264,7 @@ class VllmEngine:
         if setup is None:
             raise nothing_loaded()
         if running is not None:
-            # Of one that is left before it has said so, nothing is known; nor is it wanted any more.
+            # Of one that is left before it has said so, nothing is known, and nothing is wanted.
             if running.worker.well(cancel) or cancel.cancelled:
                 return running
             self._crashed(running)
