@@ -97,6 +97,7 @@ class OpenAiServer:
         self.dies = threading.Event()
         self.asked: list[Asked] = []
         self.replies: dict[str, list[Reply | Callable[[Body], Reply]]] = {}
+        self._taking = threading.Lock()
         self._http = _Listener(("127.0.0.1", 0), _Handler)
         self._http.openai = self
         if tls is not None:
@@ -126,8 +127,11 @@ class OpenAiServer:
 
     def reply(self, asked: Asked) -> Reply:
         path = urlsplit(asked.path).path  # a proxy is asked for whole addresses
-        if waiting := self.replies.get(path):
-            scripted = waiting.pop(0)
+        with self._taking:
+            scripted = next(iter(self.replies.get(path, ())), None)
+            if scripted is not None:
+                del self.replies[path][0]
+        if scripted is not None:
             return scripted if isinstance(scripted, Reply) else scripted(asked.body)
         guarded = path.startswith("/v1") or self.kind == "llama-server"
         if (
@@ -275,21 +279,20 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = Asked(self.command, self.path, headers, body)
         self.server.openai.asked.append(asked)
-        reply = self.server.openai.reply(asked)
+        try:
+            self._reply(self.server.openai.reply(asked))
+        except OSError:
+            asked.gone.set()
+        finally:
+            asked.ended.set()
+
+    def _reply(self, reply: Reply) -> None:
         self.close_connection = True
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.kind)
         self.send_header("Connection", "close")
         for name, value in reply.headers.items():
             self.send_header(name, value)
-        try:
-            self._send(reply)
-        except OSError:
-            asked.gone.set()
-        finally:
-            asked.ended.set()
-
-    def _send(self, reply: Reply) -> None:
         if isinstance(reply.body, bytes):
             self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 from app.core.counterparts import Counterpart
 from app.core.engine_care import EngineState
 from app.core.models import ModelEntry
+from engines.base import Progress
+from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
+from engines.types import LoadedModel, LoadPlan
 from tests.app.ui.conftest import Ui, part
 from tests.support.scripted_engines import ScriptedCare, ScriptedSeams
 
@@ -225,11 +229,18 @@ def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:
 
 def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(ui.core.answers), "doing", lambda *_: "Loading the weights")
-    ui.engine.pieces = ()
-    ui.ask("Hi")
     generation = ui.services.generation
     seen: list[str] = []
+    told = threading.Event()
     generation.loading.connect(lambda answer_id, _: seen.append(generation.doing(answer_id)))
-    ui.services.settings.set("context", 2048)
-    ui.ask("And now?")
+    generation.loading.connect(lambda *_: told.set())
+    load = ui.engine.load
+
+    def slowly(plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        found = load(plan, progress, cancel)
+        assert told.wait(10)
+        return found
+
+    monkeypatch.setattr(ui.engine, "load", slowly)
+    ui.ask("Hi")
     assert "Loading the weights" in seen
