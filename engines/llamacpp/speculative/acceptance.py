@@ -1,14 +1,18 @@
 """How often the drafts of one drafter turn out right, as learnt while answering.
 
-Drafts are kept only as a chain: the second can be right only where the first was. Three things are
-learnt, both with a memory that fades, so that code after prose is soon recognised as code:
+Drafts are kept only as a chain: the second can be right only where the first was. Four things are
+learnt, with memories that fade, so that code after prose is soon recognised as code:
 
-- `chance` of each position, given that those before it were right. A position that was seldom
-  reached borrows from the one before it, and is taken for a little worse;
-- `cautious`, the tokens to be expected if each position is right less often than is believed, by
-  one standard deviation of what was seen of it; at least half of the drafts expected to hold do;
+- the share of all drafts that were right lately, at whatever position: it belongs to the text;
+- how much seldomer each position is right than that, which belongs to the drafter, and is learnt
+  slowly over all texts;
+- `chance` of each position, given that those before it were right: what was seen of it, and as
+  long as that is little, the text's share at the position's usual distance from it;
 - the share of right drafts among those of equal *confidence*, a small number that the drafter
   gives with each token. Where few were seen, the position's chance stands in.
+
+`cautious` are the tokens to be expected if the text's share is worse than is believed, by a little
+more than one standard deviation; at least half of the drafts expected to hold do.
 
 A memory fades by letting new observations weigh more instead of taking from the old ones: one
 multiplication, however many numbers are remembered. When a run of equal outcomes is too unlikely
@@ -24,18 +28,22 @@ from math import sqrt
 BUCKETS = 8
 """Confidence is a number from 0, a guess, to 7, sure."""
 
-_GROWTH = 2 ** (1 / 24)  # half of a memory is gone after 24 observed drafts
-_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # what confidence means changes slowly
-_FIRST = 0.5  # chance of a first draft while nothing is known
-_FALL = 0.96  # a position seldom reached against the one before it
-_BORROWED = 2.0  # observations that the borrowed chance is worth
+_GROWTH = 2 ** (1 / 28)  # half of a memory is gone after 28 drafts that were judged
+_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # after as many chains: what confidence means changes slowly
+_FIRST = 0.5  # the share of right drafts while nothing is known
+_BELIEVED = 2.0  # judged drafts that this counts as
+_FALL = 0.96  # a position against the one before it, while nothing is known
+_FALL_BELIEVED = 16.0  # and as many drafts judged there
+_FALL_KEPT = 0.995  # of what is known of a position's fall, with each draft judged there
+_BORROWED = 2.0  # judged drafts that the text's share is worth at one position
 _BORROWED_BY_BUCKET = 8.0
-_SURPRISE = 0.001
+_SURPRISE = 0.003
 _SHORTEST_RUN = 3
-_KEPT = 2.0  # observations that the old belief is worth after such a change
+_KEPT = 2.0  # judged drafts that the old belief is worth after such a change
 _CUT = 4.0  # and what confidence meant counts this much less
-_HANDED_ON = 14.0  # most observations that count of the answers before
-_CAUTION = 1.0  # standard deviations
+_HANDED_ON = 50.0  # most judged drafts that count of the answers before
+_CAUTION = 1.15  # standard deviations
+_LEAST_WRONG = 0.02  # the share of wrong drafts that caution always reckons with
 _MOST_WEIGHT = 1e12
 
 
@@ -47,6 +55,9 @@ class Acceptance:
         self._weight = 1.0
         self._right = [0.0] * limit
         self._seen = [0.0] * limit
+        self._share = _FIRST
+        self._fell = [_FALL_BELIEVED * _FALL**position for position in range(limit)]
+        self._fell_from = [_FALL_BELIEVED] * limit
         self._bucket_weight = 1.0
         self._bucket_right = [0.0] * BUCKETS
         self._bucket_seen = [0.0] * BUCKETS
@@ -67,35 +78,41 @@ class Acceptance:
         right = self._bucket_right[bucket] + borrowed * self.chances[position]
         return right / (self._bucket_seen[bucket] + borrowed)
 
-    def learn(self, buckets: Sequence[int], right: int, judged: int, age: float = 1.0) -> None:
+    def learn(
+        self, buckets: Sequence[int], right: int, judged: int, age: float = 1.0, start: int = 0
+    ) -> None:
         """The first `judged` drafts were compared with the text, the first `right` of them held.
 
         `right` is `judged`, or one less: what follows a wrong draft is never judged. age: how
-        many times faster the memory fades this once, since much text went by unobserved.
+        many times faster the memory fades this once, since much text went by unobserved. start:
+        how many drafts of the chain were judged before, all of which held; `buckets` begins
+        behind them.
         """
         if judged == 0:
             return
-        self._weight *= _GROWTH**age
-        self._bucket_weight *= _GROWTH_OF_BUCKETS
-        for position in range(judged):
-            held = position < right
+        self._weight *= _GROWTH ** (age * judged)
+        for position, bucket in enumerate(buckets[:judged], start):
+            held = position - start < right
             self._seen[position] += self._weight
-            self._bucket_seen[buckets[position]] += self._bucket_weight
-            if held:
-                self._right[position] += self._weight
-                self._bucket_right[buckets[position]] += self._bucket_weight
-        self._watch(right > 0)
+            self._right[position] += self._weight * held
+            self._bucket_seen[bucket] += self._bucket_weight
+            self._bucket_right[bucket] += self._bucket_weight * held
+            if position:
+                self._fell[position] = _FALL_KEPT * self._fell[position] + held
+                self._fell_from[position] = _FALL_KEPT * self._fell_from[position] + self._share
+        if start == 0:
+            self._bucket_weight *= _GROWTH_OF_BUCKETS
+            self._watch(right > 0)
         if self._weight > _MOST_WEIGHT:
             self._rescale()
         self._believe()
 
     def doubt(self) -> None:
-        """Another text may begin: what is remembered counts for a few observations at most."""
-        for position, seen in enumerate(self._seen):
-            most = _HANDED_ON * self._weight
-            if seen > most:
-                self._right[position] *= most / seen
-                self._seen[position] = most
+        """Another text may begin: what is remembered counts for some observations at most."""
+        seen, most = sum(self._seen), _HANDED_ON * self._weight
+        if seen > most:
+            self._seen = [one * most / seen for one in self._seen]
+            self._right = [one * most / seen for one in self._right]
         self._believe()
 
     def _watch(self, held: bool) -> None:
@@ -114,21 +131,25 @@ class Acceptance:
 
     def _believe(self) -> None:
         """Work out the chances, and the tokens expected from chains of each length."""
-        borrowed = _BORROWED * self._weight
-        chance, reach, tokens = _FIRST / _FALL, 1.0, 1.0
-        least_reach, least = 1.0, 1.0
-        for position in range(self._limit):
-            right = self._right[position] + borrowed * chance * _FALL
-            seen = self._seen[position] + borrowed
-            chance = right / seen
+        weight, borrowed = self._weight, _BORROWED * self._weight
+        fell = zip(self._fell, self._fell_from, strict=True)
+        falls = [min(1.0, own / all_) for own, all_ in fell]
+        seen = sum(one * fall for one, fall in zip(self._seen, falls, strict=True))
+        seen += _BELIEVED * weight
+        share = min(1.0, (sum(self._right) + _BELIEVED * _FIRST * weight) / seen)
+        off = _CAUTION * sqrt(share * max(_LEAST_WRONG, 1 - share) * weight / seen)
+        reach, tokens, least_reach, least = 1.0, 1.0, 1.0, 1.0
+        for position, fall in enumerate(falls):
+            right = self._right[position] + borrowed * share * fall
+            chance = right / (self._seen[position] + borrowed)
             self.chances[position] = chance
             reach *= chance
             tokens += reach
             self.expected[position + 1] = tokens
-            off = sqrt(chance * (1 - chance) * self._weight / seen)
-            least_reach *= max(0.0, chance - _CAUTION * off)
+            least_reach *= max(0.0, chance - off)
             least += least_reach
             self.cautious[position + 1] = max(least, (1 + tokens) / 2)
+        self._share = share
 
     def _rescale(self) -> None:
         for values in (self._right, self._seen):

@@ -43,12 +43,16 @@ _MOST_SPREAD = 0.5  # with more, no time would surprise, and nothing would follo
 _SPREAD_LEARNT = 0.1  # the share of a step in what is known of the spread
 _WILDEST = 4.0  # spreads beyond which a step counts no further in it
 _PROOFS = 4  # plain steps that take as long as expected before the calibration is trusted
+_KNOWN = 0.04  # a ratio that is off by no more than that is not worth a try
 _STRANGE = 2.0  # spreads of what is measured beyond which it is a surprise
 _FORMAT = 3
 
 
 class Costs:
     """The cost curve; `factor` is in seconds, `ratios`, `draft` and `switch` in plain steps.
+
+    `hoped`: the ratios where those that are little known turn out well; a k that is worth its time
+    then is worth a try, after which it is known.
 
     `corrected`: plain steps put the whole curve right, and too few have come true since: they may
     have been held up themselves, which only another plain step can tell. `untried`: nor has any
@@ -201,6 +205,11 @@ class Costs:
         plain, *ratios, draft = self._estimate.values
         self.factor = exp(plain)
         self.ratios = [1.0, *map(exp, ratios)]
+        off = self._estimate.deviation
+        self.hoped = [
+            ratio * exp(min(0.0, _KNOWN - off(k))) if k else ratio
+            for k, ratio in enumerate(self.ratios)
+        ]
         self.draft = exp(draft) if self._drafts else 0.0
 
 

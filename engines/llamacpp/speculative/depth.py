@@ -13,11 +13,14 @@ What Auto must never do is lose. It therefore plays with *credit*: a little for 
 per cent of the tokens, and what drafting has won in the same answer. A depth is open only if the
 credit covers what it loses on a poor day: with drafts that hold less often than is believed, by
 the more the less was seen of them (`Acceptance.cautious`). What pays even then may be drafted
-without credit, until too much of it was lost all the same. While
-no depth pays, the drafter is watched: one token is drafted now and then and only compared with the
-one that the model draws. Such a shadow costs d instead of a whole check. It comes at once while the
-text is unknown, every d / 1 % steps later, and again at once after one that was right. What prompt
-lookup proposes costs nothing to watch.
+without credit, until too much of it was lost all the same. Where much was won, a depth whose cost
+is little known is tried if it would pay at the cost that is to be hoped for (`Costs.hoped`).
+
+While no depth pays, the drafter is watched: what it drafts is not checked, but compared with the
+tokens that plain steps then draw. Such a shadow costs d for each draft instead of a whole check.
+It comes at once while the text is unknown, every d / 1 % steps later, and again at once after one
+that was right; it is as long as all of it is likely to be compared. What prompt lookup proposes
+costs nothing to watch.
 
 One step: `plan`, `more` after each token of the model's own drafter, `verify`, `learn`.
 """
@@ -33,10 +36,13 @@ from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
 _START = 0.8  # credit at the beginning of an answer, in plain steps, whatever the last one won
-_DEBT = 1.5  # and how far below nothing it may be before what pays on a poor day is closed, too
+_DEBT = 1.1  # and how far below nothing it may be before what pays on a poor day is closed, too
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
 _SAVED = 2.0  # how far the allowance adds up
 _WON = 12.0  # how far what was won adds up
+_SPARE = 2.0  # credit from which on a depth is tried for what its cost may turn out to be
+_CURIOUS = 8  # steps after which one draft more is made than pays
+_COMPARED = 0.8  # how likely the next draft of a shadow must be compared
 _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
 _UNKNOWN = 4.0  # observations below which a text is unknown
 _WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
@@ -88,6 +94,8 @@ class DepthPolicy:
         self._idle = 0
         self._since_plain = 0
         self._hit = False
+        self._watched: list[int] = []  # drafts that are yet to be compared
+        self._held = 0  # and how many of their chain were, all of which held
         self._tokens = 0
         self._seconds = self._plain_seconds = self._time = 0.0
         self._usual = 0.0
@@ -126,8 +134,9 @@ class DepthPolicy:
             self._most = room
         elif self._rate > 1:
             self._most = self._open(room)
-        if self._most == 0 and self._shadow_due():
-            self._most = 1
+        if self._most == 0 and not self._watched and self._shadow_due():
+            self._most = self._shadow(room)
+            self._watching = True
         return self._plans[self._most] if self._most else _PLAIN
 
     def more(self, bucket: int) -> bool:
@@ -136,11 +145,13 @@ class DepthPolicy:
         made = len(self._drafted)
         if self._exact:
             return made < self._most
-        native, ratios, value = self._native, self._costs.ratios, self._value
+        native, ratios, value = self._native, self._hoped, self._value
         self._reach *= native.chance(made - 1, bucket)
         tokens = self._sums[-1] + self._reach
         self._sums.append(tokens)
         self._best = best = max(self._best, tokens - value * ratios[made])
+        if self._watching:
+            return made < self._most and self._reach >= _COMPARED
         reach, extra = self._reach, 0.0
         for k in range(made + 1, self._most + 1):
             reach *= native.chances[k - 1]
@@ -148,7 +159,9 @@ class DepthPolicy:
             extra += self._costs.draft
             if tokens - value * (ratios[k] + extra) > best:
                 return True
-        return False
+        # One more now and then tells whether deeper drafts still hold no better.
+        curious = self._steps % _CURIOUS == 0 and made <= self._checked_last
+        return curious and self._credit >= _SPARE and made < self._most
 
     def verify(self) -> int:
         """How many of the drafted tokens to check; 0 after drafting makes them a shadow."""
@@ -172,7 +185,9 @@ class DepthPolicy:
 
         out: tokens that came out, the kept drafts and one. right, lookup_right: how many of the
         natively drafted and of the proposed tokens equal them, from the first on, whether they
-        were checked or not. step_seconds, draft_seconds: for the check, and for drafting.
+        were checked or not; where nothing was drafted, of those of the last draft that are left
+        behind the ones that equalled what came out before. step_seconds, draft_seconds: for the
+        check, and for drafting.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
         surprising = costs.observe_step(checked, step_seconds)
@@ -181,11 +196,11 @@ class DepthPolicy:
         if drafted:
             costs.observe_draft(drafted, draft_seconds)
             spent += drafted * costs.draft
-            self._native.learn(self._drafted, right, min(right + 1, out, drafted), self._age())
-            self._hit = right > 0
-            self._idle = 0
-        else:
-            self._idle += 1
+            self._watched, self._held = self._drafted, 0
+        compared = bool(self._watched)
+        if compared:
+            self._compare(right, out)
+        self._idle = 0 if drafted else self._idle + 1
         if self._proposed:
             judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
             self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
@@ -202,7 +217,7 @@ class DepthPolicy:
         self._time += spent
         self._usual += _SMOOTH * (checked - self._usual)
         self._steps += 1
-        if drafted or self._steps % _REFRESH == 0:
+        if compared or self._steps % _REFRESH == 0:
             self._refresh()
 
     def rest(self) -> None:
@@ -249,8 +264,11 @@ class DepthPolicy:
         self._proposed = proposed
         self._drafted: list[int] = []
         self._most = self._checked = 0
+        self._watching = False  # whether what is drafted is only to be compared
         self._exact = False  # whether `_most` are drafted and checked, whatever comes of it
         self._value = max(1.0, value) if not self._least else value
+        costs = self._costs
+        self._hoped = costs.hoped if self._credit >= _SPARE else costs.ratios
         self._reach = 1.0
         self._sums = [1.0]
         self._best = 1.0 - self._value
@@ -301,7 +319,7 @@ class DepthPolicy:
             most = float("-inf")
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
-            worth = tokens - value * self._price(k)
+            worth = tokens - value * (self._price(k) - ratios[k] + self._hoped[k])
             poorer = known.expected[k] - known.cautious[k]
             if worth > most and (self._least or ratios[k] + sunk + poorer - tokens <= stake):
                 best, most = k, worth
@@ -329,6 +347,15 @@ class DepthPolicy:
                 pays = pays or tokens > time
         return deepest if pays else 0
 
+    def _shadow(self, room: int) -> int:
+        """The longest one: as deep as drafts could ever pay, if the credit lasts."""
+        ratios, draft = self._costs.ratios, self._costs.draft
+        if not draft:
+            return 1
+        depths = range(room, 0, -1)
+        could = (k for k in depths if k + 1 >= _WORTH_TRYING * (ratios[k] + k * draft))
+        return max(1, min(next(could, 1), int(self._credit / draft)))
+
     def _shadow_due(self) -> bool:
         draft = self._costs.draft
         wait = min(draft / _ALLOWANCE, _LONGEST_WAIT)
@@ -337,6 +364,15 @@ class DepthPolicy:
             return self._rate > 1 and self._credit >= draft and self._idle >= 3 * wait
         unknown = self._native.observations < _UNKNOWN
         return unknown or self._hit or self._idle >= wait
+
+    def _compare(self, right: int, out: int) -> None:
+        """Of the drafts that are watched, `out` have now been compared, as far as they held."""
+        judged = min(right + 1, out, len(self._watched))
+        age = self._age() if self._held == 0 else 1.0
+        self._native.learn(self._watched, right, judged, age, self._held)
+        self._hit = right == judged
+        self._watched = self._watched[judged:] if self._hit else []
+        self._held += judged
 
     def _age(self) -> float:
         return max(1.0, min(_OLDEST, self._idle / 8))

@@ -100,7 +100,6 @@ class Speculation:
 
     def propose(self, token: int, position: int, room: int) -> Sequence[int]:
         """At most `room` tokens to evaluate on trial after `token`, the next at `position`."""
-        self._guessed = ()
         self._looked, sure = self._lookup.propose(token)
         self._resting = self._active is None and not self._looked
         if self._resting:
@@ -118,8 +117,10 @@ class Speculation:
         def more(guess: int, sure: int) -> bool:
             return policy.more(sure) and not self._ends(guess)
 
-        self._guessed = native.propose(token, position, more)
-        return self._guessed[: policy.verify()]
+        guesses = native.propose(token, position, more)
+        if guesses:
+            self._guessed = guesses
+        return guesses[: policy.verify()]
 
     def learn(
         self, drafts: Sequence[int], run: Sequence[int], drafting_s: float, step_s: float
@@ -130,6 +131,8 @@ class Speculation:
             self._policy.rest()
             return
         right = common_prefix(self._guessed, run)
+        # What is left of a draft that held so far is about the tokens that come next.
+        self._guessed = self._guessed[right:] if right == len(run) else ()
         looked_right = common_prefix(self._looked, run)
         self._policy.learn(len(run), right, looked_right, step_s, drafting_s)
         self._drafted += len(drafts)

@@ -157,6 +157,7 @@ def write(
     """Let the policy write the text; the caller has begun the answer."""
     dice = random.Random(17)
     outcome = Outcome()
+    guessed: list[bool] = []
     while outcome.tokens < len(text):
         at = outcome.tokens
         room = min(MAX_DEPTH, len(text) - at - 1)
@@ -172,17 +173,21 @@ def write(
         checked = policy.verify()
         outcomes = text.lookup[at] if plan.source == "lookup" else text.right[at]
         out = 1 + run_of(outcomes, checked)
+        if drafted:
+            guessed = text.right[at][:drafted]
+        right = run_of(guessed, out)
         draft = drafted * computer.draft
         step = computer.ratios[checked]
         outcome.time += draft + step
         scale = computer.plain_s * exp(dice.gauss(0, noise))
         policy.learn(
             out,
-            run_of(text.right[at], min(out, drafted)),
+            right,
             run_of(text.lookup[at], min(out, len(proposal))),
             step * scale,
             draft * computer.plain_s,
         )
+        guessed = guessed[out:] if right == out else []
         outcome.tokens += out
         outcome.worst = max(outcome.worst, outcome.time - outcome.tokens)
         outcome.depths += [checked] * out
