@@ -1,0 +1,79 @@
+"""Between policy and drafter: what was drafted is compared with the tokens that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from engines.llamacpp.mtp import More
+from engines.llamacpp.speculative.drafting import Drafting
+from engines.llamacpp.speculative.speculation import Speculation
+from engines.types import MAX_DEPTH, MtpKind
+from tests.engines.llamacpp.speculative.simulated_text import COMPUTERS
+
+PLAIN_S = 0.05
+ALL_NEW = 1000
+"""A token that the text has not had, so that prompt lookup proposes nothing."""
+
+
+class Counting:
+    """A drafter that guesses the numbers that follow; `wrong` it gets wrong."""
+
+    kind: MtpKind = "drafter"
+
+    def __init__(self, wrong: int) -> None:
+        self.wrong = wrong
+        self.asked: list[int] = []
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        self.asked.append(position)
+        guesses: list[int] = []
+        while True:
+            token += 1
+            guesses.append(0 if token == self.wrong else token)
+            if not more(guesses[-1], 7):
+                return guesses
+
+    def observe(self, tokens: Sequence[int], start: int) -> None: ...
+
+    def roll_back(self, length: int) -> None: ...
+
+
+class Hands:
+    """What opens drafters, with that one."""
+
+    restored = False
+
+    def __init__(self, drafter: Counting) -> None:
+        self.drafter = drafter
+
+    def expose(self) -> None: ...
+
+    def hide(self) -> None: ...
+
+
+def test_a_shadow_is_followed_over_the_steps_behind_it() -> None:
+    """Each draft of it is judged once, by the token at its place."""
+    drafter = Counting(wrong=ALL_NEW + 3)
+    costs = COMPUTERS["Q8_0, 0.3 B"].costs(noise=0)
+    drafting = cast("Drafting", Hands(drafter))
+    speculation = Speculation(drafting, costs, MAX_DEPTH, lambda _: False, "")
+    speculation.begin("auto", None, ())
+    known = speculation._policy._native
+    judged: list[tuple[int, bool]] = []
+    learn = known.learn
+
+    def noted(
+        buckets: Sequence[int], right: int, count: int, age: float = 1.0, start: int = 0
+    ) -> None:
+        judged.extend((start + at, at < right) for at in range(count))
+        learn(buckets, right, count, age, start)
+
+    known.learn = noted  # type: ignore[method-assign]
+    for token in range(ALL_NEW, ALL_NEW + 16):
+        drafts = speculation.propose(token, token - ALL_NEW, MAX_DEPTH)
+        assert not drafts, "on so short a text nothing is worth its check yet"
+        speculation.learn(drafts, [token + 1], 0.0, PLAIN_S)
+
+    assert judged[:3] == [(0, True), (0, True), (1, False)], "one, then two over two steps"
+    assert len(drafter.asked) < len(judged)
