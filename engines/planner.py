@@ -23,9 +23,9 @@ from engines.gguf_header import GgufHeader, require_chat
 from engines.hardware import Hardware, thread_rule
 from engines.pairing import mtp_advice
 from engines.placement import chosen, place, room
-from engines.types import MAX_DEPTH, Adapter, KvType, LoadPlan
+from engines.types import MAX_DEPTH, LoadPlan
+from engines.wishes import DEFAULT_CONTEXT, Wishes
 
-DEFAULT_CONTEXT: Final = 8192
 LEAST_CONTEXT: Final = 512
 ANYWAY_CONTEXT: Final = 2048
 """Of a model that is loaded although no context of it fits: enough for a short conversation."""
@@ -38,35 +38,6 @@ _DEPTHS_RECURRENT: Final = (3, 2, 1)
 _KEPT_PART: Final = 10
 # Of the context, or of the layers on a card, this part at least is worth more than drafting.
 _KEPT: Final = 7 / 8
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user has set; None leaves it to the plan. context in tokens.
-
-    mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations
-    other than the present one. anyway: load it even if it does not seem to fit.
-    devices: names of devices as llama.cpp gives them; none is those that it would use.
-    experts_in_ram: first layers whose experts stay in the computer's own memory.
-    parallel, memory_share, cards, nodes, adapters: as in `LoadPlan`, for engines that have them.
-    depth: tokens drafted ahead, where that is settled before the start.
-    """
-
-    context: int | None = None
-    threads: int | None = None
-    gpu_layers: int | None = None
-    kv_type: KvType = "f16"
-    mtp: bool = True
-    kept_bytes: int = 512 << 20
-    anyway: bool = False
-    devices: tuple[str, ...] = ()
-    experts_in_ram: int | None = None
-    parallel: int = 1
-    memory_share: float | None = None
-    cards: int = 1
-    nodes: int = 1
-    adapters: tuple[Adapter, ...] = ()
-    depth: int | None = None
 
 
 @dataclass(frozen=True)

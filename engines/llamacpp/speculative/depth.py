@@ -32,6 +32,7 @@ from dataclasses import dataclass
 
 from engines.llamacpp.speculative.acceptance import Acceptance
 from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.shadow import WORTH_TRYING, Shadow, longest
 from engines.types import MtpKind, MtpMode
 
 _ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
@@ -45,13 +46,11 @@ _CURIOUS = 8  # steps after which one draft more is made than pays
 _COMPARED = 0.8  # how likely the next draft of a shadow must be compared
 _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
 _UNKNOWN = 4.0  # observations below which a text is unknown
-_WORTH_TRYING = 1.02  # a gain that is possible at all must be at least this
 _STALL = 3.0  # a step that takes so many times what it should was held up by something else
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
 _CONFIRM = 16  # and while it is not sure that what put the cost curve right was right itself
 _TRIED = 3  # drafts that are checked once, whatever they cost, to confirm a corrected curve
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
-_OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
 _SMOOTH = 1 / 16  # of a new step in a running mean
 
 
@@ -91,11 +90,8 @@ class DepthPolicy:
         self._least = 1 if mode == "on" else 0
         self._fixed = min(depth, self._limit) if depth is not None else 0
         self._credit = _START
-        self._idle = 0
         self._since_plain = 0
-        self._hit = False
-        self._watched: list[int] = []  # drafts that are yet to be compared
-        self._held = 0  # and how many of their chain were, all of which held
+        self._shadow = Shadow()
         self._tokens = 0
         self._seconds = self._plain_seconds = self._time = 0.0
         self._usual = 0.0
@@ -134,8 +130,8 @@ class DepthPolicy:
             self._most = room
         elif self._rate > 1:
             self._most = self._open(room)
-        if self._most == 0 and not self._watched and self._shadow_due():
-            self._most = self._shadow(room)
+        if self._most == 0 and not self._shadow.follows and self._shadow_due():
+            self._most = longest(self._costs, room, self._credit)
             self._watching = True
         return self._plans[self._most] if self._most else _PLAIN
 
@@ -196,11 +192,8 @@ class DepthPolicy:
         if drafted:
             costs.observe_draft(drafted, draft_seconds)
             spent += drafted * costs.draft
-            self._watched, self._held = self._drafted, 0
-        compared = bool(self._watched)
-        if compared:
-            self._compare(right, out)
-        self._idle = 0 if drafted else self._idle + 1
+        self._shadow.take(self._drafted)
+        compared = self._shadow.compare(self._native, right, out)
         if self._proposed:
             judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
             self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
@@ -347,35 +340,14 @@ class DepthPolicy:
                 pays = pays or tokens > time
         return deepest if pays else 0
 
-    def _shadow(self, room: int) -> int:
-        """The longest one: as deep as drafts could ever pay, if the credit lasts."""
-        ratios, draft = self._costs.ratios, self._costs.draft
-        if not draft:
-            return 1
-        depths = range(room, 0, -1)
-        could = (k for k in depths if k + 1 >= _WORTH_TRYING * (ratios[k] + k * draft))
-        return max(1, min(next(could, 1), int(self._credit / draft)))
-
     def _shadow_due(self) -> bool:
         draft = self._costs.draft
         wait = min(draft / _ALLOWANCE, _LONGEST_WAIT)
         if self._credit - draft < self._reserve:
             # what is saved is wanted for real drafts: look at a third of the pace
-            return self._rate > 1 and self._credit >= draft and self._idle >= 3 * wait
+            return self._rate > 1 and self._credit >= draft and self._shadow.idle >= 3 * wait
         unknown = self._native.observations < _UNKNOWN
-        return unknown or self._hit or self._idle >= wait
-
-    def _compare(self, right: int, out: int) -> None:
-        """Of the drafts that are watched, `out` have now been compared, as far as they held."""
-        judged = min(right + 1, out, len(self._watched))
-        age = self._age() if self._held == 0 else 1.0
-        self._native.learn(self._watched, right, judged, age, self._held)
-        self._hit = right == judged
-        self._watched = self._watched[judged:] if self._hit else []
-        self._held += judged
-
-    def _age(self) -> float:
-        return max(1.0, min(_OLDEST, self._idle / 8))
+        return unknown or self._shadow.hit or self._shadow.idle >= wait
 
     def _pay(self, out: int, spent: float) -> None:
         credit = self._credit + out - spent
@@ -393,7 +365,7 @@ class DepthPolicy:
             self._rate, self._reserve, self._hopeless = 0.0, 0.0, True
             return
         self._rate = max(expected[k] / (ratios[k] + k * draft) for k in depths)
-        hopeful = [k for k in depths if (k + 1) / (ratios[k] + k * draft) >= _WORTH_TRYING]
+        hopeful = [k for k in depths if (k + 1) / (ratios[k] + k * draft) >= WORTH_TRYING]
         self._hopeless = not hopeful
         if self._rate > 1:
             hopeful = [k for k in depths if expected[k] > ratios[k] + k * draft]

@@ -22,8 +22,9 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.llamacpp.trial import Trials
-from engines.planner import Wishes, by_formula, make_plan
+from engines.planner import by_formula, make_plan
 from engines.types import ChatRequest, Done, LoadedModel, LoadPlan, Message, Sampling, TextDelta
+from engines.wishes import Wishes
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support.made_architectures import write_made

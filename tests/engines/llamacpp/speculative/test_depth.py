@@ -9,7 +9,6 @@ from statistics import mean
 
 import pytest
 
-from engines.llamacpp.speculative.acceptance import Acceptance
 from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.depth import DepthPolicy, Plan
 from engines.types import MAX_DEPTH, MtpKind, MtpMode
@@ -280,36 +279,6 @@ def test_a_shadow_is_compared_and_not_checked() -> None:
     assert policy.plan(8).source == "embedded"
 
 
-def test_a_shadow_of_several_drafts_is_compared_with_the_tokens_of_later_steps() -> None:
-    """What deep drafts are worth is known before one was checked."""
-    text = make_text(40, 1.0, fall=1.0, swing=0.0, telling=False)
-    policy = DepthPolicy(COMPUTERS["Q8_0, 0.3 B"].costs(), MAX_DEPTH, DRAFTER)
-    outcome = write(text, COMPUTERS["Q8_0, 0.3 B"], policy, "drafter")
-    first = next(at for at, depth in enumerate(outcome.depths) if depth)
-    shadows = [n for n in outcome.drafted[:first] if n]
-
-    assert shadows[0] == 1
-    assert max(shadows) >= 2
-    assert sum(shadows) <= first
-    assert outcome.depths[first] >= 3
-
-
-def test_a_shadow_that_fails_later_counts_up_to_there() -> None:
-    policy = DepthPolicy(Q8.costs(), MAX_DEPTH, DRAFTER)
-    known = policy._native
-    policy._begin((), 1.0)
-    for bucket in (4, 4, 4):
-        policy.more(bucket)
-    policy.learn(1, 1, 0, 0.05, 0.005)
-    assert known._seen[1] == 0
-    plain = policy.plan(0)
-    policy.learn(1, 0, 0, 0.05)
-
-    assert plain == Plan("none", 0)
-    assert known._seen[0] > 0 == known._right[1]
-    assert known._seen[1] > 0 == known._seen[2]
-
-
 def test_a_depth_whose_cost_was_never_measured_is_tried() -> None:
     """Where c(4) is taken for dearer than it is, only a try can tell."""
     computer = COMPUTERS["F16"]
@@ -394,52 +363,6 @@ def test_on_takes_the_better_of_drafter_and_lookup() -> None:
     native.new_answer("on")
 
     assert mixed > 1.2 * write(text, Q8, native, "drafter").gain
-
-
-def test_acceptance_is_learnt_by_position_and_by_confidence() -> None:
-    known = Acceptance(4)
-    for n in range(200):
-        known.learn([6, 1], 2 if n % 4 == 0 else 1, 2)
-
-    assert known.chances[0] > 0.9
-    assert known.chances[1] == pytest.approx(0.25, abs=0.1)
-    assert known.chances[3] < known.chances[2] < known.chances[0]
-    assert known.chance(0, 6) > 0.9 > 0.5 > known.chance(1, 1)
-    assert known.expected[2] == pytest.approx(1 + known.chances[0] * (1 + known.chances[1]))
-
-
-def test_what_is_seen_of_one_position_tells_of_the_others() -> None:
-    """The share of right drafts is the text's; the fall from one to the next, the drafter's."""
-    known, new = Acceptance(4), Acceptance(4)
-    for n in range(300):
-        known.learn([4, 4, 4], 3 if n % 2 else 2, 3)
-    for one in (known, new):
-        one.doubt()
-        for _ in range(30):
-            one.learn([4], 1, 1)
-
-    assert known.chances[1] > 0.9
-    assert known.chances[2] < 0.75 < new.chances[2]
-    assert new.chances[3] > 0.8
-
-
-def test_a_long_memory_stays_finite() -> None:
-    known = Acceptance(2)
-    for _ in range(3000):
-        known.learn([5, 5], 2, 2, 3.0)
-
-    assert 0.9 < known.chances[0] < 1
-    assert known.observations < 36
-
-
-def test_a_run_that_cannot_be_explained_replaces_what_was_believed() -> None:
-    known = Acceptance(2)
-    for n in range(100):
-        known.learn([4], int(n % 10 < 3), 1)
-    for _ in range(7):
-        known.learn([4], 1, 1)
-
-    assert known.chances[0] > 0.75
 
 
 def test_steps_at_which_there_is_nothing_to_decide_count_as_plain_ones() -> None:

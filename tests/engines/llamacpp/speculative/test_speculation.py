@@ -60,14 +60,14 @@ def test_a_shadow_is_followed_over_the_steps_behind_it() -> None:
     speculation = Speculation(drafting, costs, MAX_DEPTH, lambda _: False, "")
     speculation.begin("auto", None, ())
     known = speculation._policy._native
-    judged: list[tuple[int, bool]] = []
+    seen: list[tuple[int, bool]] = []
     learn = known.learn
 
     def noted(
-        buckets: Sequence[int], right: int, count: int, age: float = 1.0, start: int = 0
+        buckets: Sequence[int], right: int, judged: int, age: float = 1.0, start: int = 0
     ) -> None:
-        judged.extend((start + at, at < right) for at in range(count))
-        learn(buckets, right, count, age, start)
+        seen.extend((start + at, at < right) for at in range(judged))
+        learn(buckets, right, judged, age, start)
 
     known.learn = noted  # type: ignore[method-assign]
     for token in range(ALL_NEW, ALL_NEW + 16):
@@ -75,5 +75,5 @@ def test_a_shadow_is_followed_over_the_steps_behind_it() -> None:
         assert not drafts, "on so short a text nothing is worth its check yet"
         speculation.learn(drafts, [token + 1], 0.0, PLAIN_S)
 
-    assert judged[:3] == [(0, True), (0, True), (1, False)], "one, then two over two steps"
-    assert len(drafter.asked) < len(judged)
+    assert seen[:3] == [(0, True), (0, True), (1, False)], "one, then two over two steps"
+    assert len(drafter.asked) < len(seen)
