@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.errors import SettingsInvalid
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MB = 1_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Opened:
     """The stores of what the sidebar lists. The owner closes the database."""
 
@@ -51,7 +52,16 @@ class Opened:
             room = self.settings.read().kv_disk
         except SettingsInvalid:
             room = Settings().kv_disk
-        return StateFolder(self.folder.root / "states", room * MB)
+        return StateFolder(self._states, room * MB)
+
+    def tidy(self) -> None:
+        """What a killed process has left of the kept chats goes, where there are any."""
+        if self._states.exists():
+            _ = self.states  # it tidies up as it is made
+
+    @property
+    def _states(self) -> Path:
+        return self.folder.root / "states"
 
 
 def open_data(folder: DataFolder) -> Opened:
@@ -68,7 +78,7 @@ def open_data(folder: DataFolder) -> Opened:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FirstServices:
     """What the window lists and obeys from its first moment. The owner closes `tasks`."""
 

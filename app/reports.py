@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import faulthandler
 import logging
-import platform
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app import __version__
 from app.store.folder import DataFolder
-from engines.log_file import LogFile
+
+if TYPE_CHECKING:
+    from engines.log_file import LogFile
 
 _LOG_BYTES = 1_000_000
 _KEPT_REPORTS = 5
@@ -24,10 +27,7 @@ _KEPT_REPORTS = 5
 @contextmanager
 def keep_log(folder: DataFolder) -> Iterator[None]:
     """Log to the data folder, and let a crash of native code leave its stack there."""
-    handler = LogFile(
-        log_file(folder), maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler = _Log(log_file(folder))
     root = logging.getLogger()
     level = root.level
     root.addHandler(handler)
@@ -45,12 +45,38 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
         handler.close()
 
 
+class _Log(logging.Handler):
+    """What writes the file comes with the first line; in most runs there is none."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._file.emit(record)
+
+    def close(self) -> None:
+        if "_file" in vars(self):
+            self._file.close()
+        super().close()
+
+    @cached_property
+    def _file(self) -> LogFile:
+        from engines.log_file import LogFile
+
+        file = LogFile(self._path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        return file
+
+
 def log_file(folder: DataFolder) -> Path:
     return folder.logs / "hearth.log"
 
 
 def describe(error: BaseException) -> str:
     """A report a person can send: versions and the traceback, nothing of the user's chats."""
+    import platform
+
     lines = [
         f"Hearth {__version__}, Python {platform.python_version()}, {platform.platform()}",
         f"{time.strftime('%Y-%m-%d %H:%M:%S')}, {' '.join(sys.orig_argv[:1])}",

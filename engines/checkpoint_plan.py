@@ -16,8 +16,9 @@ from engines.checkpoint import Checkpoint
 from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.fit import amount
 from engines.hardware import Gpu, Hardware
-from engines.planner import DEFAULT_CONTEXT, LEAST_CONTEXT, Wishes
+from engines.planner import LEAST_CONTEXT
 from engines.types import MAX_DEPTH, LoadPlan
+from engines.wishes import DEFAULT_CONTEXT, Wishes
 
 BESIDE_CARD: Final = 2_000_000_000
 """CUDA's context, activations and graphs: 1.5 to 2.5 GB are said of it."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.cli.exchange import export_chats, import_chats
 from app.cli.output import Output, size, table
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.errors import ChatNotFound
 from app.core.export import as_markdown
 from app.core.hits import Hit

@@ -20,7 +20,7 @@ from app.services.wishing import wishes_of
 from app.wiring import Core
 from engines.fit import Parts
 from engines.gguf_header import read_header
-from engines.planner import Wishes
+from engines.wishes import Wishes
 
 _PARTS = {
     "weights": "Weights",

@@ -5,26 +5,20 @@ Regenerating or editing adds a sibling, so nothing that was written is ever over
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from engines.errors import EngineError, UserError
 
 if TYPE_CHECKING:
-    from engines.types import Message, MtpMode, MtpReport, Role
+    from engines.types import Message, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
 """streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
 
 OverflowPolicy = Literal["leave_out", "compact", "stop"]
 """When a chat outgrows the context: leave out the oldest, sum them up, or ask nothing."""
-
-TitledBy = Literal["text", "model", "user"]
-"""Where a title comes from: the first question, the model, or the user, whose word is final."""
-
-UNTITLED = "New chat"
-_TITLE_LENGTH = 48
 
 
 @dataclass(frozen=True)
@@ -96,34 +90,6 @@ class StoredMessage:
     asked: str = ""
 
 
-@dataclass(frozen=True)
-class Chat:
-    """A chat without its messages. leaf_id: the newest message of the path that is shown.
-
-    mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
-    lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
-    overflow: what holds in this chat; None as the settings say. draft: what was written and not
-    sent. settings: the chat's own, by name.
-    """
-
-    id: str
-    title: str
-    created: float
-    updated: float
-    leaf_id: str | None
-    mtp: MtpMode | None = None
-    folder_id: str | None = None
-    pinned: bool = False
-    archived: float | None = None
-    deleted: float | None = None
-    titled_by: TitledBy = "text"
-    model: str | None = None
-    assistant_id: str | None = None
-    overflow: OverflowPolicy | None = None
-    draft: str = ""
-    settings: Mapping[str, object] = field(default_factory=dict)
-
-
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:
     """The messages from the root to the leaf, oldest first; empty without a leaf."""
     by_id = {message.id: message for message in messages}
@@ -161,14 +127,3 @@ def as_message(message: StoredMessage) -> Message:
     from engines.types import Message
 
     return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)
-
-
-def title_from(text: str) -> str:
-    """A chat's first title: the first line of its first message, cut at a word."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    line = line.strip("#>*-` ")
-    if len(line) <= _TITLE_LENGTH:
-        return line or UNTITLED
-    cut = line[:_TITLE_LENGTH]
-    words = cut.rsplit(" ", 1)[0] if " " in cut else cut
-    return words.rstrip(",.;:") + "…"

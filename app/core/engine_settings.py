@@ -8,9 +8,9 @@ from typing import Literal
 from app.core.setting_declared import setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class EngineSettings:
-    """Part of `app.core.settings.Settings`, which is what the app reads."""
+    """Part of `app.core.settings.Settings`, which is what the app makes and reads."""
 
     engine: Literal["auto", "llamacpp", "vllm"] = setting(
         "auto",

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from app.core.conversation import Chat, StoredMessage, path_to
+from app.core.chat import Chat
+from app.core.conversation import StoredMessage, path_to
 from app.core.tree import first_words
 
 ExportKind = Literal["md", "html", "pdf", "json"]

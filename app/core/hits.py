@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 
 
 @dataclass(frozen=True)

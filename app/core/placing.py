@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from engines.fit import Parts, Verdict
-from engines.hardware import Gpu, Hardware
-from engines.hardware.bandwidth import Bandwidth
 from engines.placement import chosen
 from engines.speed import Reading, Speed, decoding_speed
 
 if TYPE_CHECKING:
     from app.core.catalogue import File, Size, Variant
+    from engines.hardware import Gpu, Hardware
+    from engines.hardware.bandwidth import Bandwidth
 
 Device = Literal["graphics card", "graphics card and processor", "processor"]
 

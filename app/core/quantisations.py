@@ -12,10 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from app.core.hub import Variant
-from engines.fit import Verdict
+if TYPE_CHECKING:
+    from app.core.hub import Variant
+    from engines.fit import Verdict
+
+    _Judged = tuple[Variant, "Quantisation", Verdict]
 
 _BITS: Final[dict[str, float]] = {
     "F32": 32.0, "BF16": 16.0, "F16": 16.0,
@@ -158,9 +161,6 @@ def recommend(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]) -
         if among:
             return choose(among)[0]
     return None
-
-
-_Judged = tuple[Variant, Quantisation, Verdict]
 
 
 def _best(among: list[_Judged]) -> _Judged:

@@ -37,13 +37,13 @@ from app.core.recommend_words import (
     note,
     smarter_sentence,
 )
-from engines.fit import Parts, Verdict
-from engines.hardware import Hardware
-from engines.hardware.bandwidth import Bandwidth
-from engines.speed import Speed
 
 if TYPE_CHECKING:
     from app.core.catalogue import Catalogue, Family, Licence, Size
+    from engines.fit import Parts, Verdict
+    from engines.hardware import Hardware
+    from engines.hardware.bandwidth import Bandwidth
+    from engines.speed import Speed
 
 CONTEXT: Final = 8192
 SHORT_CONTEXT: Final = 4096

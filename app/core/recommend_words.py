@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from app.core.placing import Ground, Placed
 from engines.fit import amount
 from engines.placement import chosen
-from engines.speed import Speed
+
+if TYPE_CHECKING:
+    from app.core.placing import Ground, Placed
+    from engines.speed import Speed
 
 _BUSY = 0.5
 

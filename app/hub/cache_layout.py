@@ -29,21 +29,6 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
 _LOOK_S = 0.3
 
 
-def default_root() -> Path:
-    """The folder that the environment names, or the usual one; read anew at each call.
-
-    huggingface_hub reads these variables once, when it is imported.
-    """
-    cache = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
-    if cache:
-        return _place(cache)
-    home = os.environ.get("HF_HOME")
-    if home:
-        return _place(home) / "hub"
-    system = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return _place(system) / "huggingface" / "hub"
-
-
 class Slot:
     """The place of one file of a repository at one commit.
 
@@ -162,7 +147,3 @@ def _parts(path: str) -> list[str]:
     if any(name in ("", ".", "..") or set(name) & set("\\:") for name in names):
         raise ValueError(f"not a path within a repository: {path}")
     return names
-
-
-def _place(text: str) -> Path:
-    return Path(os.path.expandvars(Path(text).expanduser()))

@@ -35,7 +35,6 @@ from app.store.chats import ChatStore
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineError, LoadCancelled, UserError
-from engines.planner import Wishes
 from engines.types import (
     ChatRequest,
     Done,
@@ -49,6 +48,7 @@ from engines.types import (
     TextDelta,
     WasReasoning,
 )
+from engines.wishes import Wishes
 
 T = TypeVar("T")
 

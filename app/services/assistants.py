@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +13,7 @@ from app.core.settings import Settings
 from app.core.suggested_assistants import SUGGESTED
 from app.services.tasks import STORE, Tasks
 from app.store.assistants import AssistantStore
+from app.store.message_rows import new_id
 
 
 class Assistants(QObject):
@@ -51,7 +51,7 @@ class Assistants(QObject):
         name = free_name(filled(draft.name, known), {it.name for it in self._all.values()})
         made = replace(
             draft,
-            id=uuid.uuid4().hex,
+            id=new_id(),
             name=name,
             system_prompt=filled(draft.system_prompt, known),
             greeting=filled(draft.greeting, known),
@@ -78,7 +78,7 @@ class Assistants(QObject):
         """Give the way in which these settings draw a name."""
         taken = {it.name for it in self.presets()}
         values = {it: getattr(settings, it) for it in SAMPLING}
-        preset = Preset(uuid.uuid4().hex, free_name(name, taken), values)
+        preset = Preset(new_id(), free_name(name, taken), values)
         self.save_preset(preset)
         return preset
 

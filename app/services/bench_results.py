@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from app.services.bench_prompts import TextKind
-from engines.types import Done, EngineName, MtpKind, MtpMode
+if TYPE_CHECKING:
+    from app.services.bench_prompts import TextKind
+    from engines.types import Done, EngineName, MtpKind, MtpMode
 
 
 @dataclass(frozen=True)

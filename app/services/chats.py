@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.conversation import Chat, StoredMessage
+from app.core.chat import Chat
 from app.core.places import Folder, Place, RemovedFolder
 from app.services.drafts import Drafts
 from app.services.tasks import STORE, Tasks
@@ -17,6 +17,7 @@ from app.store.folders import FolderStore, new_folder
 from app.store.shelves import Shelves
 
 if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
     from engines.types import MtpMode
 
 

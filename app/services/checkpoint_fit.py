@@ -10,7 +10,7 @@ from engines.checkpoint_plan import longest_context, need_of, plan_checkpoint, r
 from engines.errors import NotAModel
 from engines.fit import Fit, Parts, Verdict, amount, judge
 from engines.hardware import Hardware
-from engines.planner import Wishes
+from engines.wishes import Wishes
 
 _PLANNED = "This is a planning figure: vLLM says what it has taken once it runs."
 

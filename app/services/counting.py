@@ -14,8 +14,8 @@ from app.services.runtime import Runtime
 from app.store.chats import ChatStore
 from app.store.summaries import SummaryStore
 from engines.errors import EngineError
-from engines.planner import DEFAULT_CONTEXT
 from engines.types import ChatRequest, Measured, Message
+from engines.wishes import DEFAULT_CONTEXT
 
 
 class Counting:

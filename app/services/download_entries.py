@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from app.core.downloads import Wanted
 from app.core.errors import AppError, DownloadUnknown
-from app.core.hub import RepoFile
-from app.hub.fetch import Fetcher, Item
-from app.services.download_entry import Entry
 from app.services.runners import is_alive, this_process
 from app.store.downloads import DownloadStore, KeptDownload
+from app.store.message_rows import new_id
+
+if TYPE_CHECKING:
+    from app.core.downloads import Wanted
+    from app.core.hub import RepoFile
+    from app.hub.fetch import Fetcher
+    from app.services.download_entry import Entry
 
 _OVER = ("done", "cancelled")
 
@@ -21,13 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 class Entries:
-    """Guarded by the queue's lock. all: in their order."""
+    """Guarded by the queue's lock. all: in their order. make: the fetcher, once it is needed."""
 
-    def __init__(self, store: DownloadStore, fetcher: Fetcher) -> None:
+    def __init__(self, store: DownloadStore, make: Callable[[], Fetcher]) -> None:
         self._store = store
-        self._fetcher = fetcher
+        self._make = make
         self._runner = this_process()
         self.all: list[Entry] = []
+
+    @cached_property
+    def fetcher(self) -> Fetcher:
+        return self._make()
 
     def find(self, download: str) -> Entry:
         """Raises DownloadUnknown."""
@@ -48,7 +56,7 @@ class Entries:
 
     def add(self, wanted: Wanted) -> Entry:
         """At the end."""
-        entry = self._made(KeptDownload(uuid.uuid4().hex[:12], wanted))
+        entry = self._made(KeptDownload(new_id()[:12], wanted))
         self._store.add(entry.kept)
         self.all.append(entry)
         return entry
@@ -97,7 +105,7 @@ class Entries:
     def to_come(self, entry: Entry) -> int:
         """Bytes of disk that a download has not taken yet."""
         left = [file for file in entry.kept.wanted.files if file.path not in entry.paths]
-        return sum(max(0, file.size - self._fetcher.here(entry.item(file))[1]) for file in left)
+        return sum(max(0, file.size - self.fetcher.here(entry.item(file))[1]) for file in left)
 
     def forget_parts(self, entry: Entry) -> None:
         """Remove what came of a download that was cancelled, once no thread writes it any more.
@@ -112,7 +120,7 @@ class Entries:
                 wanted |= {(other.kept.wanted.repo, file) for file in other.kept.wanted.files}
         for file in entry.kept.wanted.files:
             if (entry.kept.wanted.repo, file) not in wanted:
-                self._fetcher.forget(entry.item(file))
+                self.fetcher.forget(entry.item(file))
         entry.done = self._here(entry.kept)
 
     def _brought_up_to_date(
@@ -133,12 +141,16 @@ class Entries:
         return entry
 
     def _made(self, kept: KeptDownload) -> Entry:
+        from app.services.download_entry import Entry
+
         return Entry(kept, self._here(kept))
 
     def _here(self, kept: KeptDownload) -> dict[str, int]:
+        from app.hub.fetch import Item
+
         wanted = kept.wanted
         return {
-            file.path: self._fetcher.here(Item(wanted.repo, wanted.revision, file, wanted.ref))[0]
+            file.path: self.fetcher.here(Item(wanted.repo, wanted.revision, file, wanted.ref))[0]
             for file in wanted.files
         }
 

@@ -13,7 +13,6 @@ from app.hub.transfer import Checking, Receiving, Retrying, StartedAnew, Step
 from app.services.download_rate import Rate
 from app.store.downloads import KeptDownload
 from engines.cancel import CancelToken
-from engines.errors import UserError
 
 
 @dataclass
@@ -57,6 +56,9 @@ class Entry:
             if file.path not in self.work and file.path not in self.paths:
                 return file
         return None
+
+    def begin(self, file: RepoFile) -> None:
+        self.work[file.path] = FileWork()
 
     def item(self, file: RepoFile) -> Item:
         wanted = self.kept.wanted
@@ -124,10 +126,3 @@ class Entry:
         if any(isinstance(step, Checking) for step in steps):
             return "verifying"
         return "running" if steps else "waiting"
-
-
-def told(kept: KeptDownload, error: UserError | None) -> KeptDownload:
-    """With an error in its three parts, or without any."""
-    if error is None:
-        return replace(kept, what="", why="", do="", code="")
-    return replace(kept, what=error.what, why=error.why, do=error.do, code=error.code)

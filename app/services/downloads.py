@@ -7,21 +7,23 @@ import math
 import threading
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.core.downloads import Download, Wanted
 from app.core.errors import AppError, DiskFull, Offline
-from app.core.hub import RepoFile
 from app.hub.faults import Cancelled
-from app.hub.fetch import Fetcher
-from app.hub.retry import Patience
-from app.hub.space import require_room
-from app.hub.transfer import Step
 from app.services.download_entries import Entries
-from app.services.download_entry import Entry, FileWork, told
 from app.store.downloads import DownloadStore, KeptState
 from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.core.hub import RepoFile
+    from app.hub.fetch import Fetcher
+    from app.hub.retry import Patience
+    from app.hub.transfer import Step
+    from app.services.download_entry import Entry
 
 _TELL_S = 0.2
 _LOOK_S = 1.0
@@ -33,11 +35,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Pace:
-    """limit: bytes/s of all downloads together, 0 is none. parallel: files at once."""
+    """limit: bytes/s of all downloads together, 0 is none. parallel: files at once.
+
+    patience: None leaves it to the fetcher.
+    """
 
     limit: float = 0.0
     parallel: int = 2
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience | None = None
 
 
 class DownloadQueue:
@@ -46,18 +51,26 @@ class DownloadQueue:
     Several processes may have the same queue open: what one of them pauses or cancels, the one
     that is at work on it stops.
 
-    pace: asked about once a second; may be replaced.
+    fetcher: called when there is something to download. pace: asked about once a second; may be
+    replaced.
     changed: called from any thread when something changed, a few times a second at most while
     bytes come. on_done: called from a thread of the queue with the paths of the files, in the
     order in which they were wanted.
     """
 
-    def __init__(self, store: DownloadStore, fetcher: Fetcher, pace: Callable[[], Pace]) -> None:
+    def __init__(
+        self, store: DownloadStore, fetcher: Callable[[], Fetcher], pace: Callable[[], Pace]
+    ) -> None:
         self.changed: Callable[[], None] = _nobody
         self.on_done: Callable[[Download, list[Path]], None] = _nobody
         self.pace = pace
-        self._fetcher = fetcher
-        self._entries = Entries(store, fetcher)
+
+        def paced() -> Fetcher:
+            made = fetcher()
+            _keep_to(self.pace(), made)
+            return made
+
+        self._entries = Entries(store, paced)
         self._only: Collection[str] | None = None
         self._threads: list[threading.Thread] = []
         self._closed = False
@@ -165,7 +178,7 @@ class DownloadQueue:
                 for entry in self._entries.all if busy < self._parallel else ():
                     file = entry.next_file() if self._may_run(entry) else None
                     if file is not None:
-                        entry.work[file.path] = FileWork()
+                        entry.begin(file)
                         self._entries.keep(entry, entry.kept)
                         return entry, file
                 self._lock.wait(_LOOK_S)
@@ -180,7 +193,7 @@ class DownloadQueue:
         cancel = entry.work[file.path].cancel
         try:
             self._require_room(entry)
-            path = self._fetcher.fetch(
+            path = self._entries.fetcher.fetch(
                 entry.item(file), lambda step: self._take(entry, file.path, step), cancel
             )
         except Cancelled:
@@ -195,12 +208,14 @@ class DownloadQueue:
 
     def _require_room(self, entry: Entry) -> None:
         """For the whole download, beside what others at work still take. Raises DiskFull."""
+        from app.hub.space import require_room
+
         with self._lock:
             if entry.began:
                 return
             others = [each for each in self._entries.all if each.began and each.live]
             promised = sum(self._entries.to_come(each) for each in others)
-            require_room(self._fetcher.root, self._entries.to_come(entry), promised)
+            require_room(self._entries.fetcher.root, self._entries.to_come(entry), promised)
             entry.began = True
 
     def _take(self, entry: Entry, path: str, step: Step) -> None:
@@ -230,14 +245,14 @@ class DownloadQueue:
         except Exception:  # noqa: BLE001 - the files are here whatever becomes of the news
             _log.exception("a finished download was not taken note of")
         with self._lock:
-            self._entries.keep(entry, replace(told(entry.kept, None), state="done"))
+            self._entries.keep(entry, replace(entry.kept.told(None), state="done"))
 
     def _end_with(self, entry: Entry, error: UserError) -> None:
         """What is not the file's fault pauses: it goes on when the reason has gone."""
         state: KeptState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
         with self._lock:
             if entry.live and not self._closed:
-                self._entries.keep(entry, replace(told(entry.kept, error), state=state))
+                self._entries.keep(entry, replace(entry.kept.told(error), state=state))
                 entry.stop()
 
     def _release(self, entry: Entry, file: RepoFile) -> None:
@@ -264,7 +279,7 @@ class DownloadQueue:
             self._look()
             entry = self._entries.find(download)
             if entry.kept.state in before:
-                self._entries.keep(entry, replace(told(entry.kept, None), state=after))
+                self._entries.keep(entry, replace(entry.kept.told(None), state=after))
                 self._obey(entry)
         self.changed()
 
@@ -284,9 +299,14 @@ class DownloadQueue:
         self._looked = now
         pace = self.pace()
         self._parallel = pace.parallel
-        self._fetcher.limiter.rate = pace.limit
-        self._fetcher.patience = pace.patience
+        if "fetcher" in vars(self._entries):
+            _keep_to(pace, self._entries.fetcher)
         self._entries.read(self._obey)
+
+
+def _keep_to(pace: Pace, fetcher: Fetcher) -> None:
+    fetcher.limiter.rate = pace.limit
+    fetcher.patience = pace.patience or fetcher.patience
 
 
 def _nobody(*_: object) -> None:

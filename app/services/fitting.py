@@ -29,10 +29,8 @@ from engines.hardware import Hardware
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.pairing import require_pair
 from engines.planner import (
-    DEFAULT_CONTEXT,
     Drafter,
     Sizes,
-    Wishes,
     by_formula,
     check,
     corrected,
@@ -41,6 +39,7 @@ from engines.planner import (
     with_more,
 )
 from engines.types import LoadedModel, LoadPlan
+from engines.wishes import DEFAULT_CONTEXT, Wishes
 
 logger = logging.getLogger(__name__)
 

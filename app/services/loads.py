@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from app.core.models import ModelEntry
-from app.services.fitting import Fitting, Judgement, paired
 from app.services.mtp_advice import Advise
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
-from engines.gguf_header import read_header
 from engines.pairing import mtp_advice
-from engines.planner import Wishes, require_fit
 from engines.types import LoadedModel, LoadPlan
+
+if TYPE_CHECKING:
+    from app.services.fitting import Fitting
+    from engines.wishes import Wishes
 
 
 class Load(Protocol):
@@ -65,8 +66,9 @@ class Loads(Protocol):
 
 
 class LlamaLoads:
-    """llama.cpp in this process. advise: what to say of MTP where nothing drafts.
+    """llama.cpp in this process.
 
+    make, fitting: called when a model is loaded. advise: what to say of MTP where nothing drafts.
     ready: has the named devices tried before their first use, or all. Raises LoadCancelled.
     """
 
@@ -75,18 +77,24 @@ class LlamaLoads:
 
     def __init__(
         self,
-        engine: Engine,
-        fitting: Fitting,
+        make: Callable[[], Engine],
+        fitting: Callable[[], Fitting],
         advise: Advise = mtp_advice,
         ready: Callable[[tuple[str, ...], CancelToken], None] = lambda _devices, _cancel: None,
     ) -> None:
-        self.engine = engine
+        self._make = make
         self._fitting = fitting
         self._advise = advise
         self._ready = ready
 
+    @cached_property
+    def engine(self) -> Engine:
+        return self._make()
+
     def open(self, entry: ModelEntry) -> Load:
-        return _LlamaLoad(entry, self._fitting, self._advise, self._ready)
+        from app.services.llama_load import LlamaLoad
+
+        return LlamaLoad(entry, self._fitting(), self._advise, self._ready)
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """It lives and ends with Hearth."""
@@ -96,40 +104,3 @@ class LlamaLoads:
 
     def well(self) -> bool:
         return True
-
-
-class _LlamaLoad:
-    """There is room for MTP where the model has it, so that each message may use it or not."""
-
-    def __init__(
-        self,
-        entry: ModelEntry,
-        fitting: Fitting,
-        advise: Advise,
-        ready: Callable[[tuple[str, ...], CancelToken], None],
-    ) -> None:
-        self._ready = ready
-        self._path = entry.path
-        self._fitting = fitting
-        self._advise = advise
-        self._header = read_header(entry.path)
-        self._drafter, self._trouble = paired(self._header, entry.drafter)
-        self._judged: Judgement | None = None
-
-    def plan(self, wishes: Wishes, cancel: CancelToken) -> LoadPlan:
-        header = self._header
-        if wishes.gpu_layers != 0:
-            self._ready(wishes.devices, cancel)
-        judged = self._fitting.judge(self._path, header, wishes, self._drafter, cancel)
-        plan = judged.plan
-        if self._trouble and wishes.mtp:
-            plan = replace(plan, mtp_note=self._trouble)
-        elif plan.mtp_note == mtp_advice(header):
-            plan = replace(plan, mtp_note=self._advise(header))
-        require_fit(header, judged.hardware, plan, judged.drafter, judged.sizes)
-        self._judged = judged
-        return plan
-
-    def learn(self, loaded: LoadedModel) -> None:
-        if self._judged is not None:
-            self._fitting.record(self._judged, loaded)

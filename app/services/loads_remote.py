@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from app.core.models import ModelEntry
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.planner import Wishes
 from engines.types import LoadedModel, LoadPlan
+from engines.wishes import Wishes
 
 if TYPE_CHECKING:
     from engines.remote.engine import RemoteEngine

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from app.core.models import ModelEntry
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
-from engines.checkpoint import Checkpoint, pairs, read_checkpoint
-from engines.checkpoint_plan import plan_checkpoint, require_room, room_for
-from engines.errors import Action, EngineError, EngineUnavailable
-from engines.hardware import Hardware
-from engines.planner import Wishes
-from engines.types import LoadedModel, LoadPlan
+from engines.errors import Action, EngineUnavailable
+from engines.types import LoadedModel
+
+if TYPE_CHECKING:
+    from app.services.loads import Load
+    from engines.hardware import Hardware
 
 Profile = Literal["cuda", "cpu"]
 
@@ -63,7 +62,7 @@ class VllmLoads:
     def engine(self) -> Worker:
         return self._make()
 
-    def open(self, entry: ModelEntry) -> _VllmLoad:
+    def open(self, entry: ModelEntry) -> Load:
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -73,7 +72,9 @@ class VllmLoads:
                 "or choose the model's GGUF file.",
                 Action("install", "vllm"),
             )
-        return _VllmLoad(entry, profile, self._look, self._advised(entry))
+        from app.services.vllm_load import VllmLoad
+
+        return VllmLoad(entry, profile, self._look, self._advised(entry))
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)
@@ -83,40 +84,3 @@ class VllmLoads:
 
     def well(self) -> bool:
         return self.engine.well
-
-
-class _VllmLoad:
-    def __init__(
-        self,
-        entry: ModelEntry,
-        profile: Profile,
-        look: Callable[[], Hardware],
-        advised: int | None,
-    ) -> None:
-        self._checkpoint = read_checkpoint(entry.path)
-        self._drafter, self._trouble = _drafter(self._checkpoint, entry)
-        self._profile = profile
-        self._look = look
-        self._advised = advised
-
-    def plan(self, wishes: Wishes, _cancel: CancelToken) -> LoadPlan:
-        room = room_for(self._look(), card=self._profile == "cuda", cards=wishes.cards)
-        plan = plan_checkpoint(self._checkpoint, self._drafter, wishes, room, self._advised)
-        require_room(self._checkpoint, self._drafter, plan, room)
-        return replace(plan, mtp_note=self._trouble) if self._trouble and wishes.mtp else plan
-
-    def learn(self, loaded: LoadedModel) -> None:
-        """What vLLM takes it takes by a share of the card, which tells nothing of the model."""
-
-
-def _drafter(checkpoint: Checkpoint, entry: ModelEntry) -> tuple[Checkpoint | None, str]:
-    """The drafter, or the reason why the model has to do without: it is never refused for it."""
-    if entry.drafter is None:
-        return None, ""
-    try:
-        drafter = read_checkpoint(entry.drafter)
-    except EngineError as error:
-        return None, f"The drafter cannot be used: {error.what} {error.why}"
-    if not pairs(checkpoint, drafter):
-        return None, f"The drafter cannot be used: {drafter.name} was made for another model."
-    return drafter, ""

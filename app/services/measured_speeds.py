@@ -6,10 +6,13 @@ import json
 import logging
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.core.engine_advice import MeasuredSpeed
-from app.services.bench_results import BenchResult
 from app.store.folder import write_whole
+
+if TYPE_CHECKING:
+    from app.services.bench_results import BenchResult
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.core.companions import drafter_for, offer_of
 from app.core.errors import AppError
 from app.core.models import ModelEntry
 from app.services.library import Library
@@ -29,6 +28,8 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
         general = mtp_advice(header)
         if header.architecture not in TARGETS.values() or header.mtp != "none":
             return general
+        from app.core.companions import drafter_for, offer_of
+
         try:
             drafter = drafter_for(header, catalogue())
         except AppError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -37,6 +36,8 @@ class Notifications(QObject):
         return self._is_there
 
     def show(self, title: str, text: str, about: str) -> None:
+        import html
+
         from jeepney import new_method_call
 
         body = html.escape(text, quote=False) if "body-markup" in self._can else text

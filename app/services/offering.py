@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.core.offers import Beside, KnownFamily, Offer, OfferKind, Offers
-from app.core.recommend import Pick, Recommendation
 from app.services.memory_uses import uses_of
-from engines.hardware import Hardware
 
 if TYPE_CHECKING:
     from app.core.catalogue import Catalogue, File, Size
+    from app.core.recommend import Pick, Recommendation
+    from engines.hardware import Hardware
 
 
 def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Hardware) -> Offers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from app.core.errors import PromptsNotRead
 from app.core.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
 from app.services.tasks import STORE, Tasks
 from app.store.folder import write_whole
+from app.store.message_rows import new_id
 from app.store.prompts import PromptStore
 
 
@@ -42,7 +42,7 @@ class Prompts(QObject):
 
     def make(self, name: str, text: str) -> SavedPrompt:
         name = free_name(name, {it.name for it in self._all.values()})
-        prompt = SavedPrompt(uuid.uuid4().hex, name, text)
+        prompt = SavedPrompt(new_id(), name, text)
         self.save(prompt)
         return prompt
 
@@ -79,7 +79,7 @@ class Prompts(QObject):
             if (name, text) not in known:
                 free = free_name(name, taken)
                 taken.add(free)
-                added.append(SavedPrompt(uuid.uuid4().hex, free, text))
+                added.append(SavedPrompt(new_id(), free, text))
         self.save(*added)
         self.imported.emit(len(added))
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.errors import CatalogueInvalid
-from app.core.recommend import Recommendation, recommend
-from app.services.catalogue_refresh import AsksRepository, KnownFilesBook, Refreshed, refresh
 from engines.cancel import CancelToken
-from engines.hardware import Hardware
-from engines.hardware.bandwidth import BandwidthBook
 
 if TYPE_CHECKING:
     from app.core.catalogue import Catalogue
+    from app.core.recommend import Recommendation
+    from app.services.catalogue_refresh import AsksRepository, KnownFilesBook, Refreshed
+    from engines.hardware import Hardware
 
 
 class Recommending:
@@ -32,15 +32,20 @@ class Recommending:
         folder: Path,
         models: Callable[[], Path],
         hardware: Callable[[], Hardware],
-        hub: AsksRepository,
+        hub: Callable[[], AsksRepository],
     ) -> None:
         self._shipped = shipped
         self._extension = folder / "catalogue.json"
-        self._known = KnownFilesBook(folder / "catalogue-sizes.json")
-        self._bandwidth = BandwidthBook(folder / "bandwidth.json")
+        self._folder = folder
         self._models = models
         self._hardware = hardware
         self._hub = hub
+
+    @cached_property
+    def _known(self) -> KnownFilesBook:
+        from app.services.catalogue_refresh import KnownFilesBook
+
+        return KnownFilesBook(self._folder / "catalogue-sizes.json")
 
     def catalogue(self) -> Catalogue:
         """The models Hearth knows. Raises CatalogueInvalid for the user's own file."""
@@ -53,13 +58,15 @@ class Recommending:
     def recommend(self) -> Recommendation:
         """For this computer as it is now. Raises CatalogueInvalid."""
         from app.core.catalogue_sizes import known_sizes
+        from app.core.recommend import recommend
+        from engines.hardware.bandwidth import BandwidthBook
 
         catalogue = self.catalogue()
         hardware = self._hardware()
         return recommend(
             hardware,
             catalogue,
-            self._bandwidth.of(hardware),
+            BandwidthBook(self._folder / "bandwidth.json").of(hardware),
             known_sizes(catalogue, self._known.read()),
             _disk_free(self._models()),
         )
@@ -69,8 +76,9 @@ class Recommending:
     ) -> Refreshed:
         """Ask the Hub for the true sizes and hashes. Raises CatalogueInvalid."""
         from app.core.catalogue_sizes import repositories
+        from app.services.catalogue_refresh import refresh
 
-        return refresh(self._hub, repositories(self.catalogue()), self._known, cancel, progress)
+        return refresh(self._hub(), repositories(self.catalogue()), self._known, cancel, progress)
 
     def _own_text(self) -> str | None:
         try:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from app.core.models import ModelEntry
     from app.services.loads import Loads
     from engines.base import Engine, Progress
-    from engines.planner import Wishes
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
+    from engines.wishes import Wishes
 
 _MEMORY = "memory"
 """The room of all engines whose models lie in this computer's memory."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import uuid
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from app.core.servers import ServerFacts, ServerProfile, key_variable, plain_add
 from app.net import Gate
 from app.net.hosts import is_loopback
 from app.services.tokens import checked
+from app.store.message_rows import new_id
 from app.store.secrets import Secrets, SecretStatus
 from app.store.servers import ServerStore
 
@@ -74,7 +74,7 @@ class Servers:
         secret = checked(key, "The key") if key else None
         plain = replace(
             profile,
-            id=profile.id or uuid.uuid4().hex,
+            id=profile.id or new_id(),
             name=plain_name(profile.name),
             address=plain_address(profile.address),
         )

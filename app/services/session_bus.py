@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -126,12 +127,12 @@ class SessionBus(QObject):
 
 def _connect() -> DBusConnection | None:
     """None where there is no such bus."""
-    if not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux") or "DBUS_SESSION_BUS_ADDRESS" not in os.environ:
         return None
     from jeepney.io.blocking import open_dbus_connection
 
     try:
         return open_dbus_connection(bus="SESSION")
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, ValueError) as error:
         _log.info("no session bus: %s", error)
         return None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.offers import Offers, look_alike
-from app.services.offering import families_of, offers_of
 from app.services.recommending import Recommending
 from app.services.tasks import SYSTEM, Tasks
 from app.services.telling import telling
-from engines.hardware import Hardware
+
+if TYPE_CHECKING:
+    from app.core.offers import KnownFamily, Offers
+    from engines.hardware import Hardware
 
 FRESH_S: Final = 60.0
 """How long a recommendation holds, in seconds."""
@@ -57,10 +58,14 @@ class Suggestions(QObject):
         self._asked_at = self._clock()
 
         def work() -> Offers:
+            from app.services.offering import offers_of
+
             recommendation = self._recommending.recommend()
             return offers_of(recommendation, self._recommending.catalogue(), self._hardware())
 
         def done(offers: Offers) -> None:
+            from app.core.offers import look_alike
+
             if only_news and self.told is not None and look_alike(self.told, offers):
                 return
             self.told = offers
@@ -76,8 +81,14 @@ class Suggestions(QObject):
 
     def look_at_families(self) -> None:
         """Emits families, or failed."""
+
+        def work() -> tuple[KnownFamily, ...]:
+            from app.services.offering import families_of
+
+            return families_of(self._recommending.catalogue())
+
         self._tasks.run(
-            lambda: families_of(self._recommending.catalogue()),
+            work,
             self.families.emit,
             telling(self.failed.emit, self.crashed.emit),
             on=SYSTEM,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from app.services.tasks import SYSTEM, Tasks
-from engines.hardware import Hardware
-from engines.registry import EngineStatus
+
+if TYPE_CHECKING:
+    from engines.hardware import Hardware
+    from engines.registry import EngineStatus
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from app.core.errors import SettingsInvalid
 from app.core.settings import Settings
-from engines.equivalent import Target, equivalent
-from engines.planner import Wishes
 from engines.types import Adapter, EngineName, LoadPlan
+from engines.wishes import Wishes
 
 _MODEL = "model"
 """What vLLM's worker calls the model by itself."""
@@ -57,6 +56,8 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
 
     Only what somebody has set: a usual value is no wish.
     """
+    from engines.equivalent import Target, equivalent
+
     usual = Settings()
     if engine == "llamacpp":
         lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from app.core.downloads import Wanted
 from app.core.hub import RepoFile
 from app.store.db import Database
+from engines.errors import UserError
 
 KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
 """What is at work counts as waiting, so that it goes on after a crash."""
@@ -27,6 +28,12 @@ class KeptDownload:
     do: str = ""
     code: str = ""
     runner: str | None = None
+
+    def told(self, error: UserError | None) -> KeptDownload:
+        """With an error in its three parts, or without any."""
+        if error is None:
+            return replace(self, what="", why="", do="", code="")
+        return replace(self, what=error.what, why=error.why, do=error.do, code=error.code)
 
 
 class DownloadStore:

@@ -6,9 +6,10 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from app.core.conversation import AnswerFacts, Chat, Failure, StoredMessage
+from app.core.chat import Chat
 
 if TYPE_CHECKING:
+    from app.core.conversation import AnswerFacts, StoredMessage
     from engines.types import MtpReport
 
 
@@ -36,6 +37,8 @@ def chat_of(row: sqlite3.Row) -> Chat:
 
 def message_of(row: sqlite3.Row) -> StoredMessage:
     """A whole row of `messages`."""
+    from app.core.conversation import Failure, StoredMessage
+
     return StoredMessage(
         id=row["id"],
         chat_id=row["chat_id"],
@@ -55,6 +58,8 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
 
 
 def _facts(values: dict[str, Any]) -> AnswerFacts:
+    from app.core.conversation import AnswerFacts
+
     mtp, notes = values.pop("mtp", None), values.pop("notes", ())
     return AnswerFacts(**values, mtp=_report(mtp) if mtp else None, notes=tuple(notes))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import Place, PlaceKind
 from app.store.db import Database
 from app.store.rows import chat_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
 
@@ -12,6 +11,8 @@ def announce(widget: QWidget, words: str, *, urgent: bool = False) -> None:
 
     urgent: it may interrupt what is being read; other words wait until that is over.
     """
+    from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
     if not words or not QAccessible.isActive():
         return
     event = QAccessibleAnnouncementEvent(widget, words)

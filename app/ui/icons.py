@@ -42,12 +42,12 @@ def icon_file(name: str) -> Path:
 
 
 @cache
-def _drawing(name: str) -> str:
-    return (_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+def _drawing(name: str) -> bytes:
+    return (_FOLDER / f"{name}.svg").read_bytes()
 
 
 def _drawn(name: str, colour: str, size: int, ratio: float) -> QPixmap:
-    renderer = QSvgRenderer(_drawing(name).replace("currentColor", colour).encode())
+    renderer = QSvgRenderer(_drawing(name).replace(b"currentColor", colour.encode()))
     picture = QPixmap(QSize(size, size) * ratio)
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)

@@ -17,6 +17,7 @@ CONTEXT = "Hearth"
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "translations"
 
+_TRANSLATORS = "translators"
 _CODES = {"english": "en", "deutsch": "de"}
 _SENTENCE = r"(?<=[.!?]) (?=[A-ZÄÖÜ“0-9])"
 _AMOUNT = r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+"
@@ -56,9 +57,11 @@ def speak(app: QCoreApplication, wish: str) -> None:
 
     wish: a value of the setting `language`.
     """
-    for former in app.findChildren(QTranslator):
+    # Asking the application for its children would make a type of Python for each kind of them.
+    for former in app.property(_TRANSLATORS) or ():
         app.removeTranslator(former)
         former.setParent(None)
+    app.setProperty(_TRANSLATORS, [])
     code = code_of(wish)
     system = QLocale.system()
     same = system.name().partition("_")[0] == code
@@ -72,6 +75,7 @@ def speak(app: QCoreApplication, wish: str) -> None:
     if not own.load(str(FOLDER / f"hearth_{code}.qm")):
         raise FileNotFoundError(f"hearth_{code}.qm is not in {FOLDER}")
     app.installTranslator(own)
+    app.setProperty(_TRANSLATORS, [qt, own])
 
 
 def translated(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.conversation import UNTITLED
+from app.core.chat import UNTITLED
 from app.core.places import ALL
 from app.core.settings import Settings
 from app.core.window_state import WindowState
@@ -88,7 +88,8 @@ class MainWindow(QMainWindow):
         self._lay_out(chats)
         self.header.set_title(self.tr(UNTITLED))
         self.composer.set_send_with(settings.send_with)
-        self.composer.set_text(chats.drafts.of(None))
+        if draft := chats.drafts.of(None):
+            self.composer.set_text(draft)
         self.sidebar.refresh(None)
         self.composer.focus()
         side = self.sidebar

@@ -9,7 +9,6 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.markdown.spans import is_openable
 from app.ui.language import translated
 from app.ui.widgets.message_dialog import MessageDialog
 from app.ui.widgets.toast import Toast
@@ -105,6 +104,8 @@ class Notifier(QObject):
         self._ask_to_open(address, self.tr("What opens is outside of Hearth."))
 
     def _ask_to_open(self, address: str, said: str) -> None:
+        from app.markdown.spans import is_openable
+
         if not is_openable(address):
             return
         answers = [("cancel", self.tr("Cancel")), ("copy", self.tr("Copy the address"))]

@@ -19,9 +19,9 @@ SMALL, BASE, LARGE, DISPLAY = 12, 13, 16, 26
 """Sizes of type in pixels; messages have a size of their own, from the settings."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Theme:
-    """Colours by what they are for.
+    """Colours by what they are for; each is itself only.
 
     base: behind the chat. side: the sidebar. raised: cards, menus and fields on top of base.
     hover, pressed: of quiet controls. line: between areas and around cards. edge: around what can

@@ -56,7 +56,7 @@ def _connect_models(window: MainWindow) -> None:
     services, chooser, online = window.services, window.chooser, window.online
     services.models.listed.connect(window.show_models)
     services.models.listed.connect(lambda: window.page.mtp.apply(services.settings.current))
-    for shows in (window.strip, window.page.welcome, window.sidebar.badge):
+    for shows in (window.strip, window.page.welcome, window.sidebar):
         services.downloads.changed.connect(shows.show_downloads)
     services.downloads.came.connect(window.strip.show_came)
     window.strip.use.connect(services.downloads.use)

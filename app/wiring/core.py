@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.errors import SettingsInvalid
 from app.core.models import ModelEntry
 from app.core.settings import Settings
-from app.hub.cache_layout import default_root
-from app.hub.client import Hub
-from app.hub.fetch import Fetcher
-from app.hub.limiter import Limiter
-from app.hub.remote_header import forget_headers
-from app.hub.transfer import Terms
+from app.hub.cache_root import default_root
 from app.net import Gate
 from app.opening import MB, Opened, open_data
 from app.services.answers import Answers
@@ -26,10 +21,8 @@ from app.services.collection.collection import Collection
 from app.services.collection.folders import folders_named
 from app.services.collection.places import places_here
 from app.services.compacting import Compacting
-from app.services.device_care import DeviceCare
 from app.services.downloads import DownloadQueue, Pace
 from app.services.engine_choice import EngineChoice
-from app.services.fitting import Fitting
 from app.services.library import Library
 from app.services.loads import LlamaLoads
 from app.services.loads_remote import RemoteLoads
@@ -51,9 +44,7 @@ from app.store.db import Database
 from app.store.downloads import DownloadStore
 from app.store.folder import DataFolder
 from app.store.folders import FolderStore
-from app.store.imports import ImportStore
 from app.store.ledger import Ledger
-from app.store.loads import LoadStore
 from app.store.models import ModelStore
 from app.store.prompts import PromptStore
 from app.store.search import Search
@@ -64,21 +55,22 @@ from app.store.settings_file import SettingsFile
 from app.store.shelves import Shelves
 from app.store.snapshots import Snapshots
 from app.store.summaries import SummaryStore
-from app.wiring.devices import device_care, looking
 from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
 from app.wiring.vllm import Vllm, cards, linux_inside, system
-from engines.hardware import Hardware
-from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.probe import Probe
-from engines.llamacpp.resume.states import StateFolder
-from engines.llamacpp.sizing.sizer import Sizer
-from engines.llamacpp.speculative.cost_book import CostBook
 from engines.registry import EngineStatus, statuses
 
 if TYPE_CHECKING:
+    from app.hub.client import Hub
+    from app.hub.fetch import Fetcher
     from app.services.bench import Bench
     from app.services.bench_many import ManyBench
+    from app.services.device_care import DeviceCare
     from app.services.engine_care import EngineCare
+    from app.services.fitting import Fitting
+    from app.store.imports import ImportStore
+    from engines.hardware import Hardware
+    from engines.llamacpp.engine import LlamaCppEngine
+    from engines.llamacpp.resume.states import StateFolder
     from engines.remote.engine import RemoteEngine
 
 DELETED_KEPT_S = 30 * 24 * 3600.0
@@ -93,6 +85,8 @@ def hardware(folder: Path | None = None) -> Hardware:
 
     folder: where verdicts on devices are remembered.
     """
+    from app.wiring.devices import device_care, looking
+
     return looking(device_care(folder, STARTER), inside=True)()
 
 
@@ -100,18 +94,18 @@ def hardware(folder: Path | None = None) -> Hardware:
 class Core:
     """What window and terminal share. The owner calls `close`.
 
-    stays_offline: in this run, whatever the settings say.
+    What a start does without is imported and made when it is first asked for.
+    outside: devices are seen through another process. stays_offline: in this run, whatever the
+    settings say.
     """
 
     opened: Opened
-    look: Callable[[], Hardware]
-    devices: DeviceCare
+    outside: bool
     folder: DataFolder
     database: Database
     chats: ChatStore
     shelves: Shelves
     folders: FolderStore
-    imports: ImportStore
     index: SearchIndex
     search: Search
     snapshots: Snapshots
@@ -121,16 +115,13 @@ class Core:
     library: Library
     care: ModelCare
     runtime: Runtime
-    fitting: Fitting
     answers: Answers
-    states: StateFolder
     stays_offline: bool
     gate: Gate
     ledger: Ledger
     secrets: Secrets
     tokens: Tokens
     servers: Servers
-    hub: Hub
     recommending: Recommending
     advise: Advise
     downloads: DownloadQueue
@@ -139,6 +130,63 @@ class Core:
     staying: Staying
     speeds: MeasuredSpeeds
     engine_care: Callable[[], EngineCare]
+
+    def look(self) -> Hardware:
+        """This computer, as it is now."""
+        from app.wiring.devices import looking
+
+        return looking(self.devices, inside=not self.outside)()
+
+    @property
+    def states(self) -> StateFolder:
+        return self.opened.states
+
+    @cached_property
+    def devices(self) -> DeviceCare:
+        from app.wiring.devices import device_care
+
+        return device_care(self.folder.root, STARTER)
+
+    @cached_property
+    def fitting(self) -> Fitting:
+        from app.services.fitting import Fitting
+        from app.store.loads import LoadStore
+        from app.wiring.devices import looking
+        from engines.llamacpp.sizing.sizer import Sizer
+
+        look = looking(self.devices, inside=True)
+        return Fitting(look, LoadStore(self.database), Sizer(self.folder.root))
+
+    @cached_property
+    def hub(self) -> Hub:
+        from app.hub.client import Hub
+
+        return Hub(self.gate, self.tokens.for_hub)
+
+    def fetcher(self) -> Fetcher:
+        from app.hub.fetch import Fetcher
+        from app.hub.limiter import Limiter
+        from app.hub.transfer import Terms
+
+        return Fetcher(self.gate, default_root(), self.tokens.for_hub, Terms(Limiter()))
+
+    def llama(self) -> LlamaCppEngine:
+        from engines.llamacpp.engine import LlamaCppEngine
+        from engines.llamacpp.probe import Probe
+        from engines.llamacpp.speculative.cost_book import CostBook
+
+        return LlamaCppEngine(
+            CostBook(self.folder.root / "costs.json"),
+            self.states,
+            Probe(self.folder.root, trusted=(STARTER, STARTER_DRAFTER)),
+            self.devices.complaints,
+        )
+
+    @cached_property
+    def imports(self) -> ImportStore:
+        from app.store.imports import ImportStore
+
+        return ImportStore(self.database)
 
     @cached_property
     def bench(self) -> Bench:
@@ -182,15 +230,19 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     folder, settings, database = opened.folder, opened.settings, opened.database
     chats = opened.chats
     try:
-        states = opened.states
+        opened.tidy()
         chats.mark_interrupted()
-        empty_trash(chats, states.forget, DELETED_KEPT_S)
+        empty_trash(chats, lambda chat: opened.states.forget(chat), DELETED_KEPT_S)  # noqa: PLW0108 - made when needed
         BranchStore(database).purge(DELETED_KEPT_S)
         index = SearchIndex(folder.search, database)
     except BaseException:
         database.close()
         raise
-    forget_headers(folder.headers, HEADERS_KEPT_S)
+    if folder.headers.exists():
+        from app.hub.remote_header import forget_headers
+
+        forget_headers(folder.headers, HEADERS_KEPT_S)
+    core: Core  # its parts make each other when they are first needed
     models = ModelStore(database)
     collection = Collection(places_here(), folder.models, lambda: _further_folders(settings))
 
@@ -199,15 +251,6 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         return [*vllm.starter(), *served_models(servers.list(), servers.facts, servers.way)]
 
     library = Library(models, STARTER, STARTER_DRAFTER, collection, further)
-    devices = device_care(folder.root, STARTER)
-    look = looking(devices, inside=not outside)
-    engine = LlamaCppEngine(
-        CostBook(folder.root / "costs.json"),
-        states,
-        Probe(folder.root, trusted=(STARTER, STARTER_DRAFTER)),
-        devices.complaints,
-    )
-    fitting = Fitting(looking(devices, inside=True), LoadStore(database), Sizer(folder.root))
     ledger = Ledger(database)
     gate = Gate(ledger.add, lambda: offline or settings.read().offline)
 
@@ -220,10 +263,14 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         )
 
     secrets = Secrets()
-    # Whose a token is, is asked without the one that is kept.
-    tokens = Tokens(secrets, Hub(gate, lambda: None).who)
-    hub = Hub(gate, tokens.for_hub)
-    recommending = Recommending(CATALOGUE, folder.root, default_root, look, hub)
+    tokens = Tokens(secrets, partial(_whose, gate))
+    recommending = Recommending(
+        CATALOGUE,
+        folder.root,
+        default_root,
+        lambda: core.look(),  # noqa: PLW0108 - it is made last
+        lambda: core.hub,
+    )
     advise = with_catalogue(recommending.catalogue)
     servers = Servers(ServerStore(database), secrets, gate)
     staying = Staying(library.shelf, servers.leaves)
@@ -231,7 +278,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         folder.engines,
         ledger.add,
         lambda: offline or settings.read().offline,
-        look,
+        lambda: core.look(),  # noqa: PLW0108 - it is made last
         linux_inside(),
     )
     speeds = MeasuredSpeeds(folder.root / "speeds.json")
@@ -253,7 +300,12 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
 
     runtime = Runtime(
         {
-            "llamacpp": LlamaLoads(engine, fitting, advise, devices.ready),
+            "llamacpp": LlamaLoads(
+                lambda: core.llama(),  # noqa: PLW0108 - it is made last
+                lambda: core.fitting,
+                advise,
+                lambda names, cancel: core.devices.ready(names, cancel),  # noqa: PLW0108 - it is made last
+            ),
             "vllm": vllm.loads(choice.depth_for),
             "remote": RemoteLoads(remote),
         }
@@ -262,20 +314,18 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     care = ModelCare(library, models, collection)
     downloads = DownloadQueue(
         DownloadStore(database),
-        Fetcher(gate, default_root(), tokens.for_hub, Terms(Limiter())),
+        lambda: core.fetcher(),  # noqa: PLW0108 - it is made last
         lambda: _pace(settings),
     )
     downloads.on_done = care.downloaded
-    return Core(
+    core = Core(
         opened=opened,
-        look=look,
-        devices=devices,
+        outside=outside,
         folder=folder,
         database=database,
         chats=chats,
         shelves=opened.shelves,
         folders=opened.folders,
-        imports=ImportStore(database),
         index=index,
         search=Search(index, database),
         snapshots=Snapshots(folder.snapshots, folder.database),
@@ -285,7 +335,6 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         library=library,
         care=care,
         runtime=runtime,
-        fitting=fitting,
         answers=Answers(
             chats,
             library,
@@ -295,14 +344,12 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
             prefer=choice.preferred,
             stays=staying.model,
         ),
-        states=states,
         stays_offline=offline,
         gate=gate,
         ledger=ledger,
         secrets=secrets,
         tokens=tokens,
         servers=servers,
-        hub=hub,
         recommending=recommending,
         advise=advise,
         downloads=downloads,
@@ -312,6 +359,14 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         speeds=speeds,
         engine_care=care_of_engines,
     )
+    return core
+
+
+def _whose(gate: Gate, token: str) -> str:
+    """It is asked without the one that is kept."""
+    from app.hub.client import Hub
+
+    return Hub(gate, lambda: None).who(token)
 
 
 def _pace(settings: SettingsFile) -> Pace:

@@ -18,12 +18,12 @@ from app.services.loads import Loads
 from app.services.loads_vllm import Profile, VllmLoads
 from app.wiring.shipped import STARTER_PAIR
 from engines.errors import UserError
-from engines.hardware import Hardware
 from engines.registry import statuses
 
 if TYPE_CHECKING:
     from app.core.network import Connection
     from app.services.loads_vllm import Worker
+    from engines.hardware import Hardware
     from engines.vllm.host import Host
     from engines.vllm.provision.home import Installed
     from engines.vllm.wsl.program import Wsl

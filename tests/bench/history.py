@@ -26,7 +26,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import ARCHIVE, CHATS, PINNED, TRASH
 from app.services.trash import empty_trash
 from app.store.chats import ChatStore

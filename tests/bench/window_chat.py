@@ -35,9 +35,9 @@ from app.store.folder import DataFolder
 from app.ui.appearance import Appearance
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
-from app.wiring import core as composition
 from app.wiring import open_core
 from app.wiring.window import open_services
+from engines.llamacpp import engine as llamacpp
 from tests.bench.window_stall import Gaps, Pieces, rest
 from tests.support.scripted import ScriptedEngine
 
@@ -133,7 +133,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     args = parser.parse_args()
     engine = ScriptedEngine(Pieces("mixed", args.tokens, args.rate))
-    vars(composition)["LlamaCppEngine"] = lambda *_, **__: engine
+    vars(llamacpp)["LlamaCppEngine"] = lambda *_, **__: engine
     app = QApplication([])
     with tempfile.TemporaryDirectory() as place:
         folder = DataFolder(Path(place))

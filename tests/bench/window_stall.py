@@ -31,9 +31,9 @@ from app.ui.appearance import Appearance
 from app.ui.chat.chat_page import ChatPage
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
-from app.wiring import core as composition
 from app.wiring import open_core
 from app.wiring.window import WindowParts, open_services
+from engines.llamacpp import engine as llamacpp
 from tests.support.scripted import ScriptedEngine
 
 _TICK_S = 0.005
@@ -129,7 +129,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.engine == "scripted":
         engine = ScriptedEngine(Pieces(args.text, args.tokens, args.rate))
-        vars(composition)["LlamaCppEngine"] = lambda *_, **__: engine
+        vars(llamacpp)["LlamaCppEngine"] = lambda *_, **__: engine
     app = QApplication([])
     with tempfile.TemporaryDirectory() as folder:
         core = open_core(DataFolder(Path(folder)))

@@ -12,15 +12,20 @@ from app.store.folder import DataFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
-    "httpx2", "huggingface_hub", "jinja2", "keyring", "llama_cpp", "numpy", "pydantic", "pygments",
+    "httpx2", "huggingface_hub", "jinja2", "keyring", "llama_cpp", "markdown_it", "numpy",
+    "pydantic", "pygments",
 }  # fmt: skip
 ELSEWHERE = {
+    "app.core.recommend", "app.hub.client", "app.hub.fetch", "app.services.fitting",
+    "app.ui.chat.context_card", "app.ui.chat.message_view", "app.ui.desktop.palette",
+    "app.ui.desktop.quick_ask", "app.ui.sidebar.bulk_bar", "app.ui.sidebar.hit_list",
+    "engines.hardware.detect", "engines.llamacpp.engine",
     "app.services.discover", "app.services.exchange.importing", "app.services.exchange.writing",
     "app.ui.assistants.chat_settings_panel", "app.ui.assistants.scratch_window",
     "app.ui.connections.connections_page", "app.ui.exchange.import_dialog",
     "app.ui.models.models_page", "app.ui.settings.settings_dialog",
 }  # fmt: skip
-"""Of Hearth's own, what is shown when the user goes there."""
+"""Of Hearth's own, what is shown or used when the user goes there."""
 IDLE_MS = 2000
 
 _PROGRAM = """

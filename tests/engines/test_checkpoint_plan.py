@@ -20,8 +20,8 @@ from engines.checkpoint_plan import (
 )
 from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.hardware import Gpu, Hardware, Memory
-from engines.planner import Wishes
 from engines.types import Adapter
+from engines.wishes import Wishes
 from tests.app.core.machines import CPU, GIB, card
 from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
 

@@ -12,7 +12,8 @@ from engines.formula.weights import experts_from, weights
 from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.placement import chosen, room
-from engines.planner import Wishes, by_formula, check, make_plan
+from engines.planner import by_formula, check, make_plan
+from engines.wishes import Wishes
 from tests.support.made_architectures import write_made
 
 GB = 10**9

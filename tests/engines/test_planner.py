@@ -13,16 +13,9 @@ from engines.fit import Drafting, split_needed
 from engines.formula.weights import copied_bytes
 from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.planner import (
-    Drafter,
-    Wishes,
-    check,
-    corrected,
-    judge_roughly,
-    make_plan,
-    require_fit,
-)
+from engines.planner import Drafter, check, corrected, judge_roughly, make_plan, require_fit
 from engines.types import MAX_DEPTH
+from engines.wishes import Wishes
 from tests.engines.gguf_files import (
     LLAMA,
     write_assistant,

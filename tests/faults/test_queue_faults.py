@@ -99,7 +99,9 @@ class Household:
         database = Database(self.database)
         terms = Terms(Limiter(), PATIENCE)
         fetcher = Fetcher(gate, self.root, lambda: None, terms)
-        queue = DownloadQueue(DownloadStore(database), fetcher, lambda: Pace(0.0, 3, PATIENCE))
+        queue = DownloadQueue(
+            DownloadStore(database), lambda: fetcher, lambda: Pace(0.0, 3, PATIENCE)
+        )
         queue.changed = self._look
         queue.on_done = self._arrive
         queue.start()

@@ -21,7 +21,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.trial import Trials
-from engines.planner import Wishes, check, make_plan
+from engines.planner import check, make_plan
 from engines.types import (
     ChatRequest,
     Done,
@@ -31,6 +31,7 @@ from engines.types import (
     Sampling,
     TextDelta,
 )
+from engines.wishes import Wishes
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter" / "starter.gguf"
 DRAFTER = STARTER.with_name("starter-mtp.gguf")

@@ -22,8 +22,8 @@ from engines.fit import Fit, Parts, Verdict, judge
 from engines.gguf_header import GgufHeader
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth
-from engines.planner import Wishes
 from engines.types import LoadPlan
+from engines.wishes import Wishes
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 STARTER = RESOURCES / "starter" / "starter.gguf"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from app.core.conversation import Chat, StoredMessage
+from app.core.chat import Chat
+from app.core.conversation import StoredMessage
 
 FoundRole = Literal["user", "assistant", "system", "tool"]
 

@@ -6,7 +6,6 @@ modellist.cpp ("incomplete-" before the names of files that are still coming).
 
 from __future__ import annotations
 
-import configparser
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,11 +26,13 @@ def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
 
 def _model_path(settings: Path, scan: Scan) -> Path | None:
     scan.watch(settings)
+    if not settings.exists():
+        return None
+    import configparser
+
     reader = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         reader.read_string(settings.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError, configparser.Error):
         scan.notes.append(f"{settings} was skipped: it is damaged.")
         return None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.hub.cache_layout import default_root
+from app.hub.cache_root import default_root
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from app.core.conversation import Chat, StoredMessage
+from app.core.chat import Chat
+from app.core.conversation import StoredMessage
 from app.core.export import ExportOptions, speaker, strands
 from app.markdown.html import DrawFormula, html_of
 from app.markdown.parser import Parser

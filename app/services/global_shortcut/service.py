@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.services.global_shortcut.keys import Keys, read
-from app.services.global_shortcut.portal import PortalShortcut
-from app.services.global_shortcut.x11 import X11Shortcut
 from app.services.session_bus import SessionBus
+
+if TYPE_CHECKING:
+    from app.services.global_shortcut.keys import Keys
+    from app.services.global_shortcut.portal import PortalShortcut
+    from app.services.global_shortcut.x11 import X11Shortcut
 
 _WHAT = "Ask Hearth a question"
 _ELSEWHERE = (
@@ -59,6 +62,8 @@ class GlobalShortcut(QObject):
         if not self._text.strip():
             self._say("")
             return
+        from app.services.global_shortcut.keys import read
+
         try:
             keys = read(self._text)
         except ValueError as error:
@@ -74,6 +79,8 @@ class GlobalShortcut(QObject):
             self._say(_NO_DISPLAY)
 
     def _grab(self, keys: Keys) -> None:
+        from app.services.global_shortcut.x11 import X11Shortcut
+
         try:
             self._held = X11Shortcut(keys, self.pressed.emit, self)
         except OSError as error:
@@ -85,6 +92,8 @@ class GlobalShortcut(QObject):
         if not self._bus.is_open:
             self._say(_NO_BUS)
             return
+        from app.services.global_shortcut.portal import PortalShortcut
+
         self._held = PortalShortcut(self._bus, keys, _WHAT, self.pressed.emit, self._say, self)
 
     def _say(self, problem: str) -> None:

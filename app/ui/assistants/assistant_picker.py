@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.core.assistants import Assistant
 from app.ui.theme import GRID
-from app.ui.widgets.eliding_chip import ElidingChip
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
+
+if TYPE_CHECKING:
+    from app.ui.widgets.eliding_chip import ElidingChip
 
 _ACROSS = 3
 _MOST = 9
@@ -71,6 +74,8 @@ class AssistantPicker(QWidget):
         self._greeting.setVisible(bool(greeting))
 
     def _chip(self, assistant: Assistant, chosen: bool) -> ElidingChip:
+        from app.ui.widgets.eliding_chip import ElidingChip
+
         chip = ElidingChip(assistant.name, f"pick-{assistant.id}", checked=chosen)
         chip.clicked.connect(
             lambda checked: self.chosen.emit(assistant.id if checked else None),

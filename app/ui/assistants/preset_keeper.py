@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.assistants import LONGEST_NAME
 from app.core.settings import Settings
@@ -21,6 +21,8 @@ class PresetKeeper(QObject):
         self._window = window
 
     def keep(self, settings: Settings) -> None:
+        from PySide6.QtWidgets import QInputDialog
+
         dialog = QInputDialog(self._window.window())
         dialog.setObjectName("presetName")
         dialog.setWindowTitle(self.tr("Save as a preset"))

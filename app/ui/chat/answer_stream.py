@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
-from app.core.conversation import StoredMessage
-from app.services.engine_line import Wait
-from app.services.generation import Generation
-from app.ui.chat.transcript import Transcript
 from app.ui.chat.wait_words import wait_words
 from app.ui.language import translated
-from engines.types import PromptReady
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.services.engine_line import Wait
+    from app.services.generation import Generation
+    from app.ui.chat.transcript import Transcript
+    from engines.types import PromptReady
 
 
 class AnswerStream(QObject):

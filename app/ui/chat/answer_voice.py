@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.core.conversation import StoredMessage
 from app.core.sentences import SentenceSplitter, Spoken
-from app.services.engine_line import Wait
-from app.services.generation import Generation
 from app.ui.announcing import announce
-from app.ui.chat.transcript import Transcript
 from app.ui.language import in_full
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.services.engine_line import Wait
+    from app.services.generation import Generation
+    from app.ui.chat.transcript import Transcript
 
 
 class AnswerVoice(QObject):

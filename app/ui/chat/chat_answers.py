@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.conversation import StoredMessage
-from app.core.models import ModelEntry
-from app.core.settings import Settings
-from app.core.tree import Fork, Removed
-from app.services.answering import Answering
-from app.services.answers import AnswerOptions
-from app.services.generation import Generation
-from app.services.reproducing import Comparison, Plan
-from app.ui.chat.again_dialog import AgainDialog
-from app.ui.chat.composer import Composer
 from app.ui.chat.copying import Copying
 from app.ui.chat.editing import Editing
-from app.ui.chat.facts_card import FactsCard
-from app.ui.chat.message_menu import again_menu, message_menu
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
-from app.ui.chat.tree_dialog import TreeDialog
 from app.ui.language import translated
-from app.ui.notify import Notifier
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.core.models import ModelEntry
+    from app.core.settings import Settings
+    from app.core.tree import Fork, Removed
+    from app.services.answering import Answering
+    from app.services.answers import AnswerOptions
+    from app.services.generation import Generation
+    from app.services.reproducing import Comparison, Plan
+    from app.ui.chat.composer import Composer
+    from app.ui.chat.message_view import MessageView
+    from app.ui.chat.transcript import Transcript
+    from app.ui.notify import Notifier
 
 
 class ChatAnswers(QObject):
@@ -106,7 +105,7 @@ class ChatAnswers(QObject):
         """The chat has other branches than before, or is another."""
         path = [message.id for message in self._transcript.messages]
         self._forks = self._branches.forks(chat_id, path) if chat_id else {}
-        for view in self._transcript.findChildren(MessageView):
+        for view in self._transcript.views:
             view.tail.show_fork(self._forks.get(view.message.id))
         if chat_id is not None and chat_id != self._chat_id:
             self.editing.show_chat(chat_id)
@@ -134,6 +133,8 @@ class ChatAnswers(QObject):
     def show_tree(self, chat_id: str | None) -> None:
         if chat_id is None:
             return
+        from app.ui.chat.tree_dialog import TreeDialog
+
         tree, leaf = self._branches.told(chat_id)
         dialog = TreeDialog(tree, leaf, self._window)
         dialog.chosen.connect(lambda message_id: self._branches.go(chat_id, message_id))
@@ -147,8 +148,8 @@ class ChatAnswers(QObject):
 
     def _entered(self, view: MessageView) -> None:
         """Messages that move away under a resting pointer are not told that it has left them."""
-        focused = _view_around(QApplication.focusWidget())
-        for other in self._transcript.findChildren(MessageView):
+        focused = self._transcript.view_around(QApplication.focusWidget())
+        for other in self._transcript.views:
             if other is not view and other is not focused:
                 other.tail.want(False)
 
@@ -166,9 +167,13 @@ class ChatAnswers(QObject):
         self.asking.emit(self._branches.answer_again(message, options))
 
     def _choose_again(self, message: StoredMessage) -> None:
+        from app.ui.chat.message_menu import again_menu
+
         entries, current = self._models
 
         def other() -> None:
+            from app.ui.chat.again_dialog import AgainDialog
+
             dialog = AgainDialog(entries, current, self._settings, self._window)
             dialog.chosen.connect(lambda changes: self._again(message, changes))
             dialog.open()
@@ -191,6 +196,8 @@ class ChatAnswers(QObject):
         view = self._transcript.view_of(message.id)
         if view is None:
             return
+        from app.ui.chat.facts_card import FactsCard
+
         card = FactsCard(message, self._window)
         card.reproduce.connect(lambda: self._reproducing.plan(message))
         card.copied.connect(self._notifier.say_copied)
@@ -200,6 +207,8 @@ class ChatAnswers(QObject):
         view = self._transcript.view_of(message.id)
         if view is None:
             return
+        from app.ui.chat.message_menu import message_menu
+
         last = self._transcript.messages[-1].id == message.id
         menu = message_menu(
             message,
@@ -260,18 +269,12 @@ class ChatAnswers(QObject):
         )
 
     def _focused(self) -> StoredMessage | None:
-        view = _view_around(QApplication.focusWidget())
-        return view.message if view is not None and self._transcript.isAncestorOf(view) else None
+        view = self._transcript.view_around(QApplication.focusWidget())
+        return view.message if view is not None else None
 
     def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
-        before, now = _view_around(old), _view_around(new)
+        before, now = map(self._transcript.view_around, (old, new))
         if before is not None and before is not now:
             before.tail.want(before.underMouse())
         if now is not None:
             now.tail.want(True)
-
-
-def _view_around(widget: QWidget | None) -> MessageView | None:
-    while widget is not None and not isinstance(widget, MessageView):
-        widget = widget.parentWidget()
-    return widget

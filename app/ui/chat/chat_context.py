@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.core.budget import ContextUse
 from app.core.conversation import OverflowPolicy, StoredMessage
 from app.services.answers import AnswerOptions
-from app.services.chat_settings import ChatSettings
-from app.services.context_use import ContextUses
-from app.services.generation import Generation
-from app.ui.chat.composer import Composer
-from app.ui.chat.context_card import ContextCard
 from app.ui.chat.context_marks import ContextMarks
 from app.ui.chat.context_meter import ContextMeter
 from app.ui.chat.context_warning import ContextWarning
-from app.ui.chat.transcript import Transcript
 from app.ui.scale import scaled
 from app.ui.theme import GRID
+
+if TYPE_CHECKING:
+    from app.core.budget import ContextUse
+    from app.services.chat_settings import ChatSettings
+    from app.services.context_use import ContextUses
+    from app.services.generation import Generation
+    from app.ui.chat.composer import Composer
+    from app.ui.chat.context_card import ContextCard
+    from app.ui.chat.transcript import Transcript
 
 _PAUSE_MS = 250
 """How long nobody types before the message is counted; until then its length is estimated."""
@@ -54,7 +56,7 @@ class ChatContext(QObject):
         self._sure = False
         self._told: set[str | None] = set()
         self.meter = ContextMeter()
-        self.card = ContextCard(page)
+        self._card: ContextCard | None = None
         self.warning = ContextWarning()
         self.marks = ContextMarks(transcript, generation, self)
         composer.options.addWidget(self.meter)
@@ -72,6 +74,20 @@ class ChatContext(QObject):
         self._connect(generation)
 
     @property
+    def card(self) -> ContextCard:
+        """Made when it is first wanted."""
+        from app.ui.chat.context_card import ContextCard
+
+        if self._card is None:
+            self._card = card = ContextCard(self._page)
+            card.policy.connect(lambda key: self._set_policy(cast(OverflowPolicy, key)))
+            card.larger.connect(self._enlarge)
+            card.closed.connect(self._composer.focus)
+            card.list.jump.connect(self._transcript.go_to)
+            card.list.pin.connect(self._pin_by_id)
+        return self._card
+
+    @property
     def use(self) -> ContextUse | None:
         """What is known of the next message, as it is written now."""
         return self._use.with_draft(self._composer.text.strip()) if self._use else None
@@ -87,7 +103,8 @@ class ChatContext(QObject):
             self._chat_id, self._use = chat_id, None
             self.warning.hide()
             self.meter.show_use(None)
-            self.card.hide()
+            if self._card is not None:
+                self._card.hide()
             # Counting a long chat takes a processor, which the painting of its end comes before.
             self._looking = True
             self._pause.start()
@@ -132,7 +149,7 @@ class ChatContext(QObject):
         return False
 
     def toggle_card(self) -> None:
-        if self.card.isVisible():
+        if _is_open(self._card):
             self.card.close_card()
         elif self.use is not None:
             self.card.show_use(self.use)
@@ -142,7 +159,7 @@ class ChatContext(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize:
             self.meter.set_narrow(self._page.width() < scaled(_NARROW))
-            if self.card.isVisible():
+            if _is_open(self._card):
                 self._place()
         return super().eventFilter(watched, event)
 
@@ -150,11 +167,6 @@ class ChatContext(QObject):
         self._page.installEventFilter(self)
         self._composer.edit.textChanged.connect(self._written)
         self.meter.clicked.connect(self.toggle_card)
-        self.card.policy.connect(lambda key: self._set_policy(cast(OverflowPolicy, key)))
-        self.card.larger.connect(self._enlarge)
-        self.card.closed.connect(self._composer.focus)
-        self.card.list.jump.connect(self._transcript.go_to)
-        self.card.list.pin.connect(self._pin_by_id)
         self.warning.chosen.connect(self._chosen)
         self.marks.forget.connect(self._forget)
         self._uses.known.connect(self._known)
@@ -162,7 +174,7 @@ class ChatContext(QObject):
         self._chat_settings.changed.connect(lambda _: self.look())
         for signal in (generation.ready, generation.prompt):
             signal.connect(lambda *_: self._pause.start())
-        generation.ended.connect(self._ended)
+        generation.ended.connect(lambda answer: self._changed(answer.chat_id))
 
     @property
     def _is_told(self) -> bool:
@@ -177,10 +189,6 @@ class ChatContext(QObject):
         self.meter.show_use(self.use)
         self._typing.start()
 
-    def _ended(self, answer: StoredMessage) -> None:
-        if answer.chat_id == self._chat_id:
-            self.look()
-
     def _changed(self, chat_id: str) -> None:
         if chat_id == self._chat_id:
             self.look()
@@ -192,7 +200,7 @@ class ChatContext(QObject):
         self._use = use
         self.meter.show_use(self.use)
         self.marks.show_use(use)
-        if self.card.isVisible() and use is not None:
+        if _is_open(self._card) and use is not None:
             self.card.show_use(use)
             self._place()
 
@@ -248,3 +256,7 @@ class ChatContext(QObject):
         right = self.meter.mapTo(self._page, self.meter.rect().topRight()).x()
         above = self._composer.edit.mapTo(self._page, self._composer.edit.rect().topLeft()).y()
         self.card.place(right, above - 3 * GRID)
+
+
+def _is_open(card: ContextCard | None) -> bool:
+    return card is not None and card.isVisible()

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.core.conversation import StoredMessage
-from app.core.search_words import parse
-from app.core.snippets import marks_in
-from app.markdown.parser import Parser
 from app.ui.chat.find_bar import FindBar
-from app.ui.chat.find_texts import occurrences, text_of
 from app.ui.chat.highlights import Highlights
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.markdown.parser import Parser
+    from app.ui.chat.transcript import Transcript
 
 _TYPING_MS = 120
 _TURN_S = 0.008
@@ -31,7 +31,6 @@ class ChatFind(QObject):
         self.bar = FindBar()
         self._transcript = transcript
         self._highlights = Highlights(transcript)
-        self._parser = Parser()
         self._texts: dict[str, tuple[StoredMessage, str]] = {}
         self._counts: list[tuple[str, int]] = []
         self._counting: Iterator[tuple[str, int]] | None = None
@@ -41,6 +40,12 @@ class ChatFind(QObject):
         self.bar.typed.connect(lambda _: self._pause.start())
         self.bar.step.connect(self.step)
         self.bar.closed.connect(self.close)
+
+    @cached_property
+    def _parser(self) -> Parser:
+        from app.markdown.parser import Parser
+
+        return Parser()
 
     def open(self) -> None:
         """Show the bar, if there is anything to find in."""
@@ -69,6 +74,9 @@ class ChatFind(QObject):
 
     def mark(self, message_id: str, words: str) -> bool:
         """Go to a message that a search found; False if the chat does not show it."""
+        from app.core.search_words import parse
+        from app.core.snippets import marks_in
+
         terms = parse(words)
         if all(message.id != message_id for message in self._transcript.messages):
             return False
@@ -84,6 +92,8 @@ class ChatFind(QObject):
             self._pause.start()
 
     def _begin(self) -> None:
+        from app.ui.chat.find_texts import occurrences
+
         words = self.bar.words
         self._counts, self._at = [], -1
         self._counting = None
@@ -97,6 +107,8 @@ class ChatFind(QObject):
         self._show_count()
 
     def _each(self, words: str) -> Iterator[tuple[str, int]]:
+        from app.ui.chat.find_texts import occurrences, text_of
+
         for message in list(self._transcript.messages):
             known = self._texts.get(message.id)
             if known is None or known[0] is not message:
@@ -134,9 +146,9 @@ class ChatFind(QObject):
 
     def _nearest(self) -> int:
         """The first from the message on that is uppermost; from the beginning if none follows."""
-        seen = self._transcript.place.first_seen()
+        seen = self._transcript.view_around(self._transcript.place.first_seen())
         ids = [message_id for message_id, _ in self._counts]
-        shown = seen.message.id if isinstance(seen, MessageView) else ""
+        shown = seen.message.id if seen is not None else ""
         start = ids.index(shown) if shown in ids else 0
         before = sum(count for _, count in self._counts[:start])
         return before if before < self._sum else min(0, self._sum - 1)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 
-from app.core.conversation import StoredMessage
-from app.core.settings import Settings
-from app.services.answers import Ready
-from app.services.chats import Chats
-from app.services.generation import Generation
-from app.ui.chat.mtp_bar import MtpBar
 from app.ui.format import figure
 from app.ui.language import translated
 from engines.types import MtpMode, MtpReport
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.core.settings import Settings
+    from app.services.answers import Ready
+    from app.services.chats import Chats
+    from app.services.generation import Generation
+    from app.ui.chat.mtp_bar import MtpBar
 
 Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object]], object]
 """As `Notifier.ask`: lines, answers, and who hears which was given."""

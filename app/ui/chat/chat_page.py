@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.conversation import StoredMessage
 from app.core.errors import ChatNotFound
-from app.core.settings import Settings
-from app.markdown.parser import Parser
-from app.services.answering import Answering
 from app.services.answers import AnswerOptions
-from app.services.chat_settings import ChatSettings
-from app.services.chats import Chats
-from app.services.context_use import ContextUses
-from app.services.generation import Generation
 from app.ui.chat.answer_stream import AnswerStream
 from app.ui.chat.answer_voice import AnswerVoice
 from app.ui.chat.chat_answers import ChatAnswers
@@ -34,15 +26,22 @@ from app.ui.chat.mtp_bar import MtpBar
 from app.ui.chat.switches import Switches
 from app.ui.chat.thinking_switch import ThinkingSwitch
 from app.ui.chat.transcript import Transcript
-from app.ui.notify import Notifier
 from app.ui.onboarding.welcome import Welcome
 from app.ui.scale import scaled
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.core.settings import Settings
+    from app.services.answering import Answering
+    from app.services.chat_settings import ChatSettings
+    from app.services.chats import Chats
+    from app.services.context_use import ContextUses
+    from app.services.generation import Generation
     from app.services.server_list import Place
     from app.ui.chat.engine_badge import EngineBadge
     from app.ui.chat.stay_line import StayLine
+    from app.ui.notify import Notifier
 
 
 class ChatPage(QWidget):
@@ -79,7 +78,7 @@ class ChatPage(QWidget):
         self._branches = answering.branches
         self._waiting = answering.waiting
         self.welcome = Welcome()
-        self.transcript = Transcript(Parser(), settings.text_size, generation.so_far)
+        self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
         self._stream = AnswerStream(generation, self.transcript, self)
         self.finding = ChatFind(self.transcript)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMenu
 
-from app.core.conversation import StoredMessage
-from app.core.models import ModelEntry
-from app.core.waiting import Waiting
-from app.services.generation import Generation
-from app.services.waiting import WaitingMessages
-from app.ui.chat.composer import Composer
-from app.ui.chat.message_menu import fill_models
 from app.ui.chat.queue_strip import QueueStrip
-from app.ui.notify import Notifier
 from app.ui.widgets.icon_button import IconButton
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.core.models import ModelEntry
+    from app.core.waiting import Waiting
+    from app.services.generation import Generation
+    from app.services.waiting import WaitingMessages
+    from app.ui.chat.composer import Composer
+    from app.ui.notify import Notifier
 
 
 class ChatQueue(QObject):
@@ -96,6 +98,8 @@ class ChatQueue(QObject):
             self._waiting.send_all(self._chat_id)
 
     def _fill(self) -> None:
+        from app.ui.chat.message_menu import fill_models
+
         fill_models(self._menu, self._entries, self._current, self._ask)
         first = self._menu.actions()[0]
         title = self._menu.insertSeparator(first)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
-from app.services.answers import Ready
-from app.services.chat_settings import ChatSettings
-from app.services.generation import Generation
 from app.services.model_thinking import ModelThinking, ThinkingFacts, of_loaded
 from app.ui.chat.thinking_switch import OFF, ON, ThinkingSwitch
+
+if TYPE_CHECKING:
+    from app.services.answers import Ready
+    from app.services.chat_settings import ChatSettings
+    from app.services.generation import Generation
 
 
 class ChatThinking(QObject):

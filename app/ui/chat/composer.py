@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -42,6 +42,10 @@ class Composer(QWidget):
         self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
         self.edit.textChanged.connect(self._show_button)
         self.edit.installEventFilter(self)
+        self._focus_soon = QTimer(self)
+        self._focus_soon.setSingleShot(True)
+        self._focus_soon.setInterval(0)
+        self._focus_soon.timeout.connect(self._show_focus)
         self._button = IconButton(
             "send", "", "send", look="send", tone="on_accent", size=20, parent=self._panel
         )
@@ -119,10 +123,12 @@ class Composer(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
-            self._show_focus(event.type() is QEvent.Type.FocusIn)
+            self._focus_soon.start()
         return super().eventFilter(watched, event)
 
-    def _show_focus(self, has_focus: bool) -> None:
+    def _show_focus(self) -> None:
+        """When it has settled: who is given another parent loses it for a moment."""
+        has_focus = self.edit.hasFocus()
         if self._panel.property("focused") != has_focus:
             self._panel.setProperty("focused", has_focus)
             self._panel.style().unpolish(self._panel)

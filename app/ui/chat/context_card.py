@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.core.budget import ContextUse
 from app.ui.chat.context_bar import ContextBar
 from app.ui.chat.context_list import ContextList
 from app.ui.chat.context_words import policies, standing, taken
@@ -18,6 +17,9 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.segments import Segments
+
+if TYPE_CHECKING:
+    from app.core.budget import ContextUse
 
 _WIDTH = 440
 _LIST = (88, 220)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
-from app.core.budget import ContextUse
-from app.core.conversation import StoredMessage
-from app.services.compacting import Compaction
-from app.services.generation import Generation
-from app.ui.chat.message_mark import Mark, MessageMark
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.progress_line import ProgressLine
-from app.ui.chat.summary_fold import SummaryFold
-from app.ui.chat.transcript import Transcript
 from app.ui.language import translated
 from app.ui.widgets.label import Label
+
+if TYPE_CHECKING:
+    from app.core.budget import ContextUse
+    from app.core.conversation import StoredMessage
+    from app.services.compacting import Compaction
+    from app.services.generation import Generation
+    from app.ui.chat.message_mark import Mark
+    from app.ui.chat.message_view import MessageView
+    from app.ui.chat.transcript import Transcript
 
 
 class ContextMarks(QObject):
@@ -59,6 +61,8 @@ class ContextMarks(QObject):
         self._say_failure(view)
 
     def _mark(self, view: MessageView) -> None:
+        from app.ui.chat.message_mark import MessageMark
+
         mark = self._marks.get(view.message.id)
         right = view.message.role == "user"
         view.show_part("mark", MessageMark(mark, right=right) if mark else None, above=True)
@@ -66,6 +70,8 @@ class ContextMarks(QObject):
     def _fold(self, view: MessageView) -> None:
         use, fold, hung = self._use, None, view.message.id
         if use is not None and use.summary is not None and use.summary.message_id == hung:
+            from app.ui.chat.summary_fold import SummaryFold
+
             fold = SummaryFold(use.summary, len(use.summed))
             fold.forget.connect(lambda: self.forget.emit(hung))
         view.show_part("summary", fold)
@@ -74,6 +80,8 @@ class ContextMarks(QObject):
         view = self._transcript.view_of(answer_id)
         if view is None:
             return
+        from app.ui.chat.progress_line import ProgressLine
+
         line = view.findChild(ProgressLine)
         if news.state == "begun" and line is not None:
             line.say(self.tr("Summing up the {0} oldest messages").format(news.messages))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication, QTextCursor
 
-from app.core.conversation import StoredMessage
-from app.ui.chat.composer import Composer
-from app.ui.chat.quoting import plain_text, quotation, selected_markdown
-from app.ui.chat.transcript import Transcript
-from app.ui.notify import Notifier
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.ui.chat.composer import Composer
+    from app.ui.chat.transcript import Transcript
+    from app.ui.notify import Notifier
 
 
 class Copying(QObject):
@@ -37,6 +38,8 @@ class Copying(QObject):
 
     def copy_plain(self, message: StoredMessage) -> None:
         """As it is read, without markup."""
+        from app.ui.chat.quoting import plain_text
+
         view = self._transcript.view_of(message.id)
         if view is not None:
             cursor = QTextCursor(view.view.document())
@@ -44,12 +47,16 @@ class Copying(QObject):
             self._put_on_clipboard(plain_text(cursor))
 
     def copy_selection(self, message: StoredMessage) -> None:
+        from app.ui.chat.quoting import plain_text
+
         view = self._transcript.view_of(message.id)
         if view is not None:
             self._put_on_clipboard(plain_text(view.view.textCursor()))
 
     def quote(self, message: StoredMessage) -> None:
         """What is selected, or all of it, behind what is written in the composer."""
+        from app.ui.chat.quoting import quotation, selected_markdown
+
         view = self._transcript.view_of(message.id)
         selected = selected_markdown(view.view.textCursor()) if view is not None else ""
         written = self._composer.text.rstrip("\n")

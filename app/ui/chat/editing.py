@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.core.conversation import StoredMessage
-from app.services.answers import AnswerOptions
-from app.services.branches import Branches
-from app.services.generation import Generation
-from app.ui.chat.inline_edit import InlineEdit
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
-from app.ui.notify import Notifier
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.services.answers import AnswerOptions
+    from app.services.branches import Branches
+    from app.services.generation import Generation
+    from app.ui.chat.inline_edit import InlineEdit
+    from app.ui.chat.message_view import MessageView
+    from app.ui.chat.transcript import Transcript
+    from app.ui.notify import Notifier
 
 _PAUSE_MS = 400
 """How long nobody types before what is written is saved."""
@@ -60,8 +62,8 @@ class Editing(QObject):
     def show_chat(self, chat_id: str) -> None:
         """Another chat is shown: go on with what was being written in it."""
         self._written = {**self._branches.edits(chat_id), **self._written}
-        for view in self._transcript.findChildren(MessageView):
-            if view.message.id in self._written and not view.findChildren(InlineEdit):
+        for view in self._transcript.views:
+            if view.message.id in self._written and not view.is_edited:
                 self._open(view)
 
     def begin(self, message: StoredMessage) -> None:
@@ -76,6 +78,8 @@ class Editing(QObject):
             self._open(view)
 
     def _open(self, view: MessageView) -> InlineEdit:
+        from app.ui.chat.inline_edit import InlineEdit
+
         message = view.message
         sends = message.role == "user"
         if sends:

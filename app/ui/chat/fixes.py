@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from app.core.conversation import Failure, StoredMessage
-from app.services.chat_settings import ChatSettings
 from app.ui.format import figure
-from app.ui.notify import Notifier
 from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.core.conversation import Failure, StoredMessage
+    from app.services.chat_settings import ChatSettings
+    from app.ui.notify import Notifier
 
 _tr = QCoreApplication.translate
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.ui.chat.offline_switch import OfflineSwitch
 from app.ui.models.names import name_of
@@ -15,6 +15,7 @@ from app.ui.scale import scaled
 from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.menu_button import MenuButton
 
 if TYPE_CHECKING:
     from app.core.counterparts import Counterpart
@@ -58,9 +59,7 @@ class Header(QWidget):
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._offline = OfflineSwitch(self)
         self._offline.clicked.connect(self.toggle_offline)
-        self._button = QPushButton(self)
-        self._button.setObjectName("modelMenu")
-        self._button.setProperty("look", "quiet")
+        self._button = MenuButton("modelMenu", "quiet", self)
         self._menu = QMenu(self._button)
         self._menu.setObjectName("modelChoices")
         self._menu.aboutToShow.connect(self._open)
@@ -88,7 +87,7 @@ class Header(QWidget):
         self._entries, self._current = entries, current
         names = (name_of(entry) for entry in entries if current in (entry.id, entry.name))
         name = next(names, current)
-        self._button.setText(f"{name}  ▾")
+        self._button.setText(name)
         self._button.setAccessibleName(self.tr("Model: {0}").format(name))
 
     def show_place(self, place: Place | None) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QColor, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
 from app.ui.theme import theme_of
+
+if TYPE_CHECKING:
+    from app.ui.chat.message_view import MessageView
+    from app.ui.chat.transcript import Transcript
 
 Matcher = Callable[[str], Sequence[tuple[int, int]]]
 """From a text to the places that are to be marked, in its characters."""
@@ -68,9 +71,7 @@ class Highlights(QObject):
             self._pause.start()
 
     def _mark(self) -> None:
-        for view in self._transcript.findChildren(MessageView):
-            if self._transcript.view_of(view.message.id) is not view:
-                continue  # it has left the transcript and is about to be deleted
+        for view in self._transcript.views:
             found = self._matcher(view.view.toPlainText()) if self._matcher else ()
             current = -1
             if self._current and view.message.id == self._current[0] and found:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
 from app.ui.theme import GRID
+
+if TYPE_CHECKING:
+    from app.ui.chat.message_view import MessageView
+    from app.ui.chat.transcript import Transcript
 
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _ENDS = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: -1}
@@ -94,11 +97,7 @@ class MessageKeys(QObject):
             self._transcript.ensureWidgetVisible(view, 0, GRID)
 
     def _focused(self) -> MessageView | None:
-        widget: QWidget | None = QApplication.focusWidget()
-        while widget is not None and not isinstance(widget, MessageView):
-            widget = widget.parentWidget()
-        inside = widget is not None and self._transcript.isAncestorOf(widget)
-        return widget if inside else None
+        return self._transcript.view_around(QApplication.focusWidget())
 
     def _watch(self, view: MessageView) -> None:
         view.view.installEventFilter(self)

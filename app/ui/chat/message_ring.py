@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
+if TYPE_CHECKING:
+    from app.ui.chat.message_view import MessageView
+    from app.ui.chat.transcript import Transcript
 
 _WIDTH = 3
 _BESIDE = 12
@@ -19,6 +22,7 @@ class MessageRing(QObject):
 
     def __init__(self, transcript: Transcript, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._transcript = transcript
         self._page = transcript.widget()
         self._bar = QFrame(self._page)
         self._bar.setObjectName("messageRing")
@@ -44,10 +48,8 @@ class MessageRing(QObject):
         view.view.installEventFilter(self)
 
     def _show(self, text: QObject, *, by_mouse: bool) -> None:
-        view = text.parent() if isinstance(text, QWidget) else None
-        while view is not None and not isinstance(view, MessageView):
-            view = view.parent()
-        self._view = view if not by_mouse else None
+        inside = text if isinstance(text, QWidget) and not by_mouse else None
+        self._view = self._transcript.view_around(inside)
         self._bar.setVisible(self._view is not None)
         self._place()
 

@@ -160,6 +160,10 @@ class MessageView(QWidget):
         super().leaveEvent(event)
         self.tail.want(self.isAncestorOf(QApplication.focusWidget() or self))
 
+    @property
+    def is_edited(self) -> bool:
+        return "editor" in self._parts
+
     def put_editor(self, editor: QWidget | None) -> None:
         """Show an editor in place of the text; None brings that back."""
         self._drop("editor")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from app.ui.chat.chat_page import ChatPage
+from app.ui.theme import GRID
+
+if TYPE_CHECKING:
+    from app.ui.chat.chat_page import ChatPage
 
 
 def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
@@ -18,11 +22,18 @@ def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
         "branch_before": lambda: page.answers.step(-1),
         "branch_after": lambda: page.answers.step(1),
         "show_branches": lambda: page.answers.show_tree(page.chat_id),
-        "scroll_up": lambda: page.transcript.scroll_page(-1),
-        "scroll_down": lambda: page.transcript.scroll_page(1),
+        "scroll_up": lambda: _scroll_page(page, -1),
+        "scroll_down": lambda: _scroll_page(page, 1),
         "go_to_end": page.transcript.jump_to_newest,
         "focus_messages": page.keys.toggle,
         "message_above": lambda: page.keys.step(-1),
         "message_below": lambda: page.keys.step(1),
         "focus_composer": page.composer.focus,
     }
+
+
+def _scroll_page(page: ChatPage, direction: int) -> None:
+    """Scroll by most of what is seen; -1 is up."""
+    area = page.transcript
+    bar = area.verticalScrollBar()
+    bar.setValue(bar.value() + direction * (area.viewport().height() - 6 * GRID))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import partial
+from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QImage
 
-from app.markdown.local_files import is_named
-from app.services.tasks import Tasks
-from app.ui.chat.drawing import Order, draw
-from app.ui.chat.markdown_view import MarkdownView
-from app.ui.chat.transcript import Transcript
+if TYPE_CHECKING:
+    from app.services.tasks import Tasks
+    from app.ui.chat.drawing import Order
+    from app.ui.chat.markdown_view import MarkdownView
+    from app.ui.chat.transcript import Transcript
 
 PICTURES = "pictures"
 _MOST_BYTES = 64_000_000
@@ -32,6 +33,8 @@ class Pictures(QObject):
         transcript.wanted.connect(self._bring)
 
     def _bring(self, view: MarkdownView) -> None:
+        from app.ui.chat.drawing import draw
+
         for order in view.missing():
             if order in self._kept:
                 self._kept.move_to_end(order)
@@ -44,6 +47,8 @@ class Pictures(QObject):
                 self._tasks.run(partial(draw, order), done, partial(self._failed, order), PICTURES)
 
     def _is_allowed(self, order: Order) -> bool:
+        from app.markdown.local_files import is_named
+
         asked = (it.text for it in self._transcript.messages if it.role == "user")
         return order.kind != "file" or is_named(order.source, asked)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.core.waiting import Waiting
-from app.ui.chat.queue_row import QueueRow
 from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
+
+if TYPE_CHECKING:
+    from app.core.waiting import Waiting
+    from app.ui.chat.queue_row import QueueRow
 
 _MOST_HEIGHT = 190
 """Pixels; beyond it the messages scroll, so that the chat stays in sight."""
@@ -70,6 +73,8 @@ class QueueStrip(QWidget):
 
         One that is being edited stays so, with what was written.
         """
+        from app.ui.chat.queue_row import QueueRow
+
         edited = {row.item.id: row.edited for row in self._rows if row.edited is not None}
         for row in self._rows:
             row.hide()

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
-from app.core.conversation import StoredMessage
-from app.markdown.parser import Parser
 from app.ui.chat.live_window import FIRST, MOST, STEP, Side, around, side_to_grow
-from app.ui.chat.message_view import MessageView
 from app.ui.chat.place_keeper import PlaceKeeper
 from app.ui.scale import scaled
 from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.icon_button import IconButton
+
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.markdown.parser import Parser
+    from app.ui.chat.message_view import MessageView
 
 _NEAR = 400
 """Pixels beyond what is seen within which messages are live."""
@@ -36,7 +40,6 @@ class Transcript(ColumnPage):
 
     def __init__(
         self,
-        parser: Parser,
         text_size: int,
         so_far: Callable[[StoredMessage], StoredMessage],
         parent: QWidget | None = None,
@@ -46,7 +49,7 @@ class Transcript(ColumnPage):
         # The column grows at once with what is in it; left to the area, which takes a few turns of
         # the event loop, messages would be squeezed until then.
         self.column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
-        self._parser = parser
+        self._parser: Parser | None = None
         self._text_size = text_size
         self._so_far = so_far
         self._messages: list[StoredMessage] = []
@@ -71,6 +74,17 @@ class Transcript(ColumnPage):
     def messages(self) -> Sequence[StoredMessage]:
         """All of the chat that is shown, also those that are not live."""
         return self._messages
+
+    @property
+    def views(self) -> Sequence[MessageView]:
+        """Of the messages that are live, from above."""
+        return tuple(self._views)
+
+    def view_around(self, widget: QWidget | None) -> MessageView | None:
+        """The live message in which a widget is."""
+        if widget is None:
+            return None
+        return next((it for it in self._views if it is widget or it.isAncestorOf(widget)), None)
 
     def show_messages(self, messages: tuple[StoredMessage, ...]) -> None:
         """Show another chat, from its end."""
@@ -172,11 +186,6 @@ class Transcript(ColumnPage):
         self.place.go_to_end()
         self._newest.hide()
 
-    def scroll_page(self, direction: int) -> None:
-        """Scroll by most of what is seen; -1 is up."""
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.value() + direction * (self.viewport().height() - 6 * GRID))
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         size = self._newest.sizeHint()
@@ -188,6 +197,14 @@ class Transcript(ColumnPage):
         )
 
     def _make(self, message: StoredMessage, index: int) -> MessageView:
+        from app.markdown.parser import Parser
+        from app.ui.chat.message_view import MessageView
+
+        if self._parser is None:
+            self._parser = Parser()
+            if gc.get_freeze_count():
+                # As at the end of a start: what was imported stays, and is not looked through.
+                gc.freeze()
         view = MessageView(self._so_far(message), self._parser, self._text_size)
         view.link.connect(self.link)
         view.wanted.connect(self.wanted)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from app.core.conversation import StoredMessage
-from app.services.generation import Generation
-from app.services.notifications import Notifications
-from app.services.settings import SettingsService
-from app.ui.desktop.tray import Tray
+if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.services.generation import Generation
+    from app.services.notifications import Notifications
+    from app.services.settings import SettingsService
+    from app.ui.desktop.tray import Tray
 
 LONG_S = 10.0
 """From how many seconds on an answer is a long one."""

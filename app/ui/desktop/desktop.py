@@ -8,13 +8,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
 from app.core.settings import Settings, fields, limits_of
-from app.core.wish import Wish
 from app.ui.desktop.announcer import Announcer
 from app.ui.desktop.drops import Drops
-from app.ui.desktop.found import items_of, more_items_of
 from app.ui.desktop.menus import show_menu_bar
-from app.ui.desktop.palette import Palette
-from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.desktop.tray import Tray
 from app.ui.language import translated
 from app.ui.motion import Motion
@@ -22,6 +18,8 @@ from app.ui.scale import scaled
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.core.wish import Wish
+    from app.ui.desktop.quick_ask import QuickAsk
     from app.ui.main_window import MainWindow
 
 _ZOOM_STEP = 10
@@ -65,11 +63,16 @@ class Desktop(QObject):
         }
 
     def show_palette(self) -> None:
+        from app.ui.desktop.found import items_of, more_items_of
+        from app.ui.desktop.palette import Palette
+
         items = items_of(self._window)
         Palette(items, more_items_of(self._window), self._window).open()
 
     def quick_ask(self) -> None:
         """The small window: a new one, or to the front if it is open."""
+        from app.ui.desktop.quick_ask import QuickAsk
+
         if self._quick is None:
             entry = self._window.chooser.current_entry()
             settings = self._settings.current

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.dropped import kind_of, read_text
-from app.ui.chat.quoting import quotation
-from app.ui.notify import Notifier
 from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.ui.notify import Notifier
 
 
 class Drops(QObject):
@@ -62,6 +64,8 @@ class Drops(QObject):
         if paths:
             self.take_files(paths)
         elif mime.hasText():
+            from app.ui.chat.quoting import quotation
+
             self.text.emit(quotation(mime.text()))
 
     def _take_text(self, path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.conversation import Chat
 from app.core.places import ALL
 from app.core.settings import fields
 from app.ui.actions import commands
@@ -17,6 +16,7 @@ from app.ui.language import translated
 from app.ui.models.names import name_of
 
 if TYPE_CHECKING:
+    from app.core.chat import Chat
     from app.ui.main_window import MainWindow
 
 _STEP, _MOST = 200, 5_000

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from app.core.conversation import Chat
 from app.core.fuzzy import fit, folded
+
+if TYPE_CHECKING:
+    from app.core.chat import Chat
 
 Kind = Literal["command", "chat", "model", "setting"]
 

@@ -8,10 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.core.conversation import StoredMessage
 from app.services.answers import AnswerOptions
-from app.services.engine_line import Wait
-from app.services.generation import Generation
 from app.ui.chat.message_edit import MessageEdit
 from app.ui.chat.wait_words import wait_words
 from app.ui.desktop.exchange import Exchange
@@ -28,6 +25,9 @@ from app.ui.widgets.picture import Picture
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.core.conversation import StoredMessage
+    from app.services.engine_line import Wait
+    from app.services.generation import Generation
     from app.services.server_list import Place
     from app.ui.chat.engine_badge import EngineBadge
 

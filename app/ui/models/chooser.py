@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.models import STARTER, ModelEntry
 from app.services.chat_settings import ChatSettings
@@ -69,6 +69,8 @@ class ModelChooser(QObject):
 
     def add(self) -> None:
         """Let the user pick a file."""
+        from PySide6.QtWidgets import QFileDialog
+
         dialog = QFileDialog(
             self._window, self.tr("Add a model file"), str(Path.home()), self.tr("Models (*.gguf)")
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, QTimer
 
-from app.services.window import WindowServices
-from app.ui.onboarding.welcome import Welcome
+if TYPE_CHECKING:
+    from app.services.window import WindowServices
+    from app.ui.onboarding.welcome import Welcome
 
 _CALM_MS = 300
 """The window comes first: what is looked for takes memory and a processor."""

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.core.offers import Offers
-from app.core.wanted import download_of
-from app.services.system import SystemCheck
-from app.ui.models.discover.offer_card import OfferCard
 from app.ui.models.part_page import PartPage
 from app.ui.theme import COLUMN, GRID
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
+
+if TYPE_CHECKING:
+    from app.core.downloads import Download
+    from app.core.offers import Offers
+    from app.services.system import SystemCheck
+    from app.ui.models.discover.offer_card import OfferCard
 
 
 class Welcome(PartPage):
@@ -94,6 +96,8 @@ class Welcome(PartPage):
         empty(self._place)
         self._offer = None
         if offers.offers:
+            from app.ui.models.discover.offer_card import OfferCard
+
             card = OfferCard(
                 offers.offers[0], self.tr("This computer can run"), self.tr("Choose another")
             )
@@ -107,6 +111,8 @@ class Welcome(PartPage):
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         self._downloads = downloads
         if self._offer is not None:
+            from app.core.wanted import download_of
+
             offer = self._offer.offer
             self._offer.show_download(download_of(downloads, offer.repo, offer.label))
 

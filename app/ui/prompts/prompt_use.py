@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QDate, QEvent, QLocale, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
-from app.core.prompts import SavedPrompt, asked_for, filled, matching
-from app.services.prompts import Prompts
-from app.ui.chat.message_edit import MessageEdit
-from app.ui.prompts.prompt_popup import PromptPopup
-from app.ui.prompts.variables_dialog import VariablesDialog
+if TYPE_CHECKING:
+    from app.core.prompts import SavedPrompt
+    from app.services.prompts import Prompts
+    from app.ui.chat.message_edit import MessageEdit
+    from app.ui.prompts.prompt_popup import PromptPopup
 
 _TAKES = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -85,6 +87,9 @@ class PromptUse(QObject):
         if called is None:
             self._close()
             return
+        from app.core.prompts import matching
+        from app.ui.prompts.prompt_popup import PromptPopup
+
         found = matching(self._prompts.all(), called)
         if not found and called:
             self._hide()
@@ -114,6 +119,8 @@ class PromptUse(QObject):
             return
         known = self._known()
         self._close()
+        from app.core.prompts import asked_for, filled
+
         names = asked_for(prompt.text)
         if not names:
             self._insert(filled(prompt.text, known), start, end)
@@ -127,6 +134,9 @@ class PromptUse(QObject):
         known: dict[str, str],
         place: tuple[int, int],
     ) -> None:
+        from app.core.prompts import filled
+        from app.ui.prompts.variables_dialog import VariablesDialog
+
         dialog = VariablesDialog(prompt.name, names, parent=self._edit.window())
         dialog.filled.connect(
             lambda values: self._insert(filled(prompt.text, {**known, **values}), *place)

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import Place
 from app.services.chats import Chats
 from app.ui.sidebar.rows import (

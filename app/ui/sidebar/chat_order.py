@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
-from app.core.conversation import Chat
-from app.core.hits import Hit
 from app.core.places import ARCHIVE, PINNED, TRASH
-from app.services.chat_search import ChatSearch
-from app.services.chats import Chats
-from app.ui.sidebar.deeds import Deeds
 from app.ui.sidebar.row_menu import chats_menu, fill_with_folders, folder_menu
 from app.ui.sidebar.rows import ChatRow, FolderRow, Heading, Row
-from app.ui.sidebar.sidebar import Sidebar
+
+if TYPE_CHECKING:
+    from app.core.chat import Chat
+    from app.core.hits import Hit
+    from app.services.chat_search import ChatSearch
+    from app.services.chats import Chats
+    from app.ui.sidebar.deeds import Deeds
+    from app.ui.sidebar.sidebar import Sidebar
 
 
 class ChatOrder(QObject):
@@ -31,16 +34,16 @@ class ChatOrder(QObject):
         self._search = search
         self._deeds = deeds
         self._rename: str | None = None
-        rows, bulk, places = sidebar.chats, sidebar.bulk, sidebar.places
+        rows, places = sidebar.chats, sidebar.places
         sidebar.model.renamed.connect(self._renamed)
         sidebar.searched.connect(self._searched)
-        sidebar.hits.chosen.connect(lambda hit: self.found.emit(hit, sidebar.search.text()))
+        sidebar.hit.connect(lambda hit: self.found.emit(hit, sidebar.search.text()))
         search.found.connect(self._found)
         rows.wanted.connect(deeds.do)
         rows.menu.connect(self._show_menu)
         rows.dropped.connect(self._drop)
-        bulk.wanted.connect(lambda deed: deeds.do(deed, rows.selected_ids()))
-        bulk.fill.connect(self._fill_move)
+        sidebar.bulk_wanted.connect(lambda deed: deeds.do(deed, rows.selected_ids()))
+        sidebar.bulk_fill.connect(self._fill_move)
         places.go.connect(sidebar.go_to)
         places.asked.connect(lambda: places.show_counts(chats.count(ARCHIVE), chats.count(TRASH)))
         places.new_folder.connect(self.make_folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import TRASH
 from app.services.chats import Chats
 from app.services.generation import Generation

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.ui.sidebar.rows import Scope
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
+from app.ui.widgets.menu_button import MenuButton
 
 
 class PlaceBar(QWidget):
@@ -26,12 +29,7 @@ class PlaceBar(QWidget):
             "back", self.tr("Back to the chats"), "backToChats", size=16, parent=self
         )
         self._back.clicked.connect(lambda: self.go.emit("chats"))
-        self._menu = QMenu(self)
-        self._menu.setObjectName("placeMenu")
-        self._menu.aboutToShow.connect(self.asked)
-        self._button = QPushButton(self)
-        self._button.setObjectName("place")
-        self._button.setProperty("look", "place")
+        self._button = MenuButton("place", "place", self)
         self._button.clicked.connect(self._show_menu)
         self._folder = IconButton(
             "folder-plus", self.tr("New folder"), "newFolder", size=18, parent=self
@@ -61,7 +59,7 @@ class PlaceBar(QWidget):
     def show_place(self, scope: Scope, count: int) -> None:
         """count: how many chats are in it."""
         names = self._names()
-        self._button.setText(f"{names[scope]}  ▾")
+        self._button.setText(names[scope])
         self._button.setAccessibleName(self.tr("Shown: {0}").format(names[scope]))
         self._back.setVisible(scope != "chats")
         self._folder.setVisible(scope == "chats")
@@ -89,6 +87,13 @@ class PlaceBar(QWidget):
         action = self._menu.addAction(self.tr("Import chats…"))
         action.setObjectName("importChats")
         action.triggered.connect(self.import_chats)
+
+    @cached_property
+    def _menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setObjectName("placeMenu")
+        menu.aboutToShow.connect(self.asked)
+        return menu
 
     def _show_menu(self) -> None:
         self._menu.popup(self._button.mapToGlobal(self._button.rect().bottomLeft()))

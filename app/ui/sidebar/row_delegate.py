@@ -23,6 +23,8 @@ INSET = 10
 _SIGN = 16
 """The width of an icon in a row."""
 _GAP = 4
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_LINE = Qt.TextFlag.TextSingleLine
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -149,9 +151,9 @@ def _write(
     room: QRect,
     text: str,
     colour: str,
-    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+    align: Qt.AlignmentFlag = _LEFT,
 ) -> None:
     painter.setPen(QColor(colour))
     line = " ".join(text.split())
     shown = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, align | Qt.TextFlag.TextSingleLine, shown)
+    painter.drawText(room, align | _LINE, shown)

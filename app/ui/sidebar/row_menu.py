@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import Folder
 from app.ui.sidebar.rows import Scope
 

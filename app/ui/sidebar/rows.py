@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Literal, Protocol
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 
 Scope = Literal["chats", "archive", "trash"]
@@ -30,6 +30,8 @@ class Shelf(Protocol):
 
 @dataclass(frozen=True)
 class Heading:
+    """Above a group of rows."""
+
     group: Group
 
 
@@ -44,6 +46,8 @@ class FolderRow:
 
 @dataclass(frozen=True)
 class ChatRow:
+    """A chat, in the part of the list where it stands."""
+
     chat: Chat
     place: Place
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QLineEdit,
+    QMenu,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -30,6 +31,7 @@ from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
+    from app.core.downloads import Download
     from app.core.hits import Hit
     from app.ui.sidebar.bulk_bar import BulkBar
     from app.ui.sidebar.download_badge import DownloadBadge
@@ -40,7 +42,10 @@ NARROWEST = 200
 
 
 class Sidebar(QWidget):
-    """searched(words): the user has stopped typing for a moment."""
+    """searched(words): the user has stopped typing for a moment. hit(Hit): one was chosen.
+
+    bulk_wanted(deed), bulk_fill(menu): as `BulkBar` says.
+    """
 
     new_chat = Signal()
     searched = Signal(str)
@@ -53,6 +58,9 @@ class Sidebar(QWidget):
     shortcuts = Signal()
     hide_me = Signal()
     show_me = Signal()
+    hit = Signal(object)
+    bulk_wanted = Signal(str)
+    bulk_fill = Signal(QMenu)
 
     def __init__(self, chats: Chats, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,12 +72,12 @@ class Sidebar(QWidget):
         self._shown = QStackedWidget(self)
         self.chats = ChatList(self.model, self._shown)
         self._shown.addWidget(self.chats)
+        self.chats.selected.connect(self._selected)
         self.places = PlaceBar(self)
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
         self.search.setAccessibleName(self.tr("Search chats"))
         self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setClearButtonEnabled(True)
         self._icon = self.search.addAction(
             icon("search", theme_of(self.palette()).muted, 16),
             QLineEdit.ActionPosition.LeadingPosition,
@@ -100,6 +108,7 @@ class Sidebar(QWidget):
 
         hits = HitList(self._shown)
         hits.left.connect(self.focus_search)
+        hits.chosen.connect(self.hit)
         self._shown.addWidget(hits)
         return hits
 
@@ -110,9 +119,9 @@ class Sidebar(QWidget):
 
         bulk = BulkBar(self)
         bulk.let_go.connect(self.chats.let_go)
+        bulk.wanted.connect(self.bulk_wanted)
+        bulk.fill.connect(self.bulk_fill)
         self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
-        self.chats.selected.connect(lambda count: bulk.show_for(count, self.model.scope))
-        bulk.show_for(len(self.chats.selected_ids()), self.model.scope)
         return bulk
 
     @cached_property
@@ -124,6 +133,10 @@ class Sidebar(QWidget):
         badge.clicked.connect(self.downloads)
         self._column.insertWidget(self._column.count() - 1, badge)
         return badge
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        if downloads or "badge" in vars(self):
+            self.badge.show_downloads(downloads)
 
     def refresh(self, current: str | None) -> None:
         """Show the chats as they are now; current: the one that the window shows."""
@@ -155,7 +168,8 @@ class Sidebar(QWidget):
         self.hits.show_hits(hits)
         self._shown.setCurrentWidget(self.hits)
         self.places.hide()
-        self.bulk.hide()
+        if "bulk" in vars(self):
+            self.bulk.hide()
         self._say("" if hits else self.tr("No chat holds “{0}”.").format(words))
 
     def show_list(self) -> None:
@@ -192,7 +206,12 @@ class Sidebar(QWidget):
         else:
             super().keyPressEvent(event)
 
+    def _selected(self, count: int) -> None:
+        if count > 1 or "bulk" in vars(self):
+            self.bulk.show_for(count, self.model.scope)
+
     def _restart(self) -> None:
+        self.search.setClearButtonEnabled(True)
         self._pause.start()
 
     def _show_list(self) -> None:

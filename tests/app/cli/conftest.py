@@ -15,7 +15,7 @@ Hearth = Callable[..., int]
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
-    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
     return engine
 
 

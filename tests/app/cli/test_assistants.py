@@ -20,7 +20,7 @@ POET = Assistant("abc123", "Poet", "Rhyme.", "On what?", settings={"temperature"
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
-    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
     return engine
 
 

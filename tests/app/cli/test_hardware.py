@@ -25,7 +25,7 @@ def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     command = (sys.executable, "-c", f"print({said!r})")
     trials = Trials(tmp_path, tmp_path / "model.gguf", command)
     care = DeviceCare(lambda: (PROCESSOR, CARD), trials)
-    monkeypatch.setattr("app.wiring.core.device_care", lambda *_: care)
+    monkeypatch.setattr("app.wiring.devices.device_care", lambda *_: care)
 
 
 def devices(hearth: Hearth, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
-
-from app.core.conversation import UNTITLED, StoredMessage, path_to, title_from
+from app.core.conversation import StoredMessage, path_to
 from app.core.summary import prompt_of
 from engines.types import Message, Role
 
@@ -76,18 +74,3 @@ def test_past_reasoning_goes_with_its_answer() -> None:
 
 def test_an_answer_that_has_begun_is_the_last_message() -> None:
     assert prompted(path_to(TREE, "a3"))[-1] == Message("assistant", "third")
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("Hello", "Hello"),
-        ("\n\n  # Heading\nmore", "Heading"),
-        ("", UNTITLED),
-        ("***", UNTITLED),
-        ("word " * 20, "word word word word word word word word word…"),
-        ("x" * 60, "x" * 48 + "…"),
-    ],
-)
-def test_titles(text: str, title: str) -> None:
-    assert title_from(text) == title

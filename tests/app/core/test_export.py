@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from app.core.conversation import Chat, StoredMessage
+from app.core.chat import Chat
+from app.core.conversation import StoredMessage
 from app.core.export import as_json, as_markdown
 
 CHAT = Chat("c", "On fire", 1.0, 2.0, "a")

@@ -56,7 +56,9 @@ def services(tmp_path: Path) -> Iterator[Services]:
     models = ModelStore(database)
     library = Library(models, STARTER, STARTER_DRAFTER)
     loads = LoadStore(database)
-    runtime = Runtime({"llamacpp": LlamaLoads(engine, Fitting(detect, loads, Sizer()))})
+    runtime = Runtime(
+        {"llamacpp": LlamaLoads(lambda: engine, lambda: Fitting(detect, loads, Sizer()))}
+    )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database))
     answers = Answers(chats, library, runtime, layers, compacting)

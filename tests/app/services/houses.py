@@ -37,9 +37,9 @@ from engines.errors import EngineFailed
 from engines.hardware import detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.planner import Wishes
 from engines.remote.engine import RemoteEngine, Served
 from engines.types import LoadedModel
+from engines.wishes import Wishes
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -133,7 +133,9 @@ def a_house(folder: Path, vllm: Worker | None = None) -> Iterator[House]:
 
         runtime = Runtime(
             {
-                "llamacpp": LlamaLoads(llama, Fitting(detect, LoadStore(database), Sizer())),
+                "llamacpp": LlamaLoads(
+                    lambda: llama, lambda: Fitting(detect, LoadStore(database), Sizer())
+                ),
                 "vllm": VllmLoads(lambda: vllm or worker, lambda: "cpu", detect),
                 "remote": RemoteLoads(lambda: RemoteEngine(lend)),
             },

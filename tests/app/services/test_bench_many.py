@@ -54,7 +54,9 @@ def measured(
 def test_an_engine_that_can_is_asked_by_all_at_once(services: Services) -> None:
     engine = Meeting(3)
     engine.says = {"answers_at_once": 8}
-    runtime = Runtime({"llamacpp": LlamaLoads(engine, Fitting(detect, services.loads, Sizer()))})
+    runtime = Runtime(
+        {"llamacpp": LlamaLoads(lambda: engine, lambda: Fitting(detect, services.loads, Sizer()))}
+    )
     *steps, result = measured(runtime, services.library.find("starter"), 3, 6)
     assert isinstance(result, ManyResult)
     assert len(steps) == 2

@@ -22,7 +22,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
-from engines.planner import Wishes
+from engines.wishes import Wishes
 from tests.support.scripted import ScriptedEngine
 
 GB = 1 << 30
@@ -114,8 +114,8 @@ def test_devices_are_tried_before_a_load_is_planned_for_them(
 
     ready: list[tuple[str, ...]] = []
     loads = LlamaLoads(
-        ScriptedEngine(),
-        cast(Fitting, SimpleNamespace(judge=judge)),
+        ScriptedEngine,
+        lambda: cast(Fitting, SimpleNamespace(judge=judge)),
         ready=lambda devices, _cancel: ready.append(devices),
     )
     load = loads.open(ModelEntry("starter", "Starter", STARTER))

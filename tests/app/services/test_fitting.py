@@ -24,8 +24,8 @@ from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.planner import Wishes
 from engines.types import LoadedModel
+from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 
 GB = 10**9
@@ -177,7 +177,7 @@ class TestRealLoads:
         it = fitting(loads)
         entry = services.library.find(STARTER_ID)
         it.report(entry.path, read_header(entry.path), Wishes(), entry.drafter)
-        runtime = Runtime({"llamacpp": LlamaLoads(engine, it)})
+        runtime = Runtime({"llamacpp": LlamaLoads(lambda: engine, lambda: it)})
         loaded = runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).loaded
         last = loads.last(str(entry.path))
         assert last is not None
@@ -189,7 +189,9 @@ class TestRealLoads:
     def test_load_anyway_really_loads(
         self, services: Services, engine: LlamaCppEngine, loads: LoadStore
     ) -> None:
-        runtime = Runtime({"llamacpp": LlamaLoads(engine, fitting(loads, 1_000_000))})
+        runtime = Runtime(
+            {"llamacpp": LlamaLoads(lambda: engine, lambda: fitting(loads, 1_000_000))}
+        )
         entry = services.library.find(STARTER_ID)
         with pytest.raises(NotEnoughMemory, match="anyway"):
             runtime.lease(entry, Wishes(), lambda _: None, CancelToken())

@@ -15,7 +15,7 @@ from app.services.runtime import Runtime
 from app.services.tasks import ENGINE, Tasks
 from engines.cancel import CancelToken
 from engines.hardware import detect
-from engines.planner import Wishes
+from engines.wishes import Wishes
 from tests.app.services.houses import ScriptedWorker
 from tests.engines.checkpoint_files import TARGET
 

@@ -18,8 +18,8 @@ from app.services.runtime import Runtime
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed, LoadCancelled
-from engines.planner import Wishes
 from engines.types import ChatRequest, Done, EngineName, Event, LoadedModel, LoadPlan, Message
+from engines.wishes import Wishes
 from tests.support.scripted import ScriptedEngine
 
 REQUEST = ChatRequest((Message("user", "Hi"),))

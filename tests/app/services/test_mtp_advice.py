@@ -21,7 +21,7 @@ from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import detect
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.pairing import mtp_advice
-from engines.planner import Wishes
+from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_gemma4, write_llama
 
@@ -103,7 +103,9 @@ def test_a_catalogue_that_cannot_be_read_leaves_the_general_advice(
 def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> None:
     entry = services.library.find(str(write_llama(tmp_path / "plain.gguf")))
     fitting = Fitting(detect, services.loads, Sizer())
-    runtime = Runtime({"llamacpp": LlamaLoads(services.engine, fitting, lambda _: "Get it.")})
+    runtime = Runtime(
+        {"llamacpp": LlamaLoads(lambda: services.engine, lambda: fitting, lambda _: "Get it.")}
+    )
     runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).close()
     starter = services.library.find("starter")
     runtime.lease(starter, Wishes(mtp=False), lambda _: None, CancelToken()).close()

@@ -103,7 +103,11 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
     library = Library(ModelStore(database), STARTER, STARTER_DRAFTER)
     engine = LlamaCppEngine()
     runtime = Runtime(
-        {"llamacpp": LlamaLoads(engine, Fitting(detect, LoadStore(database), Sizer()))}
+        {
+            "llamacpp": LlamaLoads(
+                lambda: engine, lambda: Fitting(detect, LoadStore(database), Sizer())
+            )
+        }
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     answers = Answers(store, library, runtime, layers, Compacting(summaries))

@@ -53,7 +53,9 @@ def made(tmp_path: Path) -> Callable[..., Recommending]:
             f"{MACHINE.hardware.memory.total_bytes}; {MACHINE.hardware.gpus[0].name}"
         )
         (tmp_path / "bandwidth.json").write_text(json.dumps({"computer": identity, **page}))
-        return Recommending(SHIPPED, tmp_path, lambda: tmp_path / "not" / "yet", hardware, hub)
+        return Recommending(
+            SHIPPED, tmp_path, lambda: tmp_path / "not" / "yet", hardware, lambda: hub
+        )
 
     return make
 

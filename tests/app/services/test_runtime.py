@@ -16,8 +16,8 @@ from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.planner import Wishes
 from engines.types import MAX_DEPTH, LoadPlan
+from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_assistant
 
@@ -62,7 +62,11 @@ def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
         return replace(found, memory=replace(found.memory, available_bytes=1_000_000))
 
     runtime = Runtime(
-        {"llamacpp": LlamaLoads(services.engine, Fitting(poor, services.loads, Sizer()))}
+        {
+            "llamacpp": LlamaLoads(
+                lambda: services.engine, lambda: Fitting(poor, services.loads, Sizer())
+            )
+        }
     )
     with pytest.raises(NotEnoughMemory):
         runtime.lease(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.memory_use import MemoryUse
 from app.core.offers import Offer, Offers, look_alike
-from app.services import suggestions as module
+from app.services import offering as module
 from app.services.suggestions import FRESH_S, Suggestions
 from app.services.tasks import SYSTEM, Tasks
 from engines.hardware import detect

@@ -15,9 +15,9 @@ from app.services.runtime import Runtime
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineUnavailable, LoadCancelled
 from engines.hardware import detect
-from engines.planner import Wishes
 from engines.remote.engine import RemoteEngine
 from engines.types import ChatRequest, Message, Sampling
+from engines.wishes import Wishes
 from tests.app.services.houses import CRASH, SERVED, House, a_house
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 

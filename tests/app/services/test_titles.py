@@ -23,8 +23,8 @@ from app.wiring import STARTER
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.planner import Wishes
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling, TextDelta
+from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 
 QUESTION = "How do I bake bread?"

@@ -159,8 +159,8 @@ def ui(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, hold: threading.Event
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
-    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
-    monkeypatch.setattr("app.wiring.core.looking", lambda *_, **__: lambda: COMPUTER)
+    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("app.wiring.devices.looking", lambda *_, **__: lambda: COMPUTER)
     monkeypatch.setattr(BandwidthBook, "of", lambda *_: Bandwidth(30e9))
     folder = DataFolder.default()
     core = open_core(folder)

@@ -56,7 +56,7 @@ class First:
 @pytest.fixture
 def first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[First]:
     engine = ScriptedEngine(("Hello", " there"))
-    monkeypatch.setattr("app.wiring.core.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
     window = First(qtbot)
     yield window
     window.close()

@@ -13,7 +13,6 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from pytestqt.qtbot import QtBot
 
 from app.core.conversation import StoredMessage
-from app.markdown.parser import Parser
 from app.services.tasks import Tasks
 from app.ui.chat.drawing import Order, draw
 from app.ui.chat.markdown_view import MarkdownView
@@ -28,7 +27,7 @@ OBJECT = "\ufffc"
 
 @pytest.fixture
 def transcript(qtbot: QtBot) -> Iterator[Transcript]:
-    shown = Transcript(Parser(), 15, lambda message: message)
+    shown = Transcript(15, lambda message: message)
     tasks = Tasks()
     Pictures(tasks, shown)
     shown.resize(800, 900)

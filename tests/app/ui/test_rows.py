@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from app.core.conversation import Chat
+from app.core.chat import Chat
 from app.core.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 from app.ui.sidebar.rows import FolderRow, Heading, layout_of, place_of
 

@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.core.conversation import StoredMessage
-from app.markdown.parser import Parser
 from app.ui.chat.live_window import FIRST, MOST
 from app.ui.chat.message_view import MessageView
 from app.ui.chat.transcript import Transcript
@@ -123,4 +122,6 @@ def test_keys_scroll(ui: Ui, transcript: Transcript) -> None:
 
 
 def test_the_parser_is_shared(transcript: Transcript) -> None:
-    assert isinstance(transcript._parser, Parser)
+    transcript.show_messages(chat(10))
+    parsers = {view._parser for view in live(transcript)}
+    assert parsers == {transcript._parser}

@@ -14,6 +14,7 @@ import shiboken6
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.hub import client
 from app.services.downloads import DownloadQueue
 from app.services.window import WindowServices
 from app.store.folder import DataFolder
@@ -21,11 +22,11 @@ from app.ui.appearance import Appearance
 from app.ui.furnishing import furnished
 from app.ui.main_window import MainWindow
 from app.ui.widgets.toast import Toast
-from app.wiring import Core, open_core
-from app.wiring import core as composition
+from app.wiring import Core, devices, open_core
 from app.wiring.window import open_services
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
+from engines.llamacpp import engine as llamacpp
 from tests.e2e.looks.contents import fill, scripted_hub
 from tests.support.scripted import ScriptedEngine
 
@@ -109,9 +110,9 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
     engine = ScriptedEngine(("A first sentence, ", "and another."), hold=hold)
     with ExitStack() as patches:
         for target, name, value in (
-            (composition, "LlamaCppEngine", lambda *_, **__: engine),
-            (composition, "looking", lambda *_, **__: lambda: COMPUTER),
-            (composition, "Hub", lambda *_: scripted_hub()),
+            (llamacpp, "LlamaCppEngine", lambda *_, **__: engine),
+            (devices, "looking", lambda *_, **__: lambda: COMPUTER),
+            (client, "Hub", lambda *_: scripted_hub()),
             (BandwidthBook, "of", lambda *_: Bandwidth(30e9)),
             (DownloadQueue, "start", lambda *_: None),
         ):

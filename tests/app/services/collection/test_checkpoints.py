@@ -25,7 +25,7 @@ from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch, NotAChatModel, NotAModel
 from engines.hardware import detect
-from engines.planner import Wishes
+from engines.wishes import Wishes
 from tests.engines.checkpoint_files import DRAFTER, TARGET, write_checkpoint
 
 BERT = {"architectures": ["BertModel"], "model_type": "bert"}

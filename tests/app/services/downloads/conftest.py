@@ -49,7 +49,7 @@ def make(tmp_path: Path, database: Database, gate: Gate) -> Iterator[MakeQueue]:
         terms = Terms(Limiter(), QUICK, connect_s=1.0, stall_s=0.5)
         fetcher = Fetcher(gate, tmp_path / "hub", lambda: None, terms)
         now = pace or Pace(patience=QUICK)
-        queue = DownloadQueue(DownloadStore(database), fetcher, lambda: now)
+        queue = DownloadQueue(DownloadStore(database), lambda: fetcher, lambda: now)
         made.append(queue)
         return queue
 

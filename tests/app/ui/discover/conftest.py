@@ -23,7 +23,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> ScriptedHub:
     scripted.repositories[DRAFTERS] = repository(
         DRAFTERS, files=(("mtp-gemma-4-E2B-it.gguf", 0.06), ("gemma-4-E2B-it-UD-Q4_K_XL.gguf", 3.2))
     )
-    monkeypatch.setattr("app.wiring.core.Hub", lambda *_: scripted)
+    monkeypatch.setattr("app.hub.client.Hub", lambda *_: scripted)
     monkeypatch.setattr(DownloadQueue, "start", lambda *_: None)
     return scripted
 

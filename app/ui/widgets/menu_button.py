@@ -1,0 +1,31 @@
+"""A button that opens a menu: words, and a small arrow behind them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.ui.icons import icon
+from app.ui.theme import theme_of
+
+_ARROW = 14
+
+
+class MenuButton(QPushButton):
+    """The arrow is drawn: fonts that have a sign for it are loaded for nothing else."""
+
+    def __init__(self, object_name: str, look: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(object_name)
+        self.setProperty("look", look)
+        self.setIconSize(QSize(_ARROW, _ARROW))
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.setIcon(icon("down", theme_of(self.palette()).muted, _ARROW))
