@@ -24,8 +24,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ.pop("HF_TOKEN", None)
 
-GRACE_SECONDS = 3.0
-"""How long a thread or a process may take to end after its test."""
+GRACE_SECONDS = 30.0
+"""How long a thread or a process may take to end after its test; only what stays takes so long."""
 
 
 def _refuse_outside_connections(event: str, args: tuple[Any, ...]) -> None:

@@ -188,8 +188,11 @@ def test_an_environment_of_someone_else_is_left_alone(checkout: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX lock")
 def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
-    lock, ready = tmp_path / ".cache" / "lock", tmp_path / "ready"
-    sleeper = f"import time, pathlib; pathlib.Path({str(ready)!r}).touch(); time.sleep(1.5)"
+    lock, ready, over = tmp_path / ".cache" / "lock", tmp_path / "ready", tmp_path / "over"
+    sleeper = (
+        f"import time, pathlib; pathlib.Path({str(ready)!r}).touch()\n"
+        f"while not pathlib.Path({str(over)!r}).exists(): time.sleep(0.02)"
+    )
     script = (
         f"import run, sys, pathlib; run.CACHE = pathlib.Path({str(lock.parent)!r})\n"
         f"run.LOG = run.CACHE / 'log'\n"
@@ -201,6 +204,7 @@ def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
     parent.wait()
     with lock.open("a") as file:
         assert not run.lock_file(file.fileno())
+        over.touch()
         deadline = time.monotonic() + 30
         while not run.lock_file(file.fileno()):
             assert time.monotonic() < deadline, "the lock was never given back"

@@ -196,8 +196,10 @@ class ModelPage(QObject):
             else:
                 telling(lambda known: self.not_checked.emit(model, known), self.crashed.emit)(error)
 
+        # What came of it is told at the end: a batch may overtake how far it was just before.
+        came: list[Checked] = []
         self._check = self._tasks.stream(
-            work, lambda found: self.checked.emit(found[0]), lambda: None, failed, on=CHECKING
+            work, came.extend, lambda: self.checked.emit(came[0]), failed, on=CHECKING
         )
 
     def stop(self) -> None:

@@ -128,7 +128,10 @@ def pass_on(folder: Path, wish: Wish) -> bool:
     until = time.monotonic() + _TAKEN_S
     while left.exists():
         if time.monotonic() > until:
-            left.unlink(missing_ok=True)
+            try:
+                left.unlink()
+            except FileNotFoundError:
+                return True  # taken in the last moment
             return False
         # The window may be one of this process.
         QCoreApplication.processEvents()

@@ -71,7 +71,7 @@ QPushButton[look="quiet"] {{ background: transparent; border: 1px solid transpar
 QPushButton[look="quiet"]:hover {{ background: {t.hover}; }}
 QPushButton[look="quiet"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="quiet"]:checked {{ background: {t.hover}; font-weight: 600; }}
-QPushButton#modelMenu {{ text-align: center; }}
+QPushButton#modelMenu {{ text-align: right; }}
 QPushButton[look="place"] {{ background: transparent; border: 1px solid transparent;
     text-align: left; padding: 3px 9px 3px 6px; font-weight: 600; }}
 QPushButton[look="place"]:hover {{ background: {t.hover}; }}

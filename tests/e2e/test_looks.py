@@ -56,6 +56,7 @@ def looked_at(house: House, *, full: bool) -> list[str]:
     return found
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("full", [False, True], ids=["empty", "used"])
 def test_every_page_can_be_read(
     qtbot: QtBot, qapp: QApplication, data_dir: Path, full: bool

@@ -346,7 +346,7 @@ def ramble(hearth: Hearth, folder: Path) -> None:
 
 def _wait_for_text(database: Path) -> None:
     """Until a part of an answer has reached the disk."""
-    for _ in range(600):
+    for _ in range(1_800):
         if database.exists():
             with closing(sqlite3.connect(database, timeout=5)) as db:
                 try:

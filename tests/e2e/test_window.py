@@ -97,6 +97,15 @@ def answers(data_dir: Path) -> list[tuple[str, str]]:
         ).fetchall()
 
 
+def until_saved(data_dir: Path) -> None:
+    """Until some words of the answer are on the disk; how soon is the disk's affair."""
+    for _ in range(1_000):
+        if any(text for _, text in answers(data_dir)):
+            return
+        time.sleep(0.05)
+    pytest.fail("nothing of the answer was saved")
+
+
 ASK = """
 services = main.services
 services.generation.ended.connect(lambda answer: (say(answer.state), main.close()))
@@ -156,6 +165,7 @@ page.ask("What can you do?")
 def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: Path) -> None:
     process = start(SLOW)
     assert line(process) == "streaming"
+    until_saved(data_dir)
     process.send_signal(signal.SIGKILL)
     process.wait()
     ((state, before),) = answers(data_dir)
@@ -204,6 +214,9 @@ from app.cli.main import main
 window._application()
 def look():
     dialog = QApplication.activeModalWidget()
+    if dialog is None:
+        QTimer.singleShot(50, look)
+        return
     print("|".join(label.text() for label in dialog.findChildren(QLabel) if label.text()))
     dialog.accept()
 QTimer.singleShot(300, look)

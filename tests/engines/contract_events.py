@@ -19,8 +19,8 @@ from tests.engines.asking import answer, ask, done_of, run, text_of
 class EventContract:
     """Part of `EngineContract`, which has the fixture `loaded`."""
 
-    cancel_s = 1.0
-    """Seconds within which a cancel ends an answer."""
+    cancel_s = 10.0
+    """Seconds within which a cancel ends an answer, however busy the computer is."""
 
     @pytest.fixture
     def foreign(self) -> tuple[ChatRequest, str] | None:
@@ -47,9 +47,7 @@ class EventContract:
         """Whether whatever computes is still computing an answer."""
         return lambda: False
 
-    def test_a_cancel_ends_the_work_within_a_second(
-        self, loaded: Engine, at_work: Callable[[], bool]
-    ) -> None:
+    def test_a_cancel_ends_the_work(self, loaded: Engine, at_work: Callable[[], bool]) -> None:
         cancel = CancelToken()
         seen: list[Event] = []
         begun = threading.Event()

@@ -32,5 +32,5 @@ def api(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def plain() -> Iterator[httpx2.Client]:
     """A client that follows no redirect, and asks for the bytes as they are."""
     headers = {"Accept-Encoding": "identity"}
-    with httpx2.Client(trust_env=False, timeout=5, headers=headers) as client:
+    with httpx2.Client(trust_env=False, timeout=60, headers=headers) as client:
         yield client

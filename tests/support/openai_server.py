@@ -149,7 +149,7 @@ class OpenAiServer:
     def _endpoints(self) -> Endpoints:
         common: Endpoints = {
             "GET /v1/models": lambda _: {"object": "list", "data": [self._listed()]},
-            "POST /v1/chat/completions": self._chat,
+            "POST /v1/chat/completions": self.chat,
         }
         own: dict[ServerKind, Endpoints] = {
             "vllm": {
@@ -207,7 +207,8 @@ class OpenAiServer:
         numbers = [len(token) for token in tokens_of(text)]
         return {"count": len(numbers), "max_model_len": self.context, "tokens": numbers}
 
-    def _chat(self, body: Body) -> Reply:
+    def chat(self, body: Body) -> Reply:
+        """An answer by the model of words."""
         if body["model"] != self.model:
             return refusal(404, f"The model `{body['model']}` does not exist.")
         length = len(tokens_of(prompt_of(body)))
@@ -219,13 +220,17 @@ class OpenAiServer:
             )
         return Reply(self._pieces(body), kind="text/event-stream", pace_s=self.pace_s)
 
+    def dying(self, body: Body) -> Reply:
+        """An answer that waits behind its first word for `dies`, and fails then."""
+        return Reply(self._pieces(body, waits=True), kind="text/event-stream")
+
     def _read(self, length: int) -> Body:
         """What llama-server tells while it evaluates the prompt."""
         if self.kind != "llama-server":
             return {}
         return {"prompt_progress": {"total": length, "cache": 0, "processed": 0, "time_ms": 1}}
 
-    def _pieces(self, body: Body) -> Iterator[bytes]:
+    def _pieces(self, body: Body, *, waits: bool = False) -> Iterator[bytes]:
         length, said, finish = answer_to(body, self.context)
         often = body.get("stream_options", {}).get("continuous_usage_stats", False)
 
@@ -236,6 +241,8 @@ class OpenAiServer:
             {"role": "assistant", "content": ""}, **_if(often, usage(0)), **self._read(length)
         )
         for at, word in enumerate(said, 1):
+            if waits and at > 1:
+                self.dies.wait(60)
             if self.dies.is_set():
                 self.dies.clear()
                 yield event({"error": {"message": "EngineCore died", "code": 500}})

@@ -13,6 +13,7 @@ import pytest
 from huggingface_hub import hf_hub_download
 
 from app.cli import pull
+from app.hub.part import SUFFIX, here
 from app.hub.retry import Patience
 from app.services.fitting import Fitting
 from tests.app.cli.conftest import Hearth
@@ -134,14 +135,16 @@ def test_an_error_of_the_download_is_the_command_s(
 
 
 def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(
-    full: TestHub, hearth: Hearth, capsys: pytest.CaptureFixture[str]
+    full: TestHub, cache: Path, hearth: Hearth, capsys: pytest.CaptureFixture[str]
 ) -> None:
     full.fault(faults.Stall(after=100_000, path=f"*{MODEL}"))
 
+    blobs = cache / f"models--{REPO.replace('/', '--')}" / "blobs"
+    part = blobs / f"{full.sha256(REPO, MODEL)}{SUFFIX}"
+
     def interrupt() -> None:
-        while not any(asked.path.endswith(MODEL) for asked in full.requests):
+        while here(part)[0] < 100_000:
             time.sleep(0.01)
-        time.sleep(0.3)
         signal.raise_signal(signal.SIGINT)
 
     other = threading.Thread(target=interrupt)

@@ -95,7 +95,8 @@ def test_what_passes_ends_with_the_right_bytes(
     if begun:
         half(part)
     serving.fault(fault)
-    bring(source(serving), part)
+    # Only what really stalls is given up soon: another answer may be late on a busy computer.
+    bring(source(serving), part, stall_s=0.5 if isinstance(fault, faults.Stall) else 60.0)
     assert part.read_bytes() == BYTES
 
 
@@ -313,9 +314,9 @@ def test_a_cancel_ends_the_wait_for_an_answer(serving: TestHub, part: Path, redi
     other.start()
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        bring(source(serving), part, cancel=cancel, stall_s=20)
+        bring(source(serving), part, cancel=cancel, stall_s=60)
     other.join()
-    assert time.monotonic() - began < 10, "it waited for the read to time out"
+    assert time.monotonic() - began < 30, "it waited for the read to time out"
 
 
 @pytest.mark.parametrize("odd", [faults.CdnStatus(status=403), faults.CdnStatus(status=418)])

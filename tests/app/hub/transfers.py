@@ -56,7 +56,7 @@ def bring(
     path: Path,
     *,
     patience: Patience = QUICK,
-    stall_s: float = 0.5,
+    stall_s: float = 60.0,
     limiter: Limiter | None = None,
     told: Callable[[Step], None] | None = None,
     cancel: CancelToken | None = None,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -51,24 +52,37 @@ def far(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def silent_after(server: OpenAiServer, *pieces: bytes) -> None:
     """It says this, and then nothing more for longer than a test lasts."""
-    server.script(CHAT, stream(*pieces, pace_s=30.0))
+    server.script(CHAT, stream(*pieces, pace_s=90.0))
+
+
+def leave_once(place: Place, has_begun: Callable[[], object]) -> threading.Thread:
+    """Leaves while the answer is being waited for: a moment after it has begun to be asked for."""
+
+    def leave() -> None:
+        while not has_begun():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        place.leave()
+
+    leaving = threading.Thread(target=leave)
+    leaving.start()
+    return leaving
 
 
 def answer_and_leave(place: Place, server: OpenAiServer) -> list[Event]:
     lent = place.gate.lend("ask a server", server.address)
     events: list[Event] = []
     with lent:
-        timer = threading.Timer(0.5, place.leave)
-        timer.start()
+        leaving = leave_once(place, lambda: server.asked)
         try:
             via = Via(OpenAiClient(lent, server.address), server.model, kind="vllm")
             events.extend(answer(ask("Hello"), via, CancelToken()))
         finally:
-            timer.join()
+            leaving.join()
     return events
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("pieces", [(chunk({"content": "Begun "}),), (chunk({}),)])
 def test_a_server_that_is_silent_is_left(
     far: None, place: Place, pieces: tuple[bytes, ...]
@@ -77,13 +91,14 @@ def test_a_server_that_is_silent_is_left(
         silent_after(server, *pieces)
         with pytest.raises(Offline, match="offline") as caught:
             answer_and_leave(place, server)
-        assert server.asked[-1].gone.wait(5)
+        assert server.asked[-1].gone.wait(15)
     assert "was ended" in caught.value.why
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_one_whose_answer_ends_with_its_connection_is_left(far: None, place: Place) -> None:
     """Then a hang-up looks like the end of the answer."""
+    begun = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -93,23 +108,23 @@ def test_one_whose_answer_ends_with_its_connection_is_left(far: None, place: Pla
                     continue
                 head = b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
                 line.sendall(head + chunk({"content": "Begun "}))
+                begun.set()
                 while line.recv(65536):
                     continue
 
         serving = threading.Thread(target=serve)
         serving.start()
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        timer = threading.Timer(0.5, place.leave)
-        timer.start()
+        leaving = leave_once(place, begun.is_set)
         with place.gate.lend("ask a server", address) as lent:
             via = Via(OpenAiClient(lent, address), "x")
             with pytest.raises(Offline):
                 list(answer(ask("Hello"), via, CancelToken()))
-        timer.join()
+        leaving.join()
         serving.join()
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_a_server_on_this_computer_goes_on(place: Place) -> None:
     with OpenAiServer("vllm", pace_s=0.02) as server:
         assert len(text_of(answer_and_leave(place, server))) > 20

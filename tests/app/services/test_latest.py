@@ -32,7 +32,7 @@ def test_what_is_overtaken_is_dropped_or_not_even_begun(tasks: Tasks, qtbot: QtB
 
     def work(number: int) -> int:
         begun.append(number)
-        hold.wait(5)
+        hold.wait(60)
         return number
 
     for number in (1, 2, 3):
@@ -50,7 +50,7 @@ def test_an_error_of_what_was_overtaken_is_not_told(tasks: Tasks, qtbot: QtBot) 
     hold = threading.Event()
 
     def fails() -> str:
-        hold.wait(5)
+        hold.wait(60)
         raise ValueError
 
     latest.run(fails, done.append, lambda error: done.append(str(error)))

@@ -26,8 +26,14 @@ MINUTES_MS = 300_000
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> VllmEngine:
-    return make_engine(make_fake(tmp_path / "fake", token_s=0.02), tmp_path / "vllm")
+def go(tmp_path: Path) -> Path:
+    """A file: until it is there, answers wait behind their first word."""
+    return tmp_path / "fake" / "go"
+
+
+@pytest.fixture
+def engine(tmp_path: Path, go: Path) -> VllmEngine:
+    return make_engine(make_fake(go.parent, pauses=True), tmp_path / "vllm")
 
 
 @pytest.fixture
@@ -36,19 +42,20 @@ def desk(qtbot: QtBot, tmp_path: Path, engine: VllmEngine) -> Iterator[Desk]:
         yield made
 
 
-def test_two_are_written_and_one_that_is_stopped_is_alone_in_it(desk: Desk) -> None:
+def test_two_are_written_and_one_that_is_stopped_is_alone_in_it(desk: Desk, go: Path) -> None:
     one, two = desk.ask(STARTER_CHECKPOINT), desk.ask(STARTER_CHECKPOINT)
     desk.until_text(one, two)
     desk.generation.stop_answer(one)
     desk.until_ended(one)
     assert two not in desk.ended
+    go.touch()
     desk.until_ended(two)
     assert (desk.saved(one).state, desk.saved(two).state) == ("stopped", "complete")
     assert desk.saved(two).text == desk.text[two]
 
 
 def test_after_a_kill_both_conversations_go_on_with_one_restart(
-    desk: Desk, engine: VllmEngine
+    desk: Desk, engine: VllmEngine, go: Path
 ) -> None:
     both = desk.ask(STARTER_CHECKPOINT), desk.ask(STARTER_CHECKPOINT)
     desk.until_text(*both)
@@ -58,6 +65,7 @@ def test_after_a_kill_both_conversations_go_on_with_one_restart(
     desk.until_ended(*both)
     for it in both:
         assert (desk.saved(it).state, desk.saved(it).text) == ("failed", desk.text[it])
+    go.touch()
     more = [desk.ask(STARTER_CHECKPOINT, "Go on", desk.chat_of(it)) for it in both]
     desk.until_text(*more)
     assert engine.worker is not killed

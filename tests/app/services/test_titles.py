@@ -166,9 +166,11 @@ def test_an_answer_goes_before_a_title(talk: Talk) -> None:
     engine = talk.services.engine
     engine.hold = threading.Event()
     other = talk.services.chats.ask(None, "Other")[1]
+    asked = len(engine.requests)
     talk.generation.ready.emit(other.id, talk.ready)
     talk.generation.ended.emit(_complete(talk, other.id, other.chat_id))
-    talk.qtbot.waitUntil(lambda: engine.requests[-1].chat is None)
+    talk.qtbot.waitUntil(lambda: len(engine.requests) > asked)
+    assert engine.requests[-1].chat is None
     with talk.qtbot.waitSignal(talk.generation.begun):
         talk.generation.ask(chat_id, "Now", AnswerOptions(mtp="auto"))
     talk.qtbot.waitUntil(lambda: engine.requests[-1].chat == chat_id)

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.services.tasks import Tasks
 from app.services.window import WindowServices
 from app.store.folder import DataFolder
 from app.ui.appearance import Appearance
@@ -47,6 +48,13 @@ def part(root: QWidget, kind: type[W], name: str) -> W:
     return found
 
 
+def is_active(window: QWidget) -> bool:
+    """Whether keys reach a window; asks for it again where one that closes has taken it away."""
+    if QApplication.activeWindow() is None:
+        (QApplication.activeModalWidget() or window).activateWindow()
+    return QApplication.activeWindow() is not None
+
+
 @dataclass
 class Ui:
     """What a test does with the window, in the words of its user."""
@@ -56,6 +64,11 @@ class Ui:
     core: Core
     services: WindowServices
     engine: ScriptedEngine
+    tasks: Tasks
+
+    def settle(self) -> None:
+        """Until nothing is under way that could still bring something into the window."""
+        self.qtbot.waitUntil(lambda: not self.tasks._live)
 
     def find(self, kind: type[W], name: str = "") -> W:
         """The one visible widget of a kind, and of a name if there is one."""
@@ -86,9 +99,7 @@ class Ui:
 
         The offscreen window system may take the focus away for the window of the test before.
         """
-        if QApplication.activeWindow() is None:
-            self.window.activateWindow()
-            self.qtbot.waitUntil(lambda: QApplication.activeWindow() is not None)
+        self.qtbot.waitUntil(lambda: is_active(self.window))
         self.qtbot.keySequence(on or QApplication.focusWidget() or self.window, keys)
 
     def type(self, text: str) -> None:
@@ -171,9 +182,8 @@ def ui(
     window = furnished(parts.services, lambda error: f"report: {error!r}")
     with qtbot.waitExposed(window):
         window.show()
-    window.activateWindow()
-    qtbot.waitUntil(lambda: QApplication.focusWidget() is not None)
-    yield Ui(qtbot, window, core, parts.services, engine)
+    qtbot.waitUntil(lambda: is_active(window) and QApplication.focusWidget() is not None)
+    yield Ui(qtbot, window, core, parts.services, engine, parts.tasks)
     hold.set()
     window.close()
     parts.tasks.close()

@@ -77,6 +77,7 @@ def test_tab_reaches_every_control_and_comes_round(ui: Ui, page: str) -> None:
     ui.ask("Hi")
     PAGES[page](ui)
     ui.qtbot.wait(100)
+    ui.settle()
     reached = reached_by_tab(ui, ui.window)
     missed = [it for it in to_reach(ui.window) if it not in reached]
     # Of buttons that stand for one choice, the arrow keys go from one to the other.

@@ -13,7 +13,7 @@ from app.core.network import PURPOSES, Connection, Purpose
 from app.core.traffic import Traffic
 from app.ui.connections import words
 from tests.app.ui.conftest import Ui
-from tests.app.ui.test_window import nameless
+from tests.app.ui.test_window import all_named
 
 ONE = Connection(
     1_790_000_000.0, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096, "200"
@@ -53,7 +53,7 @@ def test_connections_are_listed_summed_up_filtered_and_copied(ui: Ui) -> None:
     shown = cells(ui)
     assert [row[5] for row in shown] == ["Kept from leaving", "200", "200"]
     assert shown[1][1:5] == ["cdn.example:443", "Download a model", "0 B", "5.0 GB"]
-    assert nameless(ui.window) == []
+    all_named(ui, ui.window)
     QTest.keyClicks(ui.find(QLineEdit, "filterConnections"), "cdn")
     assert len(cells(ui)) == 1
     ui.click("copyConnections")

@@ -20,13 +20,13 @@ from app.ui.models.downloads.download_row import DownloadRow
 from app.wiring import STARTER
 from tests.app.services.collection.layouts import write_projector
 from tests.app.ui.conftest import Ui
-from tests.app.ui.test_window import nameless
+from tests.app.ui.test_window import all_named
 from tests.engines.gguf_files import write_assistant, write_gemma4
 from tests.hub.faults import Status, Trickle
 from tests.hub.testhub import TestHub
 
 TINY, SECOND = "ada/Tiny-GGUF", "ada/Second-GGUF"
-SLOW = 1_000_000.0
+SLOW = 300_000.0
 """Bytes/s: the largest file takes some seconds."""
 
 
@@ -69,7 +69,7 @@ def row_of(ui: Ui, name: str) -> DownloadRow:
 def test_without_downloads_the_page_leads_on(ui: Ui) -> None:
     show(ui)
     ui.qtbot.waitUntil(lambda: ui.has("noDownloads"))
-    assert nameless(ui.window) == []
+    all_named(ui, ui.window)
     ui.click("discoverModels")
     assert ui.has("discover")
 
@@ -81,7 +81,7 @@ def test_a_download_comes_is_listed_and_used(ui: Ui, loopback: TestHub) -> None:
     show(ui)
     ui.qtbot.waitUntil(lambda: ui.find(QProgressBar, f"bar-{name}").value() > 5)
     assert " of 3 MB, 3 files" in ui.find(QLabel, f"amount-{name}").text()
-    assert nameless(ui.window) == []
+    all_named(ui, ui.window)
     wait_for(ui, name, "done")
     ui.qtbot.waitUntil(lambda: ui.has(f"use-{name}"))
     assert not ui.has("downloadBadge")

@@ -17,7 +17,7 @@ from app.ui import icons
 from app.ui.models.here import model_rows
 from app.ui.models.here.model_row import ModelRow
 from app.ui.models.here.model_rows import PORTION
-from tests.app.ui.conftest import Ui
+from tests.app.ui.conftest import Ui, is_active
 from tests.engines.gguf_files import write_llama
 
 MANY = PORTION + 19
@@ -84,6 +84,10 @@ def in_focus() -> str:
     return focus.objectName() if focus else ""
 
 
+def wait_for_focus(ui: Ui, name: str) -> None:
+    ui.qtbot.waitUntil(lambda: is_active(ui.window) and in_focus() == name)
+
+
 def test_nothing_is_made_of_a_page_that_was_not_opened(many: Ui, made: list[str]) -> None:
     with many.qtbot.waitSignal(many.services.overview.looked):
         many.services.overview.look()
@@ -97,7 +101,7 @@ def test_only_a_portion_is_made_and_more_when_it_is_asked_for(many: Ui, made: li
     assert rows(many) == made == first
     assert many.find(QLabel, "modelsShown").text() == "50 of 70 models are shown."
     many.click("showMoreModels")
-    assert in_focus() == f"details-m{PORTION:03}"
+    wait_for_focus(many, f"details-m{PORTION:03}")
     many.qtbot.waitUntil(lambda: len(rows(many)) == MANY + 1)
     assert len(made) == MANY + 1
     assert not many.has("moreModels")
@@ -123,7 +127,7 @@ def test_rows_that_show_the_same_stay(many: Ui, made: list[str]) -> None:
     many.click("use-m002")
     assert made == ["model-m002"]
     assert many.has("inUse")
-    assert in_focus() == "details-m002", "the focus stays in the row"
+    wait_for_focus(many, "details-m002")  # it stays in the row
     assert len(rows(many)) == PORTION
 
 

@@ -272,7 +272,7 @@ def test_two_chats_begun_at_once_are_not_confused(ui: Ui, monkeypatch: pytest.Mo
     ask = ui.core.chats.ask
 
     def slowly(*of: Any) -> tuple[StoredMessage, StoredMessage]:
-        saved.wait(5)
+        saved.wait(60)
         return ask(*of)
 
     monkeypatch.setattr(ui.core.chats, "ask", slowly)

@@ -16,6 +16,12 @@ from app.ui import single_instance
 from app.ui.single_instance import SingleInstance, pass_on
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where nobody listens is it waited for that long."""
+    monkeypatch.setattr(single_instance, "_TAKEN_S", 30.0)
+
+
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleInstance(tmp_path)
     first.listen()
@@ -112,11 +118,12 @@ def test_a_lock_of_ours_from_before_does_not_count(qtbot: QtBot, tmp_path: Path)
 def test_a_window_that_died_hears_nothing(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(single_instance, "_TAKEN_S", 0.1)
     left = tmp_path / "wishes" / "old.wish"
     left.parent.mkdir()
     left.write_bytes(Wish(quick_ask=True).to_line())
-    assert not pass_on(tmp_path, Wish())
+    with monkeypatch.context() as hurried:
+        hurried.setattr(single_instance, "_TAKEN_S", 0.1)
+        assert not pass_on(tmp_path, Wish())
     heard: list[Wish] = []
     after = SingleInstance(tmp_path)
     after.asked.connect(heard.append)

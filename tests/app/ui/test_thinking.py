@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
+from app.services.growing import GrowingAnswer
 from app.ui.chat.reasoning import duration
 from app.ui.chat.thinking_switch import ThinkingSwitch
 from engines.types import ReasoningDelta, WasReasoning
@@ -107,7 +108,10 @@ def test_a_model_that_knows_levels_is_given_one(ui: Ui, thinker: str) -> None:
     assert not ui.has("think-off")
 
 
-def test_reasoning_is_folded_and_says_how_long_it_takes(ui: Ui, hold: threading.Event) -> None:
+def test_reasoning_is_folded_and_says_how_long_it_takes(
+    ui: Ui, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GrowingAnswer, "reasoning_s", 0.2)  # however busy the computer is
     hold.clear()
     ui.engine.pieces = (ReasoningDelta("\nHm, "), ReasoningDelta("a sum.\n"), "It is 4.")
     ui.ask("Two and two?", wait=False)

@@ -37,7 +37,7 @@ COMPUTER = Hardware(
 )
 SHOWN_FOLDER = Path("~/.local/share/hearth")
 """What the window says of where its data lies, so that pictures do not tell of this computer."""
-PATIENCE_MS = 8000
+PATIENCE_MS = 30_000
 
 W = TypeVar("W", bound=QWidget)
 

@@ -53,7 +53,7 @@ def streaming(house: House) -> QWidget:
     house.window.open_chat(None)
     house.window.page.composer.set_text("What is a fair price for a used bicycle?")
     house.window.page.composer.submit()
-    for _ in range(100):
+    for _ in range(1_500):
         last = house.window.page.transcript.last()
         if last is not None and "first sentence" in last.view.toPlainText():
             break
@@ -78,7 +78,7 @@ def let_go(house: House) -> None:
     """Let the answers come to their end, and put the chat away."""
     house.hold.set()
     page = house.window.page
-    for _ in range(200):
+    for _ in range(1_500):
         rest(20)
         if page.chat_id is None or not (
             house.services.generation.is_answering(page.chat_id) or house.has("queueStrip")
@@ -119,7 +119,7 @@ def card(command: str, name: str) -> Callable[[House], QWidget]:
 
 def context(house: House) -> QWidget:
     chat(house)
-    for _ in range(100):
+    for _ in range(1_500):
         if house.window.page.context.use is not None:
             break
         rest(20)

@@ -94,6 +94,8 @@ class ScriptedContract(RemoteContract):
 
     @pytest.fixture
     def broken(self, server: OpenAiServer) -> Callable[[], None]:
+        """The second answer fails, and is in its middle until then."""
+        server.script(CHAT, server.chat, server.dying)
         return server.dies.set
 
     @pytest.fixture

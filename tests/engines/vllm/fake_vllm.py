@@ -6,6 +6,7 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 - "seconds": how long each phase takes; "hold": the phase ("starting", "loading") at which it waits;
 - "hushed": it takes a question for its health, and answers nothing;
 - "busy": its worker computes all the time; "token_s": how long it takes for each token;
+- "pauses": behind the first word an answer waits until there is a file "go";
 - "obstinate": it ignores SIGTERM; "orphan": its worker leaves a process in a session of its own;
 - "deserts": each of its processes leaves others that have but its variables, one many of them;
 - "fails": lines that it prints instead of loading, before it exits with 1;
@@ -137,6 +138,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             delta = {"index": 0, "delta": {"content": word}, "finish_reason": end}
             self.event({"choices": [delta]}, number)
             time.sleep(BEHAVIOUR.get("token_s", 0.0))
+            while BEHAVIOUR.get("pauses") and not ((HERE / "go").exists() or dead.is_set()):
+                time.sleep(0.02)
         self.event({"choices": []}, most)
         self.write("data: [DONE]\n\n")
 

@@ -218,7 +218,7 @@ def test_of_leftovers_only_what_is_proved_is_ended(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
         write_record(tmp_path / "own.json", dead, new_mark(), its.session, [its], none)
         assert reap(tmp_path) == 1
-        assert stranger.wait(5) == -signal.SIGKILL
+        assert stranger.wait(60) == -signal.SIGKILL
     finally:
         stranger.kill()
         stranger.wait()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import sys
 import threading
 import time
@@ -88,9 +89,16 @@ def run(words: list[str], environment: dict[str, str]) -> int:
     for thread in said:
         thread.start()
     status = int(os.read(end_read, 16) or b"1")
-    for thread in said:
-        thread.join(1.0)  # what it has started may hold them open
+    for thread, source in zip(said, (out_read, err_read), strict=True):
+        until_passed_on(thread, source)
     return status
+
+
+def until_passed_on(thread: threading.Thread, source: int) -> None:
+    """Not to the stream's end: what the words have started may hold it open."""
+    thread.join(1.0)
+    while thread.is_alive() and select.select([source], [], [], 0)[0]:
+        thread.join(0.05)
 
 
 def relay(source: int, to: int) -> None:

@@ -302,10 +302,12 @@ def test_a_mistake_of_ours_fails_the_download_and_not_the_queue(
 def test_two_queues_at_the_same_file_fetch_it_once(full: TestHub, make: MakeQueue) -> None:
     first, second = make(), make()
     full.fault(faults.Trickle(bytes_per_s=4_000_000))
-    one, other = first.add(wanted(full, 0)), second.add(replace(wanted(full, 0), label="again"))
+    one, other = first.add(wanted(full, 0)), second.add(wanted(full, 0, 1))
+    assert one.id != other.id
     first.start(only={one.id})
     second.start(only={other.id})
     until(first, one.id, "done")
     until(second, other.id, "done")
-    assert len([asked for asked in full.requests if asked.method == "GET"]) == 1
+    asked = [it.path.rsplit("/", 1)[-1] for it in full.requests if it.method == "GET"]
+    assert sorted(asked) == [name(0), name(1)]
     assert first.paths(one.id)[0].samefile(second.paths(other.id)[0])

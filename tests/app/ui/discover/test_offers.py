@@ -124,7 +124,7 @@ def test_a_new_user_is_offered_one_model_and_can_go_on_with_the_guide(ui: Ui) ->
     ui.click("get-default")
     ui.ask("What can you do?")
     assert ui.texts[-1] == "Hello there"
-    assert len(ui.core.downloads.downloads()) == 2
+    ui.qtbot.waitUntil(lambda: len(ui.core.downloads.downloads()) == 2)
 
 
 def test_another_one_can_be_chosen(ui: Ui) -> None:

@@ -156,6 +156,7 @@ def test_the_card_is_shown_and_its_links_ask(discover: Ui, monkeypatch: pytest.M
 def test_a_repository_without_a_card_has_no_empty_box(discover: Ui) -> None:
     open_page(discover, GATED.id)
     discover.qtbot.wait(50)
+    discover.settle()
     assert not discover.has("modelCardBox")
 
 
@@ -253,7 +254,7 @@ def test_a_token_that_is_refused_can_be_corrected(
     discover.qtbot.waitUntil(lambda: "refused" in part(dialog, QLabel, "tokenResult").text())
     assert part(dialog, QLineEdit, "token").isEnabled()
     assert discover.core.tokens.for_hub() is None
-    discover.press("Esc")
+    discover.press("Esc", dialog)
     discover.qtbot.waitUntil(lambda: not discover.has("tokenDialog"))
 
 

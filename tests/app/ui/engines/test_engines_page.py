@@ -15,7 +15,7 @@ from engines.vllm.provision.preflight import Facts, preflight
 from engines.vllm.provision.windows import Wsl2
 from tests.app.ui.conftest import Ui
 from tests.app.ui.test_accessibility import reached_by_tab, to_reach
-from tests.app.ui.test_window import nameless
+from tests.app.ui.test_window import all_named
 from tests.support.scripted_engines import (
     IN_THE_WAY,
     OFFERED,
@@ -52,7 +52,7 @@ def test_what_suits_is_said_with_what_was_measured_here(ui: Ui, seams: ScriptedS
     words = all_words(ui.window.engines.advice)
     assert "Gemma 4 E4B, one user (measured here)" in words
     assert "92 tokens a second" in words
-    assert nameless(ui.window) == []
+    all_named(ui, ui.window)
     ui.click("enginesBack")
     assert not ui.has("enginesPage")
 
@@ -223,6 +223,7 @@ def test_where_vllm_cannot_run_the_page_says_so(
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: words in text(ui, "vllmWords"))
     ui.qtbot.wait(50)
+    ui.settle()
     assert ui.has("checkVllm") is can_look
     ui.click("vllmServers")
     assert ui.has("serversPage")
@@ -246,6 +247,7 @@ def test_tab_reaches_every_control(
     seams.runs = WorkerState("ready", "Gemma 4 E4B", log=("INFO one",))
     ui.press(keys)
     ui.qtbot.wait(200)
+    ui.settle()
     reached = reached_by_tab(ui, ui.window)
     missed = [it.objectName() for it in to_reach(ui.window) if it not in reached]
     assert [name for name in missed if not name.startswith("mtp-")] == []

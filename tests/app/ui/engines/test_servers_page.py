@@ -16,7 +16,7 @@ from app.ui.models.names import name_at_server
 from app.ui.widgets.toast import Toast
 from tests.app.ui.conftest import Ui, part
 from tests.app.ui.engines.conftest import FACTS, NEAR, TEAM
-from tests.app.ui.test_window import nameless
+from tests.app.ui.test_window import all_named, nameless
 from tests.support.scripted_engines import ScriptedServers
 
 REFUSED = Offline(
@@ -44,7 +44,7 @@ def test_servers_say_whether_text_leaves_this_computer(ui: Ui) -> None:
     ui.press("Ctrl+Shift+Y")
     assert text(ui, "serverPlace1") == "Text leaves this computer"
     assert text(ui, "serverPlace2") == "On this computer"
-    assert nameless(ui.window) == []
+    all_named(ui, ui.window)
     ui.click("serversBack")
     assert not ui.has("serversPage")
 

@@ -261,21 +261,22 @@ def test_where_the_end_does_not_come_through_silence_tells_it(
     engine: VllmEngine, linux: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when something between wsl.exe and its Linux keeps the pipe open."""
-    monkeypatch.setattr("engines.vllm.streams.BEAT_S", 600.0)
-    monkeypatch.setattr("engines.vllm.wsl.host.WslHost.silence_s", 1.0)
+    monkeypatch.setattr("engines.vllm.streams.BEAT_S", 0.1)
+    monkeypatch.setattr("engines.vllm.wsl.host.WslHost.silence_s", 4.0)
     load(engine)
     assert engine.worker is not None
     everything = members(guardian_of(engine.worker.session))
+    monkeypatch.setattr("engines.vllm.streams.BEAT_S", 600.0)
     until(lambda: gone(everything))
     until(lambda: kept(linux) == [])
 
 
 def test_beats_keep_it_alive(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engines.vllm.streams.BEAT_S", 0.1)
-    monkeypatch.setattr("engines.vllm.wsl.host.WslHost.silence_s", 3.0)
+    monkeypatch.setattr("engines.vllm.wsl.host.WslHost.silence_s", 5.0)
     load(engine)
     assert engine.worker is not None
-    assert not engine.worker._held.wait(5.0)
+    assert not engine.worker._held.wait(7.0)
     assert answer(engine, max_tokens=1) == " word0"
 
 

@@ -1,0 +1,57 @@
+"""What the page of a model tells of a check, in its order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from app.services.model_page import ModelPage
+from app.services.tasks import Tasks
+
+FOUND = "as it should be"
+
+
+class Heard(QObject):
+    """All that was said of checks, on the thread of the window."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[object] = []
+
+    def share(self, _model: str, share: float) -> None:
+        self.all.append(share)
+
+    def end(self, found: object) -> None:
+        self.all.append(found)
+
+
+@pytest.fixture
+def tasks(qtbot: QtBot) -> Iterator[Tasks]:
+    made = Tasks()
+    yield made
+    made.close()
+
+
+def test_what_came_of_a_check_is_told_behind_how_far_it_was(tasks: Tasks, qtbot: QtBot) -> None:
+    def verify(_model: str, progress: Callable[[float], None], _cancel: object) -> str:
+        progress(1.0)
+        return FOUND
+
+    nothing: Any = None
+    care: Any = SimpleNamespace(verify=verify)
+    page, heard = ModelPage(nothing, care, nothing, nothing, nothing, tasks), Heard()
+    page.checking.connect(heard.share)
+    page.checked.connect(heard.end)
+    page.verify("m")
+    assert page._check is not None
+    while not page._check.waiting:
+        time.sleep(0.001)
+    tasks._deliver()  # as its timer may, before what was said on the way has come
+    qtbot.waitUntil(lambda: len(heard.all) == 2)
+    assert heard.all == [1.0, FOUND]
