@@ -1,4 +1,8 @@
-"""Loads what the window's first painting did without, while the window lives."""
+"""Loads what the window's first painting did without, while the window lives.
+
+What only somebody at the window needs, the messages of a chat, is loaded at the first sign of them:
+then it is there before their click, and a window that is left alone does without.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,8 @@ LOADING = "loading"
 class Loading(QObject):
     """`start` imports on another thread, then makes services and widgets in short steps.
 
-    ready(): all is there. failed(error): it cannot be. The owner calls `close`, after the tasks.
+    ready(): the window is whole. failed(error): it cannot be. The owner calls `close`, after the
+    tasks.
     """
 
     ready = Signal()
@@ -59,10 +64,20 @@ class Loading(QObject):
             next(self._steps)
         except StopIteration:
             self.ready.emit()
+            self._wait_for_somebody()
         except Exception as error:  # noqa: BLE001 - the owner decides what it means
             self.failed.emit(error)
         else:
             self._pause.start(0)
+
+    def _wait_for_somebody(self) -> None:
+        from app.ui.first_touch import FirstTouch
+
+        def go_on() -> None:
+            tasks = self._first.tasks
+            tasks.run(_import_messages, lambda _: None, self.failed.emit, on=LOADING)
+
+        FirstTouch(self._window, go_on)
 
     def _make(self) -> Iterator[None]:
         from app.reports import describe, keep_log
@@ -90,3 +105,8 @@ def _import() -> None:
     import app.reports
     import app.ui.furnishing
     import app.wiring.window  # noqa: F401 - and those before: to have them loaded
+
+
+def _import_messages() -> None:
+    import app.markdown.parser
+    import app.ui.chat.message_view  # noqa: F401 - as above

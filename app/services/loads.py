@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from app.core.models import ModelEntry
+from app.core.once import once
 from app.services.mtp_advice import Advise
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
@@ -87,7 +87,7 @@ class LlamaLoads:
         self._advise = advise
         self._ready = ready
 
-    @cached_property
+    @once
     def engine(self) -> Engine:
         return self._make()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.models import ModelEntry
+from app.core.once import once
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.types import LoadedModel, LoadPlan
@@ -30,7 +30,7 @@ class RemoteLoads:
     def __init__(self, make: Callable[[], RemoteEngine]) -> None:
         self._make = make
 
-    @cached_property
+    @once
     def engine(self) -> RemoteEngine:
         return self._make()
 

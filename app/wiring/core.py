@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.core.errors import SettingsInvalid
 from app.core.models import ModelEntry
+from app.core.once import once
 from app.core.settings import Settings
 from app.hub.cache_root import default_root
 from app.net import Gate
@@ -141,13 +142,13 @@ class Core:
     def states(self) -> StateFolder:
         return self.opened.states
 
-    @cached_property
+    @once
     def devices(self) -> DeviceCare:
         from app.wiring.devices import device_care
 
         return device_care(self.folder.root, STARTER)
 
-    @cached_property
+    @once
     def fitting(self) -> Fitting:
         from app.services.fitting import Fitting
         from app.store.loads import LoadStore
@@ -157,7 +158,7 @@ class Core:
         look = looking(self.devices, inside=True)
         return Fitting(look, LoadStore(self.database), Sizer(self.folder.root))
 
-    @cached_property
+    @once
     def hub(self) -> Hub:
         from app.hub.client import Hub
 
