@@ -9,9 +9,11 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
+import app.plain_imports  # noqa: F401 - before PySide6 and all that is imported next
+
+# isort: split
 from PySide6.QtWidgets import QApplication
 
-import app.plain_imports  # noqa: F401 - before all that is imported next
 from app import __version__
 from app.core.settings import Settings
 from app.core.wish import Wish

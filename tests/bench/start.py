@@ -63,22 +63,34 @@ window.show()
 app.exec()
 """
 )
-HEARTH = (
-    _WATCH
-    + """
+HEARTH = """
+import sys
+
+class Prepare:
+    # The watch comes in as the window's parts are about to be imported, after Qt.
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "app.running":
+            sys.meta_path.remove(Prepare)
+            watch_first_painting()
+
+def watch_first_painting():
+    scope = {{}}
+    exec({watch!r}, scope)
+    import app.ui.early as early
+    class Watched(early.FirstPainting):
+        def __init__(self, widget):
+            super().__init__(widget)
+            widget.installEventFilter(scope["watch"])
+    early.FirstPainting = Watched
+
+sys.meta_path.insert(0, Prepare)
 sys.path.insert(0, {root!r})
-import app.plain_imports
-import app.ui.early as early
-class Watched(early.FirstPainting):
-    def __init__(self, widget):
-        super().__init__(widget)
-        widget.installEventFilter(watch)
-early.FirstPainting = Watched
 from app.__main__ import main
 sys.argv = ["hearth", "--data-dir", {folder!r}]
 main()
 """
-)
 
 
 @dataclass(frozen=True)
@@ -136,7 +148,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "data"
         fill(folder, options.chats)
-        hearth = HEARTH.format(root=str(ROOT), folder=str(folder))
+        hearth = HEARTH.format(watch=_WATCH, root=str(ROOT), folder=str(folder))
         compiled = Path(place) / "compiled"
         turns = range(options.rounds + 1)
         pairs = [(start(EMPTY, compiled), start(hearth, compiled)) for _ in turns][1:]
