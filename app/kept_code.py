@@ -6,6 +6,7 @@ import builtins
 import marshal
 import os
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
@@ -20,12 +21,14 @@ class KeptCode:
     """While it is entered, `compile` takes from a file what was compiled on an earlier start.
 
     It is for sources that are handed over as bytes, with a name and the mode "exec"; everything
-    else is compiled as ever. What was new is written on leaving, where Python may write what it
-    compiles; a file that cannot be read or written costs the time that it would have saved.
+    else is compiled as ever. Sources of the names in `unused` are empty. What was new is written
+    on leaving, where Python may write what it compiles; a file that cannot be read or written
+    costs the time that it would have saved.
     """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, unused: Collection[str] = ()) -> None:
         self._place = place
+        self._unused = unused
         self._compile = builtins.compile
         self._codes: _Codes = {}
         self._is_new = False
@@ -35,7 +38,10 @@ class KeptCode:
         builtins.compile = self._take
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         builtins.compile = self._compile
         if self._is_new and not sys.dont_write_bytecode:
@@ -44,6 +50,8 @@ class KeptCode:
     def _take(self, source: Any, filename: Any, mode: str, *rest: Any, **settings: Any) -> Any:
         if not isinstance(source, bytes) or mode != "exec" or rest or settings:
             return self._compile(source, filename, mode, *rest, **settings)
+        if filename in self._unused:
+            source = b""
         code = self._codes.get((filename, source))
         if code is None:
             code = self._compile(source, filename, mode, dont_inherit=True)
@@ -57,7 +65,7 @@ def _read(place: Path) -> _Codes:
     with suppress(OSError, EOFError, ValueError, TypeError):
         content = place.read_bytes()
         if content.startswith(MAGIC_NUMBER):
-            codes = marshal.loads(content[len(MAGIC_NUMBER) :])
+            codes = marshal.loads(content[len(MAGIC_NUMBER) :])  # noqa: S302 - as Python reads its own
             return codes if isinstance(codes, dict) else {}
     return {}
 
@@ -66,6 +74,6 @@ def _write(place: Path, codes: _Codes) -> None:
     """Whole or not at all: another start may be reading."""
     partial = place.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
-        place.parent.mkdir(exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(MAGIC_NUMBER + marshal.dumps(codes))
         partial.replace(place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.core.errors import SettingsInvalid
 from app.core.settings import Settings
@@ -78,8 +78,7 @@ def open_data(folder: DataFolder) -> Opened:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class FirstServices:
+class FirstServices(NamedTuple):
     """What the window lists and obeys from its first moment. The owner closes `tasks`."""
 
     tasks: Tasks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import sys
 from collections.abc import Callable
 from types import TracebackType
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from app.opening import Opened
 
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
-
-_log = logging.getLogger(__name__)
 
 
 def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
@@ -126,7 +123,10 @@ def _reporter(window: MainWindow) -> _Hook:
             QApplication.quit()
             return
         error = window.assisting.discreet(error)
-        _log.error("A bug of ours", exc_info=(type(error), error, error.__traceback__))
+        import logging
+
+        trace = (type(error), error, error.__traceback__)
+        logging.getLogger(__name__).error("A bug of ours", exc_info=trace)
         window.notifier.error(error)
 
     return report
@@ -136,4 +136,6 @@ def _keep(state: WindowStateFile, window: MainWindow) -> None:
     try:
         state.write(window.state())
     except UserError as error:
-        _log.warning("The window's state was not kept: %s", error)
+        import logging
+
+        logging.getLogger(__name__).warning("The window's state was not kept: %s", error)

@@ -33,12 +33,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(NamedTuple):
     """What a button beside an error can do for the user.
 
     value: tokens for "shorter_context", what is missing for "install", the setting's name for

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.cli.interrupt import ending_at_once
 from app.core.wish import Wish
@@ -17,6 +16,8 @@ from app.store.folder import DataFolder
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    import argparse
+
     from app.cli.output import Output
     from app.wiring import Core
 
@@ -29,12 +30,15 @@ def main(words: Sequence[str] | None = None) -> int:
     _speak_utf8()
     folder: DataFolder | None = None
     try:
-        args = _window_alone(words) or _parsed(words)
-        if "data_dir" in args:
-            folder = DataFolder(args.data_dir.expanduser().absolute())
+        if has_display() and (alone := _window_alone(words)) is not None:
+            folder = _folder(alone.data_dir)
+            status = _in_window(folder, alone.offline, Wish(), words)
+            if status is None:
+                status = _in_terminal(_parsed(words), folder, words)
         else:
-            folder = DataFolder.default()
-        status = _carry_out(args, folder, words)
+            args = _parsed(words)
+            folder = _folder(args.data_dir if "data_dir" in args else None)
+            status = _carry_out(args, folder, words)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
@@ -62,28 +66,40 @@ def _output(words: Sequence[str]) -> Output:
     return Output(as_json="--json" in words, quiet="--quiet" in words)
 
 
+def _folder(given: Path | None) -> DataFolder:
+    return DataFolder.default() if given is None else DataFolder(given.expanduser().absolute())
+
+
 def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     if args.command == "doctor":
         from app.cli.doctor import doctor
 
         return doctor(folder, _output(words))
+    status = None
     if args.command in (None, "open") and has_display():
-        gc.disable()  # What is imported is no garbage; the window turns it on again.
-        try:
-            with ending_at_once():
-                from app import window
+        status = _in_window(folder, "offline" in args, _wish(args), words)
+    return _in_terminal(args, folder, words) if status is None else status
 
-                if window.passed_on(folder.root, _wish(args)):
-                    gc.enable()
-                    return 0
-                import app.running  # noqa: F401 - what the window is made of
-        except ImportError as error:
-            gc.enable()
-            _output(words).note(
-                f"The window cannot open: {error}. `hearth doctor` says what to do."
-            )
-        else:
-            return window.open_window(folder, "offline" in args, _wish(args))
+
+def _in_window(folder: DataFolder, offline: bool, wish: Wish, words: Sequence[str]) -> int | None:
+    """None where there can be no window, which is said."""
+    gc.disable()  # What is imported is no garbage; the window turns it on again.
+    try:
+        with ending_at_once():
+            from app import window
+
+            if window.passed_on(folder.root, wish):
+                gc.enable()
+                return 0
+            import app.running  # noqa: F401 - what the window is made of
+    except ImportError as error:
+        gc.enable()
+        _output(words).note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
+        return None
+    return window.open_window(folder, offline, wish)
+
+
+def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     if args.command == "open":
         raise UserError(
             "The files were not opened.",
@@ -108,22 +124,29 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     return build_parser().parse_args(words)
 
 
-def _window_alone(words: Sequence[str]) -> argparse.Namespace | None:
-    """What the parser makes of these words; None where they ask for more than the window.
+class _Alone(NamedTuple):
+    """What may be said to the window's start and nothing else."""
+
+    data_dir: Path | None
+    offline: bool
+
+
+def _window_alone(words: Sequence[str]) -> _Alone | None:
+    """What these words say of the window's start; None where they ask for more.
 
     A start of the window does not wait for the whole command line to be built.
     """
-    args = argparse.Namespace(command=None, quick_ask=False)
+    data_dir, offline = None, False
     rest = list(words)
     while rest:
         word = rest.pop(0)
         if word == "--offline":
-            args.offline = True
+            offline = True
         elif word == "--data-dir" and rest and not rest[0].startswith("-"):
-            args.data_dir = Path(rest.pop(0))
+            data_dir = Path(rest.pop(0))
         else:
             return None
-    return args
+    return _Alone(data_dir, offline)
 
 
 def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 PlaceKind = Literal["all", "pinned", "chats", "folder", "archive", "trash"]
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """folder_id: of a place of kind "folder", None otherwise."""
 
     kind: PlaceKind
@@ -34,8 +32,7 @@ def folder_place(folder_id: str) -> Place:
     return Place("folder", folder_id)
 
 
-@dataclass(frozen=True)
-class Folder:
+class Folder(NamedTuple):
     """A folder of chats. position: its place among the folders, from 0; created: as of a chat."""
 
     id: str
@@ -44,8 +41,7 @@ class Folder:
     created: float
 
 
-@dataclass(frozen=True)
-class RemovedFolder:
+class RemovedFolder(NamedTuple):
     """A folder that was taken away, and the chats that were in it, so that it can come back."""
 
     folder: Folder

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class WindowState:
+class WindowState(NamedTuple):
     """geometry: as the window system understands it, in hexadecimal; "" for the first time.
 
     sidebar_width: in pixels. folded: the ids of the folders of chats that are folded.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(NamedTuple):
     """quick_ask: show the small window alone. files: to be opened, with whole paths."""
 
     quick_ask: bool = False

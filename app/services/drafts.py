@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.services.tasks import STORE, Tasks
@@ -12,8 +10,6 @@ from engines.errors import UserError
 
 _SAVE_MS = 400
 """So much of a draft, in time, a power cut may cost."""
-
-_log = logging.getLogger(__name__)
 
 
 class Drafts(QObject):
@@ -81,4 +77,6 @@ class Drafts(QObject):
         try:
             self._save()
         except UserError as error:
-            _log.warning("Drafts were not saved: %s", error)
+            import logging
+
+            logging.getLogger(__name__).warning("Drafts were not saved: %s", error)

@@ -8,7 +8,6 @@ answer at the same time, and who waits for whom is settled in `app.services.engi
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 from collections import deque
@@ -33,8 +32,6 @@ _WHOLE = {STORE, ENGINE}
 """Queues on which what was begun is ended: something of the user's is on them."""
 _PATIENCE_S = 5.0
 """How long the others are waited for: one may be asking a name server that does not answer."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -129,7 +126,11 @@ class Tasks(QObject):
             task.cancel()
         for name, worker in self._workers.items():
             if not worker.close(None if name in _WHOLE else _PATIENCE_S):
-                _log.warning("left behind what was still at work on %s", name)
+                import logging
+
+                logging.getLogger(__name__).warning(
+                    "left behind what was still at work on %s", name
+                )
         self._live.clear()
         self._streams.clear()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from app.core.window_state import WindowState
@@ -29,4 +28,4 @@ class WindowStateFile:
 
     def write(self, state: WindowState) -> None:
         """Raises DataFolderReadOnly or DiskFull."""
-        write_whole(self._path, json.dumps(asdict(state)))
+        write_whole(self._path, json.dumps(state._asdict()))

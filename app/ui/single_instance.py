@@ -6,7 +6,6 @@ Nothing of Qt's network library is needed for that.
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import time
@@ -28,8 +27,6 @@ _TAKEN_S = 2.0
 """Within so many seconds a window takes a wish; where Qt has to look by itself, it does so once a
 second."""
 _LOOK_S = 0.01
-
-_log = logging.getLogger(__name__)
 
 
 class SingleInstance(QObject):
@@ -70,7 +67,9 @@ class SingleInstance(QObject):
         try:
             place.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            _log.warning("Further starts are not heard of: %s", error)
+            import logging
+
+            logging.getLogger(__name__).warning("Further starts are not heard of: %s", error)
             return
         self._watch = QFileSystemWatcher([str(place)], self)
         self._watch.directoryChanged.connect(self._hear)
