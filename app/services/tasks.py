@@ -26,7 +26,7 @@ SYSTEM = "system"
 T = TypeVar("T")
 Failed = Callable[[Exception], None]
 
-_BATCH_MS = 33
+BATCH_MS = 33
 _SIDE_BY_SIDE = {ENGINE}
 _WHOLE = {STORE, ENGINE}
 """Queues on which what was begun is ended: something of the user's is on them."""
@@ -66,7 +66,7 @@ class Tasks(QObject):
         self._live: set[Task] = set()
         self._streams: dict[Task, Callable[[list[Any]], None]] = {}
         self._timer = QTimer(self)
-        self._timer.setInterval(_BATCH_MS)
+        self._timer.setInterval(BATCH_MS)
         self._timer.timeout.connect(self._deliver)
         self._closed = False
         self._back.connect(self._call)

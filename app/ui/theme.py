@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
@@ -276,13 +277,18 @@ def text_font(pixels: int) -> QFont:
     """The system's own font; on a bare X desktop, which has none, the best of the usual ones."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     if sys.platform.startswith("linux"):
-        usual = ("Inter", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
-        installed = set(QFontDatabase.families())
-        found = [name for name in usual if name in installed]
-        if found and font.family() in {"Sans Serif", "Sans", "DejaVu Sans"}:
-            font.setFamilies(found)
+        if font.family() in {"Sans Serif", "Sans", "DejaVu Sans"} and _usual_fonts():
+            font.setFamilies(_usual_fonts())
     font.setPixelSize(pixels)
     return font
+
+
+@cache
+def _usual_fonts() -> list[str]:
+    """Those that are installed; asking for all of them takes long where there are many."""
+    usual = ("Inter", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
+    installed = set(QFontDatabase.families())
+    return [name for name in usual if name in installed]
 
 
 def code_font(pixels: int) -> QFont:

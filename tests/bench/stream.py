@@ -1,14 +1,15 @@
 """What streaming markdown costs beside inserting the same text as plain text.
 
-    python tests/bench/stream.py [--tokens 4000] [--step 7] [--text mixed|maths|code|list|table]
-                                 [--rounds 5]
+    python tests/bench/stream.py [--tokens 4000] [--rate 200] [--text mixed|maths|code|list|table]
+                                 [--rounds 5] [--each]
 
-Both draw after every `--step` tokens: 7 are what a fast model writes between two pictures of the
-screen. The plain text goes into the same kind of widget, in the same scrolled page, as tall as its
-content. Rounds alternate, so that a busy computer slows both. The time is that of the window's
-thread, with layout and painting. The goal is a ratio of 2 or less. Formulas are set as pictures
-only after the end, on another thread: they are not part of it. Run it with a display or with
-QT_QPA_PLATFORM=offscreen.
+The text comes at --rate tokens a second, in the batches in which the app hands it to the window.
+Plain text is inserted batch by batch, into the same kind of widget, in the same scrolled page, as
+tall as its content. The markdown is drawn when the view's own pace says so, or with every batch
+(--each). Time is counted and not waited for. Rounds alternate, so that a busy computer slows both.
+The time is that of the window's thread, with layout and painting. The goal is a ratio of 2 or less.
+Formulas are set as pictures only after the end, on another thread: they are not part of it. Run it
+with a display or with QT_QPA_PLATFORM=offscreen.
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ from PySide6.QtWidgets import (
 
 from app.core.settings import Settings
 from app.markdown.parser import Parser
+from app.services.tasks import BATCH_MS
 from app.ui.appearance import Appearance
 from app.ui.chat.markdown_view import MarkdownView
 from app.ui.theme import text_font
 
+_BATCH_S = BATCH_MS / 1000
 _SIZE = 15
 _CHARACTERS = 4
 """In a token, about."""
@@ -81,13 +84,15 @@ _TEXTS = {
 }
 _STARTS = {"code": "```python\n", "table": "| one | two | three |\n|---|---|---|\n"}
 
-Insert = Callable[[str], None]
+Insert = Callable[[str], float]
+"""Draws a text that was added; returns the seconds until more is drawn."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tokens", type=int, default=4000)
-    parser.add_argument("--step", type=int, default=7)
+    parser.add_argument("--rate", type=int, default=200)
+    parser.add_argument("--each", action="store_true")
     parser.add_argument("--text", choices=sorted(_TEXTS), default="mixed")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
@@ -96,23 +101,28 @@ def main() -> None:
     length = args.tokens * _CHARACTERS
     unit = _TEXTS[args.text]
     text = (_STARTS.get(args.text, "") + unit * (length // len(unit) + 1))[:length]
-    step = args.step * _CHARACTERS
-    pieces = [text[place : place + step] for place in range(0, length, step)]
-    for insert in (plain, markdown):
-        stream(insert, pieces[: len(pieces) // 8])  # loads fonts and libraries
-    taken: dict[str, list[float]] = {"plain": [], "markdown": []}
+    rate = args.rate * _CHARACTERS
+    makes = {"plain": plain, "markdown": each_batch if args.each else markdown}
+    for make in makes.values():
+        stream(make, text[: length // 8], rate)  # loads fonts and libraries
+    taken: dict[str, list[tuple[float, int]]] = {name: [] for name in makes}
     for _ in range(args.rounds):
-        taken["plain"].append(stream(plain, pieces))
-        taken["markdown"].append(stream(markdown, pieces))
-    for name, seconds in taken.items():
-        each = 1000 * median(seconds) / len(pieces)
-        print(f"{name:9} {median(seconds):.2f} s, {each:.2f} ms each of {len(pieces)} updates")
-    ratios = [one / other for one, other in zip(taken["markdown"], taken["plain"], strict=True)]
+        for name, make in makes.items():
+            taken[name].append(stream(make, text, rate))
+    for name, runs in taken.items():
+        seconds, count = median(run[0] for run in runs), median(run[1] for run in runs)
+        print(f"{name:9} {seconds:.2f} s, {1000 * seconds / count:.2f} ms each of {count} updates")
+    ratios = [
+        one / other for (one, _), (other, _) in zip(taken["markdown"], taken["plain"], strict=True)
+    ]
     print(f"ratio     {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
-def stream(make: Callable[[QVBoxLayout], Insert], pieces: list[str]) -> float:
-    """Seconds of this thread for drawing all pieces one after the other."""
+def stream(make: Callable[[QVBoxLayout], Insert], text: str, rate: float) -> tuple[float, int]:
+    """Seconds of this thread for drawing a text that comes so fast, and how often it was drawn.
+
+    rate: characters a second.
+    """
     area = QScrollArea()
     area.setWidgetResizable(True)
     page = QWidget()
@@ -128,14 +138,17 @@ def stream(make: Callable[[QVBoxLayout], Insert], pieces: list[str]) -> float:
     window.show()
     QApplication.processEvents()
     began = time.thread_time()
-    for piece in pieces:
-        insert(piece)
+    place, count, pause = 0, 0, _BATCH_S
+    while place < len(text):
+        end = place + max(1, round(rate * pause))
+        pause = insert(text[place:end])
         QApplication.processEvents()
+        place, count = end, count + 1
     taken = time.thread_time() - began
     window.close()
     window.deleteLater()
     QApplication.processEvents()
-    return taken
+    return taken, count
 
 
 def plain(column: QVBoxLayout) -> Insert:
@@ -150,10 +163,11 @@ def plain(column: QVBoxLayout) -> Insert:
     )
     column.addWidget(view)
 
-    def insert(text: str) -> None:
+    def insert(text: str) -> float:
         cursor = QTextCursor(document)
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(text)
+        return _BATCH_S
 
     return insert
 
@@ -163,11 +177,22 @@ def markdown(column: QVBoxLayout) -> Insert:
     column.addWidget(view)
     view.begin()
 
-    def insert(text: str) -> None:
+    def insert(text: str) -> float:
         view.append(text)
         view._draw()
+        return max(_BATCH_S, view._pace.interval)
 
     return insert
+
+
+def each_batch(column: QVBoxLayout) -> Insert:
+    insert = markdown(column)
+
+    def at_once(text: str) -> float:
+        insert(text)
+        return _BATCH_S
+
+    return at_once
 
 
 if __name__ == "__main__":

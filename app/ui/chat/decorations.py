@@ -29,9 +29,10 @@ def paint_decorations(
     layout = document.documentLayout()
     place = QPointF(0, max(0.0, area.top() - CODE_PAD * 2))
     block = document.findBlock(layout.hitTest(place, Qt.HitTestAccuracy.FuzzyHit))
+    end = area.bottom() + CODE_PAD * 3
     while block.isValid():
         box = layout.blockBoundingRect(block)
-        if box.top() > area.bottom() + CODE_PAD * 3:
+        if box.top() > end:
             break
         shape = block.blockFormat()
         if shape.hasProperty(QUOTES):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -58,6 +59,7 @@ class DocumentWriter:
         self._spans = SpanWriter(document, formats, ratio)
         self._closed = closed
         self._written: list[_Written] = []
+        self._codes: list[int] = []
         self._settled = 0
         self._fresh = True
         self._ids = count(1)
@@ -92,7 +94,8 @@ class DocumentWriter:
         """All blocks of code; what is above the last block of all was looked up before."""
         last = len(self._written) - 1
         found = []
-        for index, written in enumerate(self._written):
+        for index in self._codes:
+            written = self._written[index]
             if isinstance(written.block, Code):
                 code = self._found.get(written.code_id) or self._find(index, written.block)
                 if index < last:
@@ -187,6 +190,7 @@ class DocumentWriter:
                 cursor.setBlockFormat(QTextBlockFormat())  # Qt let it keep that of what is gone
             self._fresh = written.fresh
             del self._written[index:]
+            del self._codes[bisect_left(self._codes, index) :]
         for block in blocks:
             self._write(block)
 
@@ -194,7 +198,10 @@ class DocumentWriter:
         before = self._written[-1].block if self._written else None
         cursor = self._end()
         start, fresh = cursor.position(), self._fresh
-        code_id = next(self._ids) if isinstance(block, Code) else 0
+        code_id = 0
+        if isinstance(block, Code):
+            code_id = next(self._ids)
+            self._codes.append(len(self._written))
         if isinstance(block, Paragraph):
             self._begin(cursor, self._formats.block(block, before))
             if block.place.marker:

@@ -64,7 +64,7 @@ class MarkdownView(QTextBrowser):
         self._waiting = ""
         self._ending = False
         self._pace = Pace()
-        self._drawn_at = 0.0
+        self._drawn_at = self._painted = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._draw)
@@ -170,8 +170,10 @@ class MarkdownView(QTextBrowser):
             self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        began = time.perf_counter()
         paint_decorations(self, self._formats, QRectF(event.rect()), self._codes)
         super().paintEvent(event)
+        self._painted += time.perf_counter() - began
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -198,7 +200,9 @@ class MarkdownView(QTextBrowser):
             # Qt paints changed text again, but knows nothing of the cards around it
             self.viewport().update(QRect(0, int(changed) - 3 * CODE_PAD, _FAR, _FAR))
             self._after_drawing()
-            self._pace.drew(time.perf_counter() - self._drawn_at)
+            # The painting of what was drawn last: it comes with a later turn of the event loop.
+            self._pace.drew(time.perf_counter() - self._drawn_at + self._painted)
+            self._painted = 0.0
         if self._waiting:
             self._draw_soon()
         elif self._ending:

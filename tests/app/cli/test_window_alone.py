@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+import gc
+import sys
+
 import pytest
 
-from app.cli.main import _window_alone
+from app.cli.main import _window_alone, main
 from app.cli.parser import build_parser
 
 
@@ -25,3 +29,23 @@ def test_it_makes_the_same_of_them(words: list[str]) -> None:
 )
 def test_all_else_is_left_to_the_parser(words: list[str]) -> None:
     assert _window_alone(words) is None
+
+
+@pytest.mark.parametrize("words", [[], ["--quick-ask"]])
+def test_where_no_window_can_be_made_the_terminal_takes_over_and_says_why(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.cli.main.has_display", lambda: True)
+    monkeypatch.delattr("app.window", raising=False)
+    monkeypatch.setitem(sys.modules, "app.window", None)
+    taken: list[str | None] = []
+
+    def in_terminal(args: argparse.Namespace, *_: object) -> int:
+        taken.append(args.command)
+        return 0
+
+    monkeypatch.setattr("app.cli.main._in_terminal", in_terminal)
+    assert main(words) == 0
+    assert taken == [None]
+    assert capsys.readouterr().err.count("The window cannot open: ") == 1
+    assert gc.isenabled()

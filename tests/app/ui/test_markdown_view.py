@@ -105,12 +105,15 @@ def test_a_great_amount_is_drawn_in_parts(view: MarkdownView, qtbot: QtBot) -> N
     assert len(drawn) == 4
 
 
-def test_drawing_takes_a_quarter_of_the_time_at_most() -> None:
+@pytest.mark.parametrize(
+    ("cost", "interval"), [(0.0005, SHORTEST_S), (0.002, 0.064), (0.01, 0.1), (0.05, 0.2)]
+)
+def test_the_dearer_a_drawing_the_longer_the_pause(cost: float, interval: float) -> None:
     pace = Pace()
     assert pace.interval == SHORTEST_S
     for _ in range(50):
-        pace.drew(0.02)
-    assert pace.interval == pytest.approx(0.08, rel=0.01)
+        pace.drew(cost)
+    assert pace.interval == pytest.approx(interval, rel=0.01)
 
 
 def test_only_what_is_new_is_written(view: MarkdownView) -> None:
