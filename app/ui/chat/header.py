@@ -60,7 +60,7 @@ class Header(QWidget):
         self._offline = OfflineSwitch(self)
         self._offline.clicked.connect(self.toggle_offline)
         self._button = MenuButton("modelMenu", "quiet", self)
-        self._menu = QMenu(self._button)
+        self._menu = QMenu(self)
         self._menu.setObjectName("modelChoices")
         self._menu.aboutToShow.connect(self._open)
         self._button.setMenu(self._menu)
