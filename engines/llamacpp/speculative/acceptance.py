@@ -132,23 +132,27 @@ class Acceptance:
     def _believe(self) -> None:
         """Work out the chances, and the tokens expected from chains of each length."""
         weight, borrowed = self._weight, _BORROWED * self._weight
-        fell = zip(self._fell, self._fell_from, strict=True)
-        falls = [min(1.0, own / all_) for own, all_ in fell]
-        seen = sum(one * fall for one, fall in zip(self._seen, falls, strict=True))
-        seen += _BELIEVED * weight
+        falls = []
+        seen = _BELIEVED * weight
+        for own, all_, one in zip(self._fell, self._fell_from, self._seen, strict=True):
+            fall = own / all_ if own < all_ else 1.0
+            falls.append(fall)
+            seen += one * fall
         share = min(1.0, (sum(self._right) + _BELIEVED * _FIRST * weight) / seen)
         off = _CAUTION * sqrt(share * max(_LEAST_WRONG, 1 - share) * weight / seen)
+        lent = borrowed * share
         reach, tokens, least_reach, least = 1.0, 1.0, 1.0, 1.0
-        for position, fall in enumerate(falls):
-            right = self._right[position] + borrowed * share * fall
-            chance = right / (self._seen[position] + borrowed)
+        known = zip(falls, self._right, self._seen, strict=True)
+        for position, (fall, right, judged) in enumerate(known):
+            chance = (right + lent * fall) / (judged + borrowed)
             self.chances[position] = chance
             reach *= chance
             tokens += reach
             self.expected[position + 1] = tokens
-            least_reach *= max(0.0, chance - off)
+            least_reach *= chance - off if chance > off else 0.0
             least += least_reach
-            self.cautious[position + 1] = max(least, (1 + tokens) / 2)
+            half = (1 + tokens) / 2
+            self.cautious[position + 1] = max(half, least)
         self._share = share
 
     def _rescale(self) -> None:

@@ -64,6 +64,8 @@ class Costs:
     step takes longer after one of another k. Raises ValueError for times that cannot be.
     """
 
+    _hoped: list[float]
+
     def __init__(
         self,
         steps: Mapping[int, float],
@@ -94,6 +96,15 @@ class Costs:
     def limit(self) -> int:
         """The deepest draft that the curve knows."""
         return len(self.ratios) - 1
+
+    @property
+    def hoped(self) -> Sequence[float]:
+        """Worked out when it is asked for: most steps do without, and their time is precious."""
+        if not self._hoped:
+            off = self._estimate.deviation
+            rest = enumerate(self.ratios[1:], start=1)
+            self._hoped = [1.0, *(ratio * exp(min(0.0, _KNOWN - off(k))) for k, ratio in rest)]
+        return self._hoped
 
     def step_seconds(self, k: int) -> float:
         """Seconds to evaluate the last token and k drafted ones, as the computer is now."""
@@ -205,11 +216,7 @@ class Costs:
         plain, *ratios, draft = self._estimate.values
         self.factor = exp(plain)
         self.ratios = [1.0, *map(exp, ratios)]
-        off = self._estimate.deviation
-        self.hoped = [
-            ratio * exp(min(0.0, _KNOWN - off(k))) if k else ratio
-            for k, ratio in enumerate(self.ratios)
-        ]
+        self._hoped = []
         self.draft = exp(draft) if self._drafts else 0.0
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from engines.llamacpp.speculative.acceptance import Acceptance
 from engines.llamacpp.speculative.costs import Costs
@@ -260,8 +261,6 @@ class DepthPolicy:
         self._watching = False  # whether what is drafted is only to be compared
         self._exact = False  # whether `_most` are drafted and checked, whatever comes of it
         self._value = max(1.0, value) if not self._least else value
-        costs = self._costs
-        self._hoped = costs.hoped if self._credit >= _SPARE else costs.ratios
         self._reach = 1.0
         self._sums = [1.0]
         self._best = 1.0 - self._value
@@ -306,13 +305,14 @@ class DepthPolicy:
 
     def _worth_checking(self, sunk: float, known: Acceptance) -> int:
         """The best number of drafts to check, among those that the credit covers."""
-        ratios, value, stake = self._costs.ratios, self._value, self._stake
+        ratios, hoped = self._costs.ratios, self._hoped
+        value, stake = self._value, self._stake
         best, most = 0, 1.0 - value * self._price(0)
         if self._least and len(self._sums) > 1:
             most = float("-inf")
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
-            worth = tokens - value * (self._price(k) - ratios[k] + self._hoped[k])
+            worth = tokens - value * (self._price(k) - ratios[k] + hoped[k])
             poorer = known.expected[k] - known.cautious[k]
             if worth > most and (self._least or ratios[k] + sunk + poorer - tokens <= stake):
                 best, most = k, worth
@@ -322,6 +322,11 @@ class DepthPolicy:
         """What the next step takes if it checks k drafts, in plain steps."""
         switch = self._costs.switch if k != self._checked_last else 0.0
         return self._costs.ratios[k] + switch
+
+    @property
+    def _hoped(self) -> Sequence[float]:
+        """c(k), as it may turn out where there is something to spare."""
+        return self._costs.hoped if self._credit >= _SPARE else self._costs.ratios
 
     @property
     def _stake(self) -> float:
@@ -359,18 +364,23 @@ class DepthPolicy:
 
     def _refresh(self) -> None:
         """Work out the best rate of the model's own drafter, and whether it could ever win."""
-        ratios, draft, expected = self._costs.ratios, self._costs.draft, self._native.expected
-        depths = range(1, self._limit + 1)
         if self._kind == "none":
             self._rate, self._reserve, self._hopeless = 0.0, 0.0, True
             return
-        self._rate = max(expected[k] / (ratios[k] + k * draft) for k in depths)
-        hopeful = [k for k in depths if (k + 1) / (ratios[k] + k * draft) >= WORTH_TRYING]
-        self._hopeless = not hopeful
-        if self._rate > 1:
-            hopeful = [k for k in depths if expected[k] > ratios[k] + k * draft]
-        cautious = self._native.cautious
-        stakes = (ratios[k] + k * draft - cautious[k] for k in hopeful)
-        self._reserve = max(0.0, min(stakes, default=0.0))
-        if self._rate <= 1:
-            self._reserve = min(_RESERVE, self._reserve)
+        ratios, draft = self._costs.ratios, self._costs.draft
+        expected, cautious = self._native.expected, self._native.cautious
+        rate, could, pays = 0.0, inf, inf  # the least stakes of depths that could pay, that do
+        for k in range(1, self._limit + 1):
+            price = ratios[k] + k * draft
+            stake = price - cautious[k]
+            if expected[k] > rate * price:
+                rate = expected[k] / price
+            if stake < could and k + 1 >= WORTH_TRYING * price:
+                could = stake
+            if stake < pays and expected[k] > price:
+                pays = stake
+        self._rate, self._hopeless = rate, could == inf
+        if rate > 1:
+            self._reserve = max(0.0, pays)
+        else:
+            self._reserve = 0.0 if self._hopeless else max(0.0, min(_RESERVE, could))
