@@ -44,7 +44,13 @@ def test_what_was_kept_is_taken_for_the_same_source_alone(tmp_path: Path) -> Non
     keep(place, SOURCE, "answer = 'kept'")
     assert answer(place) == "kept"
     assert answer(place, b"answer = 43") == 43
-    assert answer(place) == "kept", "what is new came to what was there"
+
+
+def test_what_is_no_longer_asked_for_goes(tmp_path: Path) -> None:
+    place = tmp_path / "codes.kept"
+    keep(place, SOURCE, "answer = 'of an older one'")
+    assert answer(place, b"answer = 43") == 43
+    assert answer(place) == 42
 
 
 def test_what_is_new_is_written_and_compile_is_as_before(tmp_path: Path) -> None:
@@ -78,9 +84,11 @@ def test_where_nothing_can_be_written_all_is_compiled(
 ) -> None:
     (tmp_path / "file").touch()
     assert answer(tmp_path / "file" / "codes.kept") == 42
+    (tmp_path / "folder.kept").mkdir()
+    assert answer(tmp_path / "folder.kept") == 42
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert answer(tmp_path / "codes.kept") == 42
-    assert [it.name for it in tmp_path.iterdir()] == ["file"]
+    assert {it.name for it in tmp_path.iterdir()} == {"file", "folder.kept"}
 
 
 def test_what_is_not_used_is_empty(tmp_path: Path) -> None:

@@ -198,10 +198,7 @@ class DocumentWriter:
         before = self._written[-1].block if self._written else None
         cursor = self._end()
         start, fresh = cursor.position(), self._fresh
-        code_id = 0
-        if isinstance(block, Code):
-            code_id = next(self._ids)
-            self._codes.append(len(self._written))
+        code_id = next(self._ids) if isinstance(block, Code) else 0
         if isinstance(block, Paragraph):
             self._begin(cursor, self._formats.block(block, before))
             if block.place.marker:
@@ -221,6 +218,8 @@ class DocumentWriter:
         elif isinstance(block, Rule):
             self._begin(cursor, self._formats.block(block, before))
         self._fresh = False
+        if isinstance(block, Code):
+            self._codes.append(len(self._written))
         written = _Written(block, start, fresh, code_id)
         self._written.append(written)
         if isinstance(block, Code) and block.closed:

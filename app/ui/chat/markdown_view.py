@@ -65,6 +65,7 @@ class MarkdownView(QTextBrowser):
         self._ending = False
         self._pace = Pace()
         self._drawn_at = self._painted = 0.0
+        self._unpainted = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._draw)
@@ -173,7 +174,9 @@ class MarkdownView(QTextBrowser):
         began = time.perf_counter()
         paint_decorations(self, self._formats, QRectF(event.rect()), self._codes)
         super().paintEvent(event)
-        self._painted += time.perf_counter() - began
+        if self._unpainted:
+            self._painted = time.perf_counter() - began
+            self._unpainted = False
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -200,9 +203,10 @@ class MarkdownView(QTextBrowser):
             # Qt paints changed text again, but knows nothing of the cards around it
             self.viewport().update(QRect(0, int(changed) - 3 * CODE_PAD, _FAR, _FAR))
             self._after_drawing()
-            # The painting of what was drawn last: it comes with a later turn of the event loop.
+            # With the painting of what was drawn last, which came in a later turn of the event
+            # loop; other painting, as of scrolling, is not the drawing's.
             self._pace.drew(time.perf_counter() - self._drawn_at + self._painted)
-            self._painted = 0.0
+            self._painted, self._unpainted = 0.0, True
         if self._waiting:
             self._draw_soon()
         elif self._ending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 import shiboken6
@@ -114,6 +115,33 @@ def test_the_dearer_a_drawing_the_longer_the_pause(cost: float, interval: float)
     for _ in range(50):
         pace.drew(cost)
     assert pace.interval == pytest.approx(interval, rel=0.01)
+
+
+def test_a_drawing_pays_for_its_own_painting_and_for_no_other(
+    view: MarkdownView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def paint(*_: object) -> None:
+        now[0] += 0.05
+
+    monkeypatch.setattr(
+        "app.ui.chat.markdown_view.time", SimpleNamespace(perf_counter=lambda: now[0])
+    )
+    monkeypatch.setattr("app.ui.chat.markdown_view.paint_decorations", paint)
+    view.begin("one")
+    for _ in range(50):
+        view.viewport().repaint()
+    for _ in range(30):
+        view.append(" more")
+        view._draw()
+        view.viewport().repaint()
+        view.viewport().repaint()
+    cost = Pace()
+    for _ in range(50):
+        cost.drew(0.05)
+    assert view._pace.interval == pytest.approx(cost.interval, rel=0.01)
+    view.end()
 
 
 def test_only_what_is_new_is_written(view: MarkdownView) -> None:
