@@ -19,7 +19,7 @@ from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 
-WIDTH = 336
+WIDTH = 344
 
 
 class ChatSettingsPanel(QWidget):

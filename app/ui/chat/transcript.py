@@ -45,7 +45,9 @@ class Transcript(ColumnPage):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("transcript", spacing=0, left=BAR, parent=parent)
-        self.column.setAlignment(Qt.AlignmentFlag.AlignTop)
+        # Not the column itself: Qt gives a layout with an alignment its preferred height at most,
+        # which is too little where the lines of a narrow window take more.
+        self.across.setAlignment(self.middle, Qt.AlignmentFlag.AlignTop)
         # The column grows at once with what is in it; left to the area, which takes a few turns of
         # the event loop, messages would be squeezed until then.
         self.column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)

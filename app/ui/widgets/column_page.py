@@ -9,7 +9,7 @@ from app.ui.theme import COLUMN, GRID
 
 
 class ColumnPage(QScrollArea):
-    """`column`, of the widget `middle`, takes the content.
+    """`column`, of the widget `middle`, takes the content; `across` has that widget in its middle.
 
     Measures are in pixels; `left` is added to the left margin.
     """
@@ -30,7 +30,7 @@ class ColumnPage(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         page = QWidget()
         page.setProperty("look", "page")
-        across = QHBoxLayout(page)
+        self.across = across = QHBoxLayout(page)
         across.setContentsMargins(3 * GRID + left, 3 * GRID, 3 * GRID, 3 * GRID)
         across.addStretch(1)
         self.middle = QWidget()
