@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.core.conversation import StoredMessage
+from app.core.conversation import Failure, StoredMessage
+from app.ui.chat.failure_card import FailureCard
 from app.ui.chat.live_window import FIRST, MOST
 from app.ui.chat.message_view import MessageView
 from app.ui.chat.transcript import Transcript
+from app.ui.widgets.label import Label
 from tests.app.ui.conftest import Ui
 
 
@@ -50,6 +54,25 @@ def test_a_long_chat_opens_at_its_end_with_few_live_messages(
     last = live(transcript)[-1]
     assert last.message.id == "m499"
     assert last.view.accessibleName() == "Assistant, message 500 of 500"
+
+
+def test_in_a_narrow_window_no_line_of_a_failure_is_cut_off(ui: Ui, transcript: Transcript) -> None:
+    failure = Failure(
+        code="memory",
+        what="The model does not fit. " * 6,
+        why="Another program has taken what was free. " * 6,
+        do="Close that program, or choose a smaller model. " * 6,
+    )
+    question, answer = chat(2)
+    transcript.show_messages((question, replace(answer, text="", state="failed", failure=failure)))
+    ui.window.resize(ui.window.minimumSize())
+    card = ui.find(FailureCard)
+
+    def has_room() -> bool:
+        labels = card.findChildren(Label)
+        return all(label.height() >= label.heightForWidth(label.width()) for label in labels)
+
+    ui.qtbot.waitUntil(has_room)
 
 
 def test_older_messages_come_and_the_place_is_kept(ui: Ui, transcript: Transcript) -> None:
