@@ -27,7 +27,8 @@ class Switching(QObject):
         self._window = window
         self._services = window.services
         self._listens = False
-        self._vllm_is_here = False
+        self._vllm_is_here: bool | None = None
+        self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
         header, page = window.header, window.page
         window.models_shown.connect(self.show)
         page.shown.connect(self.show)
@@ -87,17 +88,21 @@ class Switching(QObject):
 
     def _stood(self, state: EngineState) -> None:
         self._vllm_is_here = state.version is not None
+        self._show_elsewhere(*self._elsewhere)
 
     def _look_elsewhere(self) -> None:
         entry = self._window.chooser.current_entry()
+        self._elsewhere = ("", ())
         self._window.header.show_elsewhere(())
         if entry is not None:
             self._engines().look_at_vllm()
             self._engines().look_elsewhere(entry)
 
     def _show_elsewhere(self, model: str, found: Sequence[Counterpart]) -> None:
+        """Once it is known whether vLLM is here, on which it hangs what choosing one does."""
+        self._elsewhere = (model, found)
         entry = self._window.chooser.current_entry()
-        if entry is not None and entry.id == model:
+        if self._vllm_is_here is not None and entry is not None and entry.id == model:
             self._window.header.show_elsewhere(found)
 
     def _take(self, other: Counterpart) -> None:

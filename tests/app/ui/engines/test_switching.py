@@ -84,6 +84,26 @@ def test_a_counterpart_that_is_here_is_used(
     assert ui.texts == ["Hi", "Hello there"]
 
 
+@pytest.mark.usefixtures("listed")
+def test_it_is_offered_once_it_is_known_whether_vllm_is_here(
+    ui: Ui, care: ScriptedCare, seams: ScriptedSeams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = threading.Event()
+
+    def state() -> EngineState:
+        known.wait(30)
+        return EngineState("0.33.0", "cuda", None, "0.33.0")
+
+    monkeypatch.setattr(care, "state", state)
+    seams.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
+    with ui.qtbot.waitSignal(ui.services.engines.elsewhere):
+        shown = menu(ui)
+    assert "elsewhere-vllm" not in {it.objectName() for it in shown.actions()}
+    known.set()
+    press(ui, "elsewhere-vllm")
+    assert ui.services.chat_settings.model(ui.page.chat_id) == CHECKPOINT.id
+
+
 def test_one_that_has_to_be_fetched_says_its_price_and_asks(
     ui: Ui, care: ScriptedCare, seams: ScriptedSeams
 ) -> None:
