@@ -125,8 +125,8 @@ def _reporter(window: MainWindow) -> _Hook:
         error = window.assisting.discreet(error)
         import logging
 
-        trace = (type(error), error, error.__traceback__)
-        logging.getLogger(__name__).error("A bug of ours", exc_info=trace)
+        log = logging.getLogger(__name__)
+        log.error("A bug of ours", exc_info=(type(error), error, error.__traceback__))
         window.notifier.error(error)
 
     return report
