@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
+from functools import lru_cache
 
 SEAM = "\ufdd0"
 """Where a text is cut, so that no token spans the cut. Unicode keeps this code point free of any
@@ -11,31 +12,42 @@ character."""
 
 
 class Utf8Decoder:
-    """Bytes in, whole characters out. Bytes that are no UTF-8 become U+FFFD."""
+    """Bytes in, whole characters out. Bytes that are no UTF-8 become U+FFFD.
+
+    whole: the bytes so far do not end inside a character.
+    """
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.whole = True
 
     def feed(self, data: bytes) -> str:
-        return self._decoder.decode(data)
-
-    @property
-    def whole(self) -> bool:
-        """Whether the bytes so far do not end inside a character."""
-        return not self._decoder.getstate()[0]
+        if self.whole and data.isascii():
+            return data.decode("ascii")
+        text = self._decoder.decode(data)
+        self.whole = not self._decoder.getstate()[0]
+        return text
 
     def finish(self) -> str:
         """What is left: U+FFFD, if the last character never became whole."""
+        self.whole = True
         return self._decoder.decode(b"", True)
 
 
 def held_back(text: str, markers: Sequence[str]) -> int:
     """Length of the longest end of `text` with which one of `markers` may be beginning."""
-    longest = min(len(text), max((len(marker) for marker in markers), default=1) - 1)
-    for length in range(longest, 0, -1):
-        if any(len(marker) > length and marker.startswith(text[-length:]) for marker in markers):
+    longest, begun = _beginnings(tuple(markers))
+    for length in range(min(len(text), longest), 0, -1):
+        if text[-length:] in begun:
             return length
     return 0
+
+
+@lru_cache(64)
+def _beginnings(markers: tuple[str, ...]) -> tuple[int, frozenset[str]]:
+    """All that a marker can begin with, short of itself, and the length of the longest."""
+    begun = {marker[:length] for marker in markers for length in range(1, len(marker))}
+    return max(map(len, begun), default=0), frozenset(begun)
 
 
 class StopStrings:
@@ -53,6 +65,8 @@ class StopStrings:
         """The text that can be shown now; nothing more after a hit."""
         if self.hit:
             return ""
+        if not self._stops:
+            return piece
         text = self._held + piece
         found = [(at + len(stop), at) for stop in self._stops if (at := text.find(stop)) >= 0]
         if found:

@@ -78,6 +78,9 @@ class PairSplitter:
 
     def feed(self, text: str) -> list[Delta]:
         deltas: list[Delta] = []
+        if self._state == "answer" and not (self._held or self._omitted or self._wrapped):
+            self._emit(deltas, text)
+            return deltas
         self._held += text
         while self._step(deltas):
             pass
@@ -174,6 +177,7 @@ class PairSplitter:
             text = text.lstrip("\n")
             self._trim = not text
         if text:
-            self._line = (self._line + text).rpartition("\n")[2]
+            if self._omitted:
+                self._line = (self._line + text).rpartition("\n")[2]
             delta = ReasoningDelta if self._state == "reasoning" else TextDelta
             deltas.append(delta(text))

@@ -27,6 +27,9 @@ _COPIED: Final = 32
 
 def common_prefix(held: Sequence[int], prompt: Sequence[int]) -> int:
     """How many tokens at the start are the same."""
+    most = min(len(held), len(prompt))
+    if held[:most] == prompt[:most]:
+        return most
     count = 0
     for one, other in zip(held, prompt, strict=False):
         if one != other:
@@ -273,7 +276,8 @@ class KvCache:
     def _better(self, prompt: Sequence[int], keep: int) -> Record | Entry | None:
         """Of what is not live, the one from which so many more tokens stay that a copy pays."""
         most, best = keep, None
-        for tokens, checkpoints, found in self._kept:
+        # None without the next token of the prompt can keep more than stays as it is.
+        for tokens, checkpoints, found in self._kept.having(prompt[keep], keep):
             expected = self._expected(tokens, prompt, checkpoints)
             if expected > most and (expected - keep) * _COPIED >= len(tokens):
                 most, best = expected, found

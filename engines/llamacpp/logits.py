@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
+from engines.llamacpp.native import giving_addresses
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -14,7 +16,7 @@ class Logits:
     """Reads rows of `size` logits each."""
 
     def __init__(self, api: Any, size: int) -> None:
-        self._row = api.llama_get_logits_ith
+        self._row = giving_addresses(api.llama_get_logits_ith)
         self._size = size
         self._views: dict[int, npt.NDArray[np.float32]] = {}
 
@@ -23,7 +25,7 @@ class Logits:
 
         They are valid until the next one. context: the native pointer.
         """
-        address = ctypes.addressof(self._row(context, number).contents)
+        address = self._row(context, number)
         # llama.cpp keeps its rows in one place, so a few views serve for all steps.
         if (view := self._views.get(address)) is None:
             view = self._views[address] = self._view(address)

@@ -141,6 +141,15 @@ def _prepare_environment() -> None:
     os.environ.pop("LLAMA_CPP_LIB_PATH", None)
 
 
+def giving_addresses(function: Any) -> Any:
+    """A C function of the bindings that gives a pointer, as one that gives its address.
+
+    To make a pointer object takes as long as the call.
+    """
+    address: Any = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.CFUNCTYPE(ctypes.c_void_p, *function.argtypes)(address)
+
+
 def c_strlen() -> Any:
     """The C library's strlen, the raw function."""
     return ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen

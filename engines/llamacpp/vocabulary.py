@@ -31,6 +31,7 @@ class Vocabulary:
         self.size = int(self._api.llama_vocab_n_tokens(self._pointer))
         self._pieces: dict[int, bytes] = {}
         self._texts: dict[int, str] = {}
+        self._ends: dict[int, bool] = {}
         self._buffer = ctypes.create_string_buffer(256)
         self.bos = int(self._api.llama_vocab_bos(self._pointer))
         self.adds_bos = self.bos >= 0 and bool(self._api.llama_vocab_get_add_bos(self._pointer))
@@ -84,7 +85,10 @@ class Vocabulary:
 
     def ends_generation(self, token: int) -> bool:
         """Whether the token ends a turn or the text (llama_vocab_is_eog)."""
-        return bool(self._api.llama_vocab_is_eog(self._pointer, token))
+        if (known := self._ends.get(token)) is not None:
+            return known
+        ends = self._ends[token] = bool(self._api.llama_vocab_is_eog(self._pointer, token))
+        return ends
 
     def tokenise(self, text: str) -> list[int]:
         """Tokens of `text`, none over a SEAM; what spells a special token becomes that token."""

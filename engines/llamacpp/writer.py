@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from engines.dialect import CallReader, Splitter
 from engines.text import SEAM, StopStrings, Utf8Decoder
@@ -45,7 +45,7 @@ class Writer:
     def called(self) -> bool:
         return self._calls is not None and self._calls.called > 0
 
-    def feed(self, piece: bytes, marker: str = "") -> Iterator[Delta]:
+    def feed(self, piece: bytes, marker: str = "") -> list[Delta]:
         """What the next token adds. marker: its text, if it is a marker of the dialect."""
         decode = self._characters
         text = decode.finish() + marker if marker else decode.feed(piece)
@@ -64,41 +64,47 @@ class Writer:
             self._waiting = 0
         return self._shown(deltas)
 
-    def finish(self, *, ended: bool) -> Iterator[Delta]:
+    def finish(self, *, ended: bool) -> list[Delta]:
         """What was held back, now that nothing follows.
 
         ended: the model ended its answer, so half a character at the end will never be whole. Of
         an answer that was cut there, the character is written anew when it is continued.
         """
+        shown: list[Delta] = []
         if ended and (text := self._characters.finish()):
             self._parts[-1] += text
             self.known = len(self._parts)
-            yield from self._shown(self._splitter.feed(text))
-        yield from self._shown(self._splitter.finish())
+            shown += self._shown(self._splitter.feed(text))
+        shown += self._shown(self._splitter.finish())
         if self._calls is not None:
-            yield from self._ended(self._calls.finish())
+            self._end(self._calls.finish(), shown)
         if rest := self._stops.finish():
-            yield TextDelta(rest)
+            shown.append(TextDelta(rest))
+        return shown
 
-    def _shown(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+    def _shown(self, deltas: Sequence[Delta]) -> list[Delta]:
+        shown: list[Delta] = []
         for delta in deltas:
             if isinstance(delta, WasReasoning) and (rest := self._stops.finish()):
-                yield TextDelta(rest)
+                shown.append(TextDelta(rest))
             if self._calls is not None and isinstance(delta, TextDelta):
-                yield from self._ended(self._calls.feed(delta.text))
+                self._end(self._calls.feed(delta.text), shown)
             else:
-                yield from self._ended((delta,))
+                self._end((delta,), shown)
+        return shown
 
-    def _ended(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
-        """Before a stop string; what a tool is asked holds none."""
+    def _end(self, deltas: Sequence[Delta], shown: list[Delta]) -> None:
+        """Add what comes before a stop string; what a tool is asked holds none."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
-                yield delta
+                shown.append(delta)
             elif text := self._stops.feed(delta.text):
-                yield TextDelta(text)
+                shown.append(delta if text == delta.text else TextDelta(text))
 
 
 def seamed(text: str, marker: str) -> str:
     """A token's text as splitters take it: only the marker at its end has a SEAM before it."""
+    if not marker:
+        return text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
     plain = text.removesuffix(marker).replace(SEAM, "\N{REPLACEMENT CHARACTER}")
-    return plain + SEAM + marker if marker else plain
+    return plain + SEAM + marker

@@ -24,15 +24,22 @@ class Kept:
         self._memory = Remembered(memory_bytes)
         self._disk = (folder, key) if folder is not None and key is not None else None
 
-    def __iter__(self) -> Iterator[tuple[Sequence[int], list[int], Record | Entry]]:
-        """The tokens of each, the lengths of its checkpoints, and what to `load` for it."""
+    def having(
+        self, token: int, place: int
+    ) -> Iterator[tuple[Sequence[int], list[int], Record | Entry]]:
+        """Those with `token` at `place`: the tokens of each, the lengths of its checkpoints, and
+        what to `load` for it.
+        """
         for record in self._memory.records:
-            lengths = [checkpoint.length for checkpoint in record.checkpoints]
-            yield record.tokens, lengths, record
+            if len(record.tokens) > place and record.tokens[place] == token:
+                lengths = [checkpoint.length for checkpoint in record.checkpoints]
+                yield record.tokens, lengths, record
         if self._disk is not None:
             folder, key = self._disk
             for entry in folder.entries(key):
-                yield entry.head.tokens, entry.head.checkpoints, entry
+                tokens = entry.head.tokens
+                if len(tokens) > place and tokens[place] == token:
+                    yield tokens, entry.head.checkpoints, entry
 
     def release(self, found: Record | Entry) -> None:
         """Take it out of memory, if it is there: it becomes the live one."""

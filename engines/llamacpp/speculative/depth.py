@@ -51,6 +51,7 @@ _STALL = 3.0  # a step that takes so many times what it should was held up by so
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
 _CONFIRM = 16  # and while it is not sure that what put the cost curve right was right itself
 _TRIED = 3  # drafts that are checked once, whatever they cost, to confirm a corrected curve
+_TELLING = 8  # one step in so many is learnt from, where the depth is given
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
 _SMOOTH = 1 / 16  # of a new step in a running mean
 
@@ -187,23 +188,23 @@ class DepthPolicy:
         check, and for drafting.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
-        surprising = costs.observe_step(checked, step_seconds)
+        # Where the depth is given, what is learnt is for other answers, and some steps tell it.
+        telling = not self._fixed or self._steps % _TELLING == 0
+        surprising = telling and costs.observe_step(checked, step_seconds)
         spent = self._price(checked)
         self._checked_last = checked
         if drafted:
-            costs.observe_draft(drafted, draft_seconds)
+            if telling:
+                costs.observe_draft(drafted, draft_seconds)
             spent += drafted * costs.draft
-        self._shadow.take(self._drafted)
-        compared = self._shadow.compare(self._native, right, out)
-        if self._proposed:
-            judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
-            self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
+        compared = telling and self._compare(out, right, lookup_right)
         if checked:
             self._since_plain += 1
         else:
             # The whole curve hangs on the plain step: a strange one is measured again.
             self._since_plain = _REMEASURE if surprising else 0
-        self._pay(out, spent)
+        if not self._fixed:
+            self._pay(out, spent)
         self._tokens += out
         # A stall says nothing of drafting: it would have hit a plain step just as well.
         self._seconds += min(step_seconds + draft_seconds, _STALL * costs.factor * spent)
@@ -213,6 +214,14 @@ class DepthPolicy:
         self._steps += 1
         if compared or self._steps % _REFRESH == 0:
             self._refresh()
+
+    def _compare(self, out: int, right: int, lookup_right: int) -> bool:
+        """Learn which drafts held, as `learn`; whether there were any of the model's own."""
+        self._shadow.take(self._drafted)
+        if self._proposed:
+            judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
+            self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
+        return self._shadow.compare(self._native, right, out)
 
     def rest(self) -> None:
         """A plain step at which there was nothing to decide; there is nothing to learn from it."""

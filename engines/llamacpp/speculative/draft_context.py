@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from engines.llamacpp.context import Batch, Context, NativeContext, context_params
 from engines.llamacpp.logits import Logits
-from engines.llamacpp.native import Native
+from engines.llamacpp.native import Native, giving_addresses
 from engines.types import LoadPlan
 
 _MTP: Final = 1
@@ -19,6 +19,7 @@ _MTP: Final = 1
 # of e^x : 1 between the two.
 _MARGINS: Final = (0.25, 0.75, 1.5, 2.5, 4.0, 6.0, 9.0)
 _FLOAT: Final = 4
+_NEVER: Final = float("-inf")
 
 
 class DraftContext(NativeContext):
@@ -59,9 +60,11 @@ class DraftContext(NativeContext):
         )
         self._extra.llama_set_embeddings_nextn(self.pointer, True, not every_row)
         self.every_row = every_row
+        self._hidden_of = giving_addresses(self._extra.llama_get_embeddings_nextn_ith)
         self._target = target
         self._decode = api.llama_decode
         self._batch = Batch(api, batch_size, self.width)
+        self._hidden = ctypes.addressof(self._batch.hidden)
         self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
 
     def choose_head(self, number: int) -> None:
@@ -84,29 +87,28 @@ class DraftContext(NativeContext):
         if into + count > self.batch_size:
             raise ValueError(f"{into + count} pairs; there is room for {self.batch_size}")
         size = self.width * _FLOAT
-        source = self._extra.llama_get_embeddings_nextn_ith(context, row)
+        source = self._hidden_of(context, row)
         if not source:
             raise RuntimeError("there is no hidden state of that token")
-        ctypes.memmove(ctypes.byref(self._batch.hidden, into * size), source, count * size)
+        ctypes.memmove(self._hidden + into * size, source, count * size)
 
     def move(self, row: int, into: int) -> None:
         """Pair token number `into` with the hidden state that now belongs to number `row`."""
         size = self.width * _FLOAT
-        hidden = self._batch.hidden
-        ctypes.memmove(ctypes.byref(hidden, into * size), ctypes.byref(hidden, row * size), size)
+        ctypes.memmove(self._hidden + into * size, self._hidden + row * size, size)
 
     def blank(self, into: int) -> None:
         """Pair token number `into` with nothing, where the hidden state is not known."""
         size = self.width * _FLOAT
-        ctypes.memset(ctypes.byref(self._batch.hidden, into * size), 0, size)
+        ctypes.memset(self._hidden + into * size, 0, size)
 
     def pending(self) -> bytes:
         """The hidden state that belongs to token number 0."""
-        return ctypes.string_at(ctypes.addressof(self._batch.hidden), self.width * _FLOAT)
+        return ctypes.string_at(self._hidden, self.width * _FLOAT)
 
     def put(self, hidden: bytes | bytearray) -> None:
         """Pair token number 0 with a hidden state that was `pending` before."""
-        ctypes.memmove(self._batch.hidden, bytes(hidden), self.width * _FLOAT)
+        ctypes.memmove(self._hidden, bytes(hidden), self.width * _FLOAT)
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate pairs whose hidden states were set before; returns the result code."""
@@ -117,9 +119,9 @@ class DraftContext(NativeContext):
         """The likeliest next token, and how sure that is: 0 to 7, by its margin to the second."""
         logits = self._logits.row(self.pointer)
         token = int(logits.argmax())
-        best = float(logits[token])
-        logits[token] = float("-inf")
-        return token, bisect(_MARGINS, best - float(logits.max()))
+        best = logits.item(token)
+        logits[token] = _NEVER
+        return token, bisect(_MARGINS, best - logits.item(logits.argmax()))
 
     def trim(self, length: int) -> None:
         """Forget the pairs from position `length` on."""

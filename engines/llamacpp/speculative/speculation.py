@@ -49,7 +49,7 @@ class Speculation:
         self._guessed: Sequence[int] = ()
         self._looked: Sequence[int] = ()
         self._was_active = self._resting = False
-        self._next_news = 0
+        self._next_news = self._heard = 0
         self._begin_counts()
 
     @property
@@ -151,6 +151,9 @@ class Speculation:
 
     def news(self) -> MtpReport | None:
         """A report, if it says something new."""
+        if self._steps == self._heard:
+            return None
+        self._heard = self._steps
         active = self._policy.depth > 0
         if self._steps < self._next_news and active == self._was_active:
             return None
@@ -190,4 +193,5 @@ class Speculation:
         self._guessed = self._looked = ()
         self._steps = self._drafted = self._accepted = 0
         self._next_news = _FIRST_NEWS
+        self._heard = 0
         self._was_active = False
