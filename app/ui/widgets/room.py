@@ -6,8 +6,13 @@ from PySide6.QtWidgets import QWidget
 
 
 def grow_for(part: QWidget) -> None:
-    """Make the window as wide as a part and those beside it need; it never becomes narrower."""
+    """Make the window as wide as a part and those beside it need; it never becomes narrower.
+
+    One that was never shown keeps the size it was given: its parts have none yet to compare with.
+    """
     window, all_parts = part.window(), part.parentWidget()
+    if not window.isVisible():
+        return
     missing = all_parts.minimumSizeHint().width() - all_parts.width() if all_parts else 0
     if missing > 0:
         window.resize(window.width() + missing, window.height())

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app.core.errors import DiskFull
 from app.core.window_state import WindowState
 from app.ui.actions import commands
+from app.ui.main_window import MainWindow
 from app.ui.shortcuts_dialog import ShortcutsDialog
 from app.ui.widgets.toast import Toast
 from app.wiring import STARTER
@@ -187,6 +188,19 @@ def test_the_window_comes_back_as_it_was(ui: Ui) -> None:
     assert not ui.has("sidebar")
     ui.press("Ctrl+B")
     assert ui.window.state().sidebar_width == 240
+
+
+def test_the_window_is_as_wide_at_each_start_as_at_the_last(ui: Ui) -> None:
+    state = WindowState()
+    for _ in range(2):
+        window = MainWindow(ui.services.chats, ui.services.settings.current)
+        window.resize(700, 600)
+        window.restore(state)
+        window.show()
+        assert (window.width(), window.height()) == (700, 600)
+        state = window.state()
+        window.close()
+        window.deleteLater()
 
 
 def test_a_state_of_nonsense_changes_nothing(ui: Ui) -> None:
