@@ -98,13 +98,12 @@ def main() -> int:
 
 def run_tests(arguments: Sequence[str]) -> int:
     """Run every check even when one fails, and say at the end which did."""
-    coverage = [] if arguments else ["--cov", "--cov-report=term"]
     checks = [
         ("ruff check", ["ruff", "check", "."]),
         ("ruff format", ["ruff", "format", "--check", "."]),
         ("mypy", ["mypy"]),
         ("import rules", ["lint-imports"]),
-        ("pytest", ["pytest", *coverage, *arguments]),
+        ("pytest", ["pytest", *arguments]),
     ]
     failed = []
     for name, (tool, *options) in checks:

@@ -11,13 +11,13 @@ and is then given the token of that continuation, so that every mode writes the 
 text is such a rate, told to nobody: Auto has to find out.
 
 For each text: tokens a second against Off, the median of rounds in which every mode runs once, in
-turns. Auto against Off (at least 0.98), and against the best of the fixed depths and Off (0.95):
-in each round that is the one that was best in the others, since the best of the same round is the
-luckiest of several that are alike. The gain beside its bound, the tokens that came of a step /
-(c(k) + k d), at least 0.95 of it. c(k), the time to check k drafts in plain steps, and d, the time
-to make one, are timed before, behind the same text; the plain step of a bound is that of the
-round's own Off, since it waits for the memory, which others on the computer slow from one second to
-the next. All ratios are of one round. Exits with 1 below a bar.
+turns. Each answer stands between two with Off, half as long, and is compared with those: a computer
+that others use as well is a tenth faster or slower from one half minute to the next. Auto against
+Off (at least 0.98), and against the best of the fixed depths and Off (0.95): in each round that is
+the one that was best in the others, since the best of the same round is the luckiest of several
+that are alike. The gain beside its bound, the tokens that came of a step / (c(k) + k d), at least
+0.95 of it. c(k), the time to check k drafts in plain steps, and d, the time to make one, are timed
+before, behind the same text. Exits with 1 below a bar.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class Bench:
         assert loaded is not None
         return loaded
 
-    def answer(self, way: Way) -> Done:
+    def answer(self, way: Way, tokens: int | None = None) -> Done:
         request = ChatRequest(
-            (PROMPT,), Sampling(temperature=0.0), self.tokens, mtp=way[0], depth=way[1]
+            (PROMPT,), Sampling(temperature=0.0), tokens or self.tokens, mtp=way[0], depth=way[1]
         )
         for event in self.engine.chat(request, CancelToken()):
             if isinstance(event, Done):
@@ -136,14 +136,17 @@ def some(count: int) -> More:
     return lambda _token, _sure: next(asked, None) is not None
 
 
-def bound(costs: Costs, depth: int, done: Done, off: Done) -> float:
+def bound(costs: Costs, depth: int, done: Done) -> float:
     """The gain that the costs and the acceptance of this answer allow at a fixed depth."""
-    plain = 1 / off.timing.decode_tok_s
     steps = done.usage.completion_tokens - done.mtp.accepted
     tokens_a_step = done.usage.completion_tokens / steps
     drafts_a_step = done.mtp.drafted / steps
-    step = costs.step_seconds(depth) + drafts_a_step * costs.draft_seconds()
-    return tokens_a_step * plain / step
+    return tokens_a_step / (costs.ratio(depth) + drafts_a_step * costs.draft)
+
+
+def plain_seconds(bench: Bench) -> float:
+    """Seconds for a token without drafts, now."""
+    return 1 / bench.answer(OFF, bench.tokens // 2).timing.decode_tok_s
 
 
 def beside_best(speeds: Mapping[Way, Sequence[float]]) -> float:
@@ -162,20 +165,25 @@ def beside_best(speeds: Mapping[Way, Sequence[float]]) -> float:
 
 def measure(bench: Bench, costs: Costs, text: str, right: float, rounds: int) -> bool:
     """Print the figures of one text; False if one of them is below its bar."""
-    ways: list[Way] = [OFF, AUTO, *(("on", depth) for depth in DEPTHS)]
-    speeds: dict[Way, list[float]] = {way: [] for way in ways}
+    ways: list[Way] = [AUTO, *(("on", depth) for depth in DEPTHS)]
+    speeds: dict[Way, list[float]] = {OFF: [1.0] * rounds, **{way: [] for way in ways}}
     bounds: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
+    plain: list[float] = []
     for number in range(rounds):
-        results = {}
+        before = plain_seconds(bench)
+        plain.append(before)
         for way in ways if number % 2 == 0 else ways[::-1]:
             bench.draft(right, seed=number + 1)
-            results[way] = bench.answer(way)
-        for way, done in results.items():
-            speeds[way].append(done.timing.decode_tok_s / results[OFF].timing.decode_tok_s)
-            if way[1] is not None:
-                bounds[way[1]].append(bound(costs, way[1], done, results[OFF]))
+            done = bench.answer(way)
+            after = plain_seconds(bench)
+            speeds[way].append(done.timing.decode_tok_s * (before + after) / 2)
+            before = after
+            if way[1] is None:
+                said = done.mtp.reason
+            else:
+                bounds[way[1]].append(bound(costs, way[1], done))
     gains = {way: median(values) for way, values in speeds.items()}
-    print(f"  {text}, {right:.0%} of guesses right")
+    print(f"  {text}, {right:.0%} of guesses right; Off {1 / median(plain):.1f} tok/s")
     reached = True
     for depth in DEPTHS:
         gain, most = gains["on", depth], median(bounds[depth])
@@ -183,7 +191,7 @@ def measure(bench: Bench, costs: Costs, text: str, right: float, rounds: int) ->
         print(f"    depth {depth}: {gain:.2f}x, bound {most:.2f}x, {gain / most:.2f} of it")
     auto, of_best = gains[AUTO], beside_best(speeds)
     print(f"    Auto: {auto:.2f}x, {of_best:.2f} of the best of these and Off")
-    print(f"      {results[AUTO].mtp.reason}")
+    print(f"      {said}", flush=True)
     return reached and auto >= 0.98 and of_best >= 0.95
 
 
