@@ -36,18 +36,19 @@ class Utf8Decoder:
 
 def held_back(text: str, markers: Sequence[str]) -> int:
     """Length of the longest end of `text` with which one of `markers` may be beginning."""
-    longest, begun = _beginnings(tuple(markers))
-    for length in range(min(len(text), longest), 0, -1):
-        if text[-length:] in begun:
-            return length
+    longest, letters = _beginnings(tuple(markers))
+    for at in range(max(0, len(text) + 1 - longest), len(text)):
+        if text[at] in letters:
+            end = text[at:]
+            if any(len(marker) > len(end) and marker.startswith(end) for marker in markers):
+                return len(end)
     return 0
 
 
 @lru_cache(64)
 def _beginnings(markers: tuple[str, ...]) -> tuple[int, frozenset[str]]:
-    """All that a marker can begin with, short of itself, and the length of the longest."""
-    begun = {marker[:length] for marker in markers for length in range(1, len(marker))}
-    return max(map(len, begun), default=0), frozenset(begun)
+    """The length of the longest marker, and the letters that they begin with."""
+    return max(map(len, markers), default=0), frozenset(marker[:1] for marker in markers)
 
 
 class StopStrings:

@@ -158,7 +158,7 @@ class KvCache:
         return self._checkpoints.fits(1)
 
     def expect(self, tokens: Sequence[int]) -> None:
-        """Know how the conversation goes on: the last token of an answer is never evaluated."""
+        """Know how the conversation goes on: an answer's last token may not be evaluated."""
         held = len(self.tokens)
         self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
 

@@ -69,7 +69,7 @@ class Decoding:
 
         stable: how many tokens of it the next prompt will surely begin with; None for all.
         Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
-        of them not yet, as if there had been no drafts.
+        of them perhaps not yet, as if there had been no drafts.
         """
         flag = AbortFlag()
         self._watch(flag)

@@ -28,6 +28,8 @@ class Logits:
         address = self._row(context, number)
         # llama.cpp keeps its rows in one place, so a few views serve for all steps.
         if (view := self._views.get(address)) is None:
+            if not address:
+                raise RuntimeError("there are no logits of that token")
             view = self._views[address] = self._view(address)
         return view
 

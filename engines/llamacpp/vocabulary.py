@@ -87,8 +87,16 @@ class Vocabulary:
         """Whether the token ends a turn or the text (llama_vocab_is_eog)."""
         if (known := self._ends.get(token)) is not None:
             return known
-        ends = self._ends[token] = bool(self._api.llama_vocab_is_eog(self._pointer, token))
+        ends = self._ends[token] = self._is_end(token)
         return ends
+
+    @property
+    def ends(self) -> list[int]:
+        """All tokens that do."""
+        return [token for token in range(self.size) if self._is_end(token)]
+
+    def _is_end(self, token: int) -> bool:
+        return bool(self._api.llama_vocab_is_eog(self._pointer, token))
 
     def tokenise(self, text: str) -> list[int]:
         """Tokens of `text`, none over a SEAM; what spells a special token becomes that token."""

@@ -68,3 +68,9 @@ def test_no_more_is_held_back_than_may_be_a_beginning(text: str, stops: list[str
         if any(stop.startswith(text[-length:]) and stop != text[-length:] for stop in stops)
     ]
     assert held == max(beginnings, default=0)
+
+
+def test_a_stop_string_of_a_million_letters_takes_no_more_than_its_own_room() -> None:
+    stops = StopStrings(["ab" * 500_000])
+    assert stops.feed("the ab") == "the "
+    assert stops.feed("c") == "abc"

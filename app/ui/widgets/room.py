@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 def grow_for(part: QWidget) -> None:
     """Make the window as wide as a part and those beside it need; it never becomes narrower.
 
-    One that was never shown keeps the size it was given: its parts have none yet to compare with.
+    One that cannot be seen keeps the size it was given: its parts may have none yet.
     """
     window, all_parts = part.window(), part.parentWidget()
     if not window.isVisible():

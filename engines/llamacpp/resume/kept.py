@@ -63,7 +63,8 @@ class Kept:
     def add(self, record: Record) -> None:
         """Keep it in memory; what leaves for it goes to disk, but for older versions of a chat."""
         for leaving in self._memory.add(record):
-            if all(kept.chat != leaving.chat for kept in self._memory.records):
+            alone_too_large = leaving is record
+            if alone_too_large or all(kept.chat != leaving.chat for kept in self._memory.records):
                 self.store(leaving)
 
     def wanted_on_disk(self, chat: str | None, tokens: array[int]) -> bool:

@@ -82,6 +82,6 @@ def _gap(
     _answer(loaded, request, prompt, at + 1, None, cancel)
     vocabulary = loaded.model.vocabulary
     logits = Logits(loaded.native.api, vocabulary.size).row(loaded.context.pointer)
-    ends = [token for token in range(vocabulary.size) if vocabulary.ends_generation(token)]
+    ends = vocabulary.ends
     one, other = (float(logits[ends].max() if token is None else logits[token]) for token in pair)
     return abs(one - other) / float(logits.std())

@@ -51,7 +51,7 @@ _STALL = 3.0  # a step that takes so many times what it should was held up by so
 _REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
 _CONFIRM = 16  # and while it is not sure that what put the cost curve right was right itself
 _TRIED = 3  # drafts that are checked once, whatever they cost, to confirm a corrected curve
-_TELLING = 8  # one step in so many is learnt from, where the depth is given
+_TELLING = 8  # one step in so many tells of drafts, where the depth is given
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
 _SMOOTH = 1 / 16  # of a new step in a running mean
 
@@ -188,9 +188,9 @@ class DepthPolicy:
         check, and for drafting.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
-        # Where the depth is given, what is learnt is for other answers, and some steps tell it.
-        telling = not self._fixed or self._steps % _TELLING == 0
-        surprising = telling and costs.observe_step(checked, step_seconds)
+        # Where the depth is given, the rest is learnt for other answers, and some steps tell it.
+        telling = not self._fixed or self._steps % _TELLING == 1
+        surprising = costs.observe_step(checked, step_seconds)
         spent = self._price(checked)
         self._checked_last = checked
         if drafted:
