@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.settings import Settings
 from app.core.wish import Wish
+from app.end_signals import EndSignals
 from app.loading import Loading, keep_words
 from app.opening import first_services
 from app.store.window_state import WindowStateFile
@@ -49,10 +50,13 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
         loading.ready.connect(start.finish)
         loading.failed.connect(start.fail)
         FirstPainting(window.composer.edit).painted.connect(loading.start)
+        # Not `quit`, which a window may refuse that rather stays in the tray.
+        signals = EndSignals(lambda: QApplication.exit(0))
         try:
             window.show()
             status = app.exec()
         finally:
+            signals.close()
             instance.turn_away()
             start.close()
             keep_words(window, first.chats.drafts)

@@ -199,6 +199,31 @@ def test_closing_in_the_middle_keeps_what_was_answered(start: Start, data_dir: P
     assert text
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows asks in another way")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_asked_to_end_it_keeps_what_was_answered(start: Start, data_dir: Path, number: str) -> None:
+    process = start(SLOW)
+    assert line(process) == "streaming"
+    process.send_signal(getattr(signal, number))
+    assert process.wait(60) == 0
+    ((state, text),) = answers(data_dir)
+    assert state == "stopped"
+    assert text
+    assert (data_dir / "window.json").exists()
+    assert not (data_dir / "window.lock").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows asks in another way")
+def test_an_idle_window_ends_when_it_is_asked_to_and_keeps_what_was_written(start: Start) -> None:
+    process = start("page.composer.set_text('half a message'); say('open')")
+    assert line(process) == "open"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+    again = start("say(page.composer.text); main.close()")
+    assert line(again) == "half a message"
+    assert again.wait(60) == 0
+
+
 def test_a_data_folder_that_cannot_be_used_is_explained_in_a_window(
     start: Start, data_dir: Path
 ) -> None:
