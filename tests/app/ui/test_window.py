@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
@@ -200,7 +201,7 @@ def test_the_window_is_as_wide_at_each_start_as_at_the_last(ui: Ui) -> None:
         assert (window.width(), window.height()) == (700, 600)
         state = window.state()
         window.close()
-        window.deleteLater()
+        shiboken6.delete(window)
 
 
 def test_a_state_of_nonsense_changes_nothing(ui: Ui) -> None:
