@@ -6,7 +6,7 @@ then it is there before their click, and a window that is left alone does withou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.opening import FirstServices, Opened
 from app.services.drafts import Drafts
 from app.ui.main_window import MainWindow
+from app.ui.qt_types import make_types
 
 if TYPE_CHECKING:
     from app.wiring import Core
@@ -25,7 +26,7 @@ LOADING = "loading"
 
 
 class Loading(QObject):
-    """`start` imports on another thread, then makes services and widgets in short steps.
+    """`start` makes types, imports on another thread, makes services and widgets: short steps.
 
     ready(): the window is whole. failed(error): it cannot be. The owner calls `close`, after the
     tasks.
@@ -45,13 +46,14 @@ class Loading(QObject):
         self._core: Core | None = None
         self._ends = ExitStack()
         self._parts: WindowParts | None = None
-        self._steps = self._make()
+        self._steps = make_types()
+        self._then: Callable[[], object] = self._import
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._go_on)
 
     def start(self) -> None:
-        self._first.tasks.run(_import, lambda _: self._go_on(), self.failed.emit, on=LOADING)
+        self._pause.start(0)
 
     def close(self) -> None:
         self._pause.stop()
@@ -63,12 +65,20 @@ class Loading(QObject):
         try:
             next(self._steps)
         except StopIteration:
-            self.ready.emit()
-            self._wait_for_somebody()
+            self._then()
         except Exception as error:  # noqa: BLE001 - the owner decides what it means
             self.failed.emit(error)
         else:
             self._pause.start(0)
+
+    def _import(self) -> None:
+        self._steps = self._make()
+        self._then = self._finish
+        self._first.tasks.run(_import, lambda _: self._go_on(), self.failed.emit, on=LOADING)
+
+    def _finish(self) -> None:
+        self.ready.emit()
+        self._wait_for_somebody()
 
     def _wait_for_somebody(self) -> None:
         from app.ui.first_touch import FirstTouch
