@@ -9,12 +9,13 @@ be used. The same sum decides everything here: the source, whether to go on draf
 of low confidence, and how many drafts to check once their making is spent. All depths are looked
 at, since the cost curve is not convex.
 
-What Auto must never do is lose. It therefore plays with *credit*: a little for each answer, one
-per cent of the tokens, and what drafting has won in the same answer. A depth is open only if the
-credit covers what it loses on a poor day: with drafts that hold less often than is believed, by
-the more the less was seen of them (`Acceptance.cautious`). What pays even then may be drafted
-without credit, until too much of it was lost all the same. Where much was won, a depth whose cost
-is little known is tried if it would pay at the cost that is to be hoped for (`Costs.hoped`).
+What Auto must never do is lose. It therefore plays with credit (`credit`): a little for each
+answer, a part of its tokens, and what drafting has won in it. A depth is open only if the credit
+covers what it loses on a poor day: with drafts that hold less often than is believed, by the more
+the less was seen of them (`Acceptance.cautious`). What pays even then may be drafted without
+credit, until too much of it was lost all the same. With little credit the depth is the one that is
+least a matter of luck. Where much was won, a depth whose cost is little known is tried if it would
+pay at the cost that is to be hoped for (`Costs.hoped`).
 
 While no depth pays, the drafter is watched: what it drafts is not checked, but compared with the
 tokens that plain steps then draw. Such a shadow costs d for each draft instead of a whole check.
@@ -33,16 +34,11 @@ from math import inf
 
 from engines.llamacpp.speculative.acceptance import Acceptance
 from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.credit import ALLOWANCE, Credit
 from engines.llamacpp.speculative.shadow import WORTH_TRYING, Shadow, longest
 from engines.types import MtpKind, MtpMode
 
-_ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
-_START = 0.8  # credit at the beginning of an answer, in plain steps, whatever the last one won
-_DEBT = 1.1  # and how far below nothing it may be before what pays on a poor day is closed, too
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
-_SAVED = 2.0  # how far the allowance adds up
-_WON = 12.0  # how far what was won adds up
-_SPARE = 2.0  # credit from which on a depth is tried for what its cost may turn out to be
 _CURIOUS = 8  # steps after which one draft more is made than pays
 _COMPARED = 0.8  # how likely the next draft of a shadow must be compared
 _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
@@ -91,7 +87,7 @@ class DepthPolicy:
         """Begin an answer. depth: drafts at each step, where it is not to be chosen."""
         self._least = 1 if mode == "on" else 0
         self._fixed = min(depth, self._limit) if depth is not None else 0
-        self._credit = _START
+        self._credit = Credit()
         self._since_plain = 0
         self._shadow = Shadow()
         self._tokens = 0
@@ -133,7 +129,7 @@ class DepthPolicy:
         elif self._rate > 1:
             self._most = self._open(room)
         if self._most == 0 and not self._shadow.follows and self._shadow_due():
-            self._most = longest(self._costs, room, self._credit)
+            self._most = longest(self._costs, room, self._credit.have)
             self._watching = True
         return self._plans[self._most] if self._most else _PLAIN
 
@@ -159,7 +155,7 @@ class DepthPolicy:
                 return True
         # One more now and then tells whether deeper drafts still hold no better.
         curious = self._steps % _CURIOUS == 0 and made <= self._checked_last
-        return curious and self._credit >= _SPARE and made < self._most
+        return curious and self._credit.ample and made < self._most
 
     def verify(self) -> int:
         """How many of the drafted tokens to check; 0 after drafting makes them a shadow."""
@@ -315,10 +311,10 @@ class DepthPolicy:
     def _worth_checking(self, sunk: float, known: Acceptance) -> int:
         """The best number of drafts to check, among those that the credit covers."""
         ratios, hoped = self._costs.ratios, self._hoped
-        value, stake = self._value, self._stake
+        value, stake = self._value, self._credit.stake
         best, most = 0, 1.0 - value * self._price(0)
         if self._least and len(self._sums) > 1:
-            most = float("-inf")
+            most = -inf
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
             worth = tokens - value * (self._price(k) - ratios[k] + hoped[k])
@@ -335,39 +331,41 @@ class DepthPolicy:
     @property
     def _hoped(self) -> Sequence[float]:
         """c(k), as it may turn out where there is something to spare."""
-        return self._costs.hoped if self._credit >= _SPARE else self._costs.ratios
-
-    @property
-    def _stake(self) -> float:
-        """What the next step may lose on a poor day, in plain steps."""
-        return max(min(0.0, self._credit + _DEBT), self._credit)
+        return self._costs.hoped if self._credit.ample else self._costs.ratios
 
     def _open(self, room: int) -> int:
-        """The deepest depth that the credit covers; 0 if none that it covers pays."""
+        """The deepest depth that the credit covers; 0 if none that it covers pays.
+
+        While there is little, it is the one at which the logarithm of what is left to lose grows
+        fastest, to the second order (Kelly's criterion): a deeper one may gain more, but is more
+        a matter of luck, and where all is lost nothing is gained any more.
+        """
         ratios, draft, expected = self._costs.ratios, self._costs.draft, self._native.expected
-        cautious, stake = self._native.cautious, self._stake
-        deepest, pays = 0, False
+        cautious, stake, left = self._native.cautious, self._credit.stake, self._credit.left
+        deepest, steady, fastest = 0, 0, -inf
+        square = 1.0  # the mean of the squared number of tokens
         for k in range(1, room + 1):
             tokens, time = expected[k], ratios[k] + k * draft
+            square += (2 * k + 1) * (tokens - expected[k - 1])
             if time - cautious[k] <= stake:
                 deepest = k
-                pays = pays or tokens > time
-        return deepest if pays else 0
+                grows = (2 * left * (tokens - time) - square + tokens * tokens) / time
+                if tokens > time and grows > fastest:
+                    steady, fastest = k, grows
+        return deepest if steady and self._credit.ample else steady
 
     def _shadow_due(self) -> bool:
         draft = self._costs.draft
-        wait = min(draft / _ALLOWANCE, _LONGEST_WAIT)
-        if self._credit - draft < self._reserve:
+        wait = min(draft / ALLOWANCE, _LONGEST_WAIT)
+        have = self._credit.have
+        if have - draft < self._reserve:
             # what is saved is wanted for real drafts: look at a third of the pace
-            return self._rate > 1 and self._credit >= draft and self._shadow.idle >= 3 * wait
+            return self._rate > 1 and have >= draft and self._shadow.idle >= 3 * wait
         unknown = self._native.observations < _UNKNOWN
         return unknown or self._shadow.hit or self._shadow.idle >= wait
 
     def _pay(self, out: int, spent: float) -> None:
-        credit = self._credit + out - spent
-        if credit < _SAVED:
-            credit = min(_SAVED, credit + _ALLOWANCE * out)
-        self._credit = min(_WON, credit)
+        self._credit.pay(out, spent)
         tokens, time = self._pace
         self._pace = (tokens + _SMOOTH * (out - tokens), time + _SMOOTH * (spent - time))
 
