@@ -47,7 +47,7 @@ class Loading(QObject):
         self._ends = ExitStack()
         self._parts: WindowParts | None = None
         self._steps = make_types()
-        self._then: Callable[[], object] = self._import
+        self._then: Callable[[], object] = self._hand_over
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._go_on)
@@ -71,7 +71,7 @@ class Loading(QObject):
         else:
             self._pause.start(0)
 
-    def _import(self) -> None:
+    def _hand_over(self) -> None:
         self._steps = self._make()
         self._then = self._finish
         self._first.tasks.run(_import, lambda _: self._go_on(), self.failed.emit, on=LOADING)

@@ -1,9 +1,10 @@
 """Makes the types of PySide that Hearth names, before a second thread can ask for one.
 
-PySide makes a type when its name is first asked for, and guards that with a lock only where Python
-has no GIL (libshiboken's sbkmodule.cpp, `LazyInitLock`): where two threads ask for the same one,
-the process ends with a segmentation fault. The modules of the window are imported on a thread of
-their own while the window lives, so what they name is made before that, on the window's thread.
+PySide makes a type when its name is first asked for, and does not guard that where Python has a GIL
+(libshiboken's sbkmodule.cpp; newer ones have a lock for builds without it): of two threads that ask
+for the same one, the second finds it half made, or the process ends with a segmentation fault. The
+modules of the window are imported on a thread of their own while the window lives, so what they
+name is made before that, on the window's thread.
 """
 
 from __future__ import annotations

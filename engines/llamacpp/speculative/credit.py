@@ -7,7 +7,7 @@ _START = 0.8  # credit at the beginning of an answer, whatever the last one won 
 _DEBT = 1.6  # how far below nothing it may be before what pays on a poor day is closed, too
 _SAVED = 2.0  # how far the allowance adds up
 _WON = 12.0  # how far what was won adds up
-_AMPLE = 2.0
+_AMPLE = 2.0  # from here on bad luck is borne
 
 
 class Credit:
@@ -33,7 +33,7 @@ class Credit:
 
     @property
     def left(self) -> float:
-        """What there is before nothing is drafted any more."""
+        """What there is before even that is closed, but for what pays by more than the debt."""
         return self.have + _DEBT
 
     @property

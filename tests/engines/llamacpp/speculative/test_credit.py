@@ -32,7 +32,7 @@ def test_what_is_won_adds_up_further_and_what_is_lost_is_gone() -> None:
     assert credit.have == pytest.approx(8.0)
 
 
-def test_in_debt_only_what_surely_pays_is_open_and_then_nothing() -> None:
+def test_in_debt_only_what_pays_on_a_poor_day_is_open_and_at_last_must_pay_more() -> None:
     credit = Credit()
     assert credit.stake == credit.have
     credit.pay(1, 2.5)
