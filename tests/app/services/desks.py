@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,10 +46,16 @@ class Desk:
         self.text[answer_id] = self.text.get(answer_id, "") + text
         self.pieces.append(answer_id)
 
-    def ask(self, model: str, text: str = "What is Hearth?", chat: str | None = None) -> str:
+    def ask(
+        self,
+        model: str,
+        text: str = "What is Hearth?",
+        chat: str | None = None,
+        grammar: str | None = None,
+    ) -> str:
         """The id of the answer, which has begun or waits."""
         count = len(self.begun)
-        self.generation.ask(chat, text, AnswerOptions(model=model, mtp="off"))
+        self.generation.ask(chat, text, AnswerOptions(model=model, mtp="off", grammar=grammar))
         self.until(lambda: len(self.begun) > count)
         return self.begun[-1].id
 
@@ -74,5 +80,5 @@ class Desk:
 def a_desk(house: House, qtbot: QtBot, folder: Path) -> Iterator[Desk]:
     tasks = Tasks()
     settings = SettingsService(SettingsFile(folder / "settings.json"))
-    yield Desk(house, tasks, Generation(house.chats, house.answers, settings, tasks), qtbot)
-    tasks.close()
+    with closing(tasks):
+        yield Desk(house, tasks, Generation(house.chats, house.answers, settings, tasks), qtbot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def a_house(folder: Path, vllm: Worker | None = None) -> Iterator[House]:
     )  # fmt: skip
     library = Library(ModelStore(database), GUIDE, STARTER_DRAFTER, None, lambda: further)
     llama, worker = NotedLlama(), ScriptedWorker()
-    with OpenAiServer("vllm", context=512) as server:
+    with closing(database), OpenAiServer("vllm", context=512) as server:
 
         def lend(profile: str) -> Served:
             assert profile == "p1"
@@ -147,6 +147,7 @@ def a_house(folder: Path, vllm: Worker | None = None) -> Iterator[House]:
         staying = Staying(library.shelf, lambda _: house.leaves)
         answers = Answers(chats, library, runtime, layers, compacting, stays=staying.model)
         house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
-        yield house
-        runtime.unload()
-    database.close()
+        try:
+            yield house
+        finally:
+            runtime.unload()

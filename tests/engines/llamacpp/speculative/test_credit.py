@@ -6,9 +6,10 @@ import pytest
 
 from engines.llamacpp.speculative.credit import Credit
 from engines.llamacpp.speculative.depth import DepthPolicy
-from engines.types import MAX_DEPTH
+from engines.types import MAX_DEPTH, MtpKind
 from tests.engines.llamacpp.speculative.simulated_text import Computer, make_text, write
 
+DRAFTER: tuple[MtpKind, ...] = ("drafter",)
 DEAR = Computer((1, 1.45, 2.0, 2.02, 2.65, 3.2, 3.75, 4.3, 4.8), 0.1, measured=tuple(range(9)))
 """Measured: Q4_K, 0.3 B, two cores. At three right drafts in four, 3 at a time gain the most."""
 
@@ -44,7 +45,7 @@ def test_in_debt_only_what_pays_on_a_poor_day_is_open_and_at_last_must_pay_more(
 
 
 def test_with_little_credit_the_depth_is_the_one_that_depends_least_on_luck() -> None:
-    policy = DepthPolicy(DEAR.costs(noise=0.0), MAX_DEPTH, ("drafter",))
+    policy = DepthPolicy(DEAR.costs(noise=0.0), MAX_DEPTH, DRAFTER)
     known = make_text(1024, 0.75, fall=1.0, swing=0.0, telling=False, seed=0)
     assert max(write(known, DEAR, policy, "drafter").depths) == 3
 
