@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from time import perf_counter
 
@@ -24,6 +24,7 @@ from engines.llamacpp.sampling import ChainSampler
 from engines.llamacpp.speculative import truth
 from engines.llamacpp.speculative.calibration import measure_costs
 from engines.llamacpp.speculative.cost_book import CostBook
+from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.drafting import open_drafting
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.pairing import mtp_advice
@@ -134,21 +135,23 @@ class Loaded:
         """
         if not self.context.drafts:
             return None
-        costs = self._book.costs(self._costs_key)
-        if costs is None or costs.limit != self.context.drafts or truth.cannot_win(costs):
-            vocabulary = self.model.vocabulary.size
-            sampler = ChainSampler(self.native, vocabulary, Sampling(), seed=1, prior=())
-            try:
-                costs = measure_costs(self.context, self.cache, self.drafting, sampler, cancel)
-            finally:
-                sampler.close()
+        kept, drafts = self._book.costs(self._costs_key), self.context.drafts
+        costs = kept if kept is not None and kept.limit == drafts else self._measured(cancel)
+        if truth.cannot_win(costs) and not cancel.cancelled:
+            costs = self._measured(cancel)
         return Speculation(
             self.drafting,
             costs,
-            self.context.drafts,
+            drafts,
             self.model.vocabulary.ends_generation,
             advice,
         )
+
+    def _measured(self, cancel: CancelToken) -> Costs:
+        vocabulary = self.model.vocabulary.size
+        sampler = ChainSampler(self.native, vocabulary, Sampling(), seed=1, prior=())
+        with closing(sampler):
+            return measure_costs(self.context, self.cache, self.drafting, sampler, cancel)
 
     def suit(self, mode: MtpMode) -> None:
         """Have room for drafts in a recurrent model's state, or the speed of a state without.

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from http.client import HTTPConnection  # noqa: TID251 - as above
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
-from typing import Any
 
 import psutil
 
@@ -31,7 +30,6 @@ class Served:
     """
 
     tokens: list[int]
-    text: str
     steps: int
     prefill_s: float
     decode_s: float
@@ -76,29 +74,32 @@ class LlamaServer:
             raise
 
     def complete(self, prompt: list[int], sampling: Sampling, count: int) -> Served:
-        """An answer of at most `count` tokens; what its cache holds of the prompt is reused."""
+        """An answer of at most `count` tokens; what its cache holds of the prompt is reused.
+
+        Its text comes token by token, as in a chat, and is put together once the clock stands.
+        """
+        wishes = {
+            "prompt": prompt,
+            "n_predict": count,
+            "cache_prompt": True,
+            "stream": True,
+            **_samplers(sampling),
+        }
         began, cpu_began = perf_counter(), self._cpu_s()
-        reply = self._ask(
-            "POST",
-            "/completion",
-            {
-                "prompt": prompt,
-                "n_predict": count,
-                "cache_prompt": True,
-                "return_tokens": True,
-                **_samplers(sampling),
-            },
-        )
-        wall_s = perf_counter() - began
-        timings, ended = reply["timings"], reply["stop_type"] == "eos"
+        raw = self._ask("POST", "/completion", wishes)
+        wall_s, cpu_s = perf_counter() - began, self._cpu_s() - cpu_began
+        pieces = [json.loads(line[6:]) for line in raw.splitlines() if line.startswith(b"data: ")]
+        if not pieces or "timings" not in pieces[-1]:
+            raise RuntimeError(f"llama-server refused: {raw.decode(errors='replace')}")
+        tokens = [token for piece in pieces for token in piece["tokens"]]
+        timings, ended = pieces[-1]["timings"], pieces[-1]["stop_type"] == "eos"
         return Served(
-            tokens=reply["tokens"][: -1 if ended else None],
-            text=reply["content"],
+            tokens=tokens[: -1 if ended else None],
             steps=timings["predicted_n"] - 1,
             prefill_s=timings["prompt_ms"] / 1000,
             decode_s=timings["predicted_ms"] / 1000,
             wall_s=wall_s,
-            cpu_s=self._cpu_s() - cpu_began,
+            cpu_s=cpu_s,
             evaluated=timings["prompt_n"],
             cached=timings["cache_n"],
             drafted=timings.get("draft_n", 0),
@@ -122,7 +123,7 @@ class LlamaServer:
         end = monotonic() + PATIENCE_S
         while monotonic() < end and self._process.poll() is None:
             try:
-                if self._ask("GET", "/health").get("status") == "ok":
+                if json.loads(self._ask("GET", "/health")).get("status") == "ok":
                     return
             except ConnectionRefusedError:
                 pass
@@ -131,16 +132,13 @@ class LlamaServer:
         said = self._log.read().decode(errors="replace")
         raise RuntimeError(f"llama-server did not start. It said:\n{said[-4000:]}")
 
-    def _ask(self, method: str, path: str, body: dict[str, object] | None = None) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: dict[str, object] | None = None) -> bytes:
         connection = HTTPConnection(LOOPBACK, self._port, timeout=PATIENCE_S)
         try:
             connection.request(method, path, json.dumps(body) if body else None)
-            reply: dict[str, Any] = json.loads(connection.getresponse().read())
+            return connection.getresponse().read()
         finally:
             connection.close()
-        if "error" in reply and path != "/health":
-            raise RuntimeError(f"llama-server refused: {reply['error']}")
-        return reply
 
 
 def _words(plan: LoadPlan, depth: int) -> list[str]:

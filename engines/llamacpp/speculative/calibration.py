@@ -15,8 +15,7 @@ from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.drafting import Drafting
 
 BUDGET_S: Final = 0.3
-_ALWAYS: Final = (0, 1, 3)
-_IF_QUICK: Final = (7,)
+_DEPTHS: Final = (0, 1, 3, 7)
 _ROUNDS: Final = 8
 _DRAFTED: Final = 3
 _REPEATED_S: Final = 0.05
@@ -30,32 +29,32 @@ def measure_costs(
 
     Each time is the median of several rounds, in which all take turns: what others do on the
     computer slows steps that wait for the memory more than those that compute, and is there when
-    answers are written, too. A slow model gets one round, in which the deepest drafts are left
-    out: their cost is worked out from the others until they are used. The cache is empty
-    afterwards.
+    answers are written, too. A slow model gets one round. Of two equal steps, the longer one was
+    held up. The cache is empty afterwards.
     """
-    from statistics import median
+    from statistics import median, median_low
 
     drafting.expose()
-    # The first step of all reads the weights from the disk, which is no part of what is measured.
-    _step(context, cache, sampler, 0)
+    # Where this one reads the weights from the disk, it is the longest, and does not count.
+    steps = {0: [_step(context, cache, sampler, 0)]}
     began = perf_counter()
-    steps: dict[int, list[float]] = {}
     switches: list[float] = []
     drafts: list[float] = []
     for _ in range(_ROUNDS):
-        for depth in (*_ALWAYS, *_IF_QUICK):
-            late = perf_counter() - began > BUDGET_S
-            if depth > context.drafts or (steps and cancel.cancelled):
+        for depth in _DEPTHS:
+            if depth > context.drafts or cancel.cancelled:
                 continue
-            if late and depth in (steps or _IF_QUICK):
+            if depth in steps and perf_counter() - began > BUDGET_S:
                 continue
             seconds = _step(context, cache, sampler, depth)
-            if seconds < _REPEATED_S:
+            quick, most = seconds < _REPEATED_S, (depth + 1) * min(steps[0])
+            if quick or seconds > most:
                 # The first of two equal calls builds llama.cpp's graph, the other uses it again.
+                # One that takes longer than its tokens one by one was held up.
                 again = _step(context, cache, sampler, depth)
-                switches.append(seconds - again)
-                seconds = again
+                if quick:
+                    switches.append(seconds - again)
+                seconds = min(seconds, again)
             steps.setdefault(depth, []).append(seconds)
         if drafting.drafter is not None:
             drafts.append(_draft(context, cache, drafting, drafting.drafter))
@@ -63,7 +62,7 @@ def measure_costs(
             break
     cache.clear()
     drafting.restore(None)
-    usual = {depth: median(seconds) for depth, seconds in steps.items()}
+    usual = {depth: median_low(seconds) for depth, seconds in steps.items()}
     # More tokens never take less time: where they seem to, the plain steps were held up.
     usual[0] = min(usual.values())
     switch = max(0.0, median(switches)) if switches else 0.0
@@ -82,22 +81,25 @@ def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> flo
 
 
 def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafter) -> float:
-    """Seconds for one of a few drafted tokens."""
-    made = 0
+    """Seconds for one of a few drafted tokens, in which one that is held up does not count."""
+    from itertools import pairwise
+    from statistics import median
+
+    moments: list[float] = []
 
     def more(_token: int, _sure: int) -> bool:
-        nonlocal made
-        made += 1
-        return made < min(_DRAFTED, context.drafts)
+        moments.append(perf_counter())
+        return len(moments) <= min(_DRAFTED, context.drafts)
 
     cache.clear()
     drafting.restore(None)
     if context.evaluate((0,), 0, outputs=1) != EVALUATED:
         raise _not_evaluated()
     drafter.observe((0,), 0)
-    began = perf_counter()
+    moments.append(perf_counter())
     drafter.propose(0, 1, more)
-    return (perf_counter() - began) / max(made, 1)
+    spans = [later - earlier for earlier, later in pairwise(moments)]
+    return median(spans or [perf_counter() - moments[0]])
 
 
 def _not_evaluated() -> EngineFailed:

@@ -225,7 +225,7 @@ def test_a_wrong_drafter_is_refused_before_anything_is_loaded(
 
 
 @pytest.mark.parametrize(
-    ("step", "times"), [(1.1, 2), (3.0, 3)], ids=["once", "again where drafts could not win"]
+    ("step", "times"), [(1.1, 2), (3.0, 5)], ids=["once", "again where drafts could not win"]
 )
 def test_costs_are_measured(
     pairs: dict[str, Pair],
@@ -234,7 +234,9 @@ def test_costs_are_measured(
     step: float,
     times: int,
 ) -> None:
-    """Once for each number of threads, and kept; a hopeless curve is never believed for good."""
+    """Once for each number of threads, and kept; a hopeless curve is never believed at once, and
+    never for good.
+    """
     measured: list[Costs] = []
 
     def measure(context: Context, *_: object) -> Costs:

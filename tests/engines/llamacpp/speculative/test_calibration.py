@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engines.cancel import CancelToken
+from engines.llamacpp.context import EVALUATED
+from engines.llamacpp.mtp import More
 from engines.llamacpp.speculative import calibration
 from engines.llamacpp.speculative.costs import Costs
 
@@ -16,10 +18,17 @@ TRUE = {0: 0.010, 1: 0.014, 3: 0.018, 7: 0.030}
 SWITCH = 0.002
 
 
-def calibrated(monkeypatch: pytest.MonkeyPatch, plain: Iterator[float], cold: float = 0.0) -> Costs:
+def calibrated(
+    monkeypatch: pytest.MonkeyPatch,
+    plain: Iterator[float],
+    cold: float = 0.0,
+    slow: float = 1.0,
+    stall: int = 0,
+) -> Costs:
     """Of a computer whose plain steps vary, and that builds a graph for each other shape.
 
-    cold: seconds for which the first step of all reads the weights.
+    cold: seconds for which the first step of all reads the weights. slow: times as long all takes.
+    stall: the number of a step that is held up, 0 for none.
     """
     done: list[int] = []
     now = 0.0
@@ -29,7 +38,8 @@ def calibrated(monkeypatch: pytest.MonkeyPatch, plain: Iterator[float], cold: fl
         extra = cold if not done else 0.0
         extra += SWITCH if done and done[-1] != depth else 0.0
         done.append(depth)
-        seconds = (next(plain) if depth == 0 else TRUE[depth]) + extra
+        seconds = slow * ((next(plain) if depth == 0 else TRUE[depth]) + extra)
+        seconds += 0.5 if stall and len(done) == 1 + stall else 0.0
         now += seconds
         return seconds
 
@@ -73,3 +83,39 @@ def test_more_tokens_never_take_less_time(monkeypatch: pytest.MonkeyPatch) -> No
             yield 0.050
 
     assert calibrated(monkeypatch, held_up()).ratio(1) >= 1.0
+
+
+@pytest.mark.parametrize("stall", range(1, 7))
+def test_a_slow_model_gets_one_round_and_in_that_one_step_may_be_held_up(
+    monkeypatch: pytest.MonkeyPatch, stall: int
+) -> None:
+    """A curve by which drafts cannot win would end them until the next load."""
+    costs = calibrated(monkeypatch, steady(), slow=2.5, stall=stall)
+
+    assert [costs.ratio(k) for k in (1, 3)] == pytest.approx([1.4, 1.8], rel=0.25)
+
+
+@pytest.mark.parametrize("stall", [None, 0, 1, 2])
+def test_so_may_one_draft(monkeypatch: pytest.MonkeyPatch, stall: int | None) -> None:
+    now = 0.0
+
+    def propose(_token: int, _position: int, more: More) -> None:
+        nonlocal now
+        made, going = 0, True
+        while going:
+            now += 0.001 + (0.2 if made == stall else 0.0)
+            made += 1
+            going = more(0, 7)
+        assert made == 3
+
+    monkeypatch.setattr(calibration, "perf_counter", lambda: now)
+    anything: Any = SimpleNamespace(
+        drafts=8,
+        clear=lambda: None,
+        restore=lambda _: None,
+        evaluate=lambda *_, **__: EVALUATED,
+        observe=lambda *_: None,
+        propose=propose,
+    )
+
+    assert calibration._draft(anything, anything, anything, anything) == pytest.approx(0.001)
