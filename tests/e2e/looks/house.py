@@ -11,7 +11,7 @@ from typing import TypeVar
 from unittest.mock import patch
 
 import shiboken6
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QEventLoop, QRect, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.hub import client
@@ -38,6 +38,7 @@ COMPUTER = Hardware(
 SHOWN_FOLDER = Path("~/.local/share/hearth")
 """What the window says of where its data lies, so that pictures do not tell of this computer."""
 PATIENCE_MS = 30_000
+TURNS_AT_REST, MOST_TURNS = 4, 2_000
 
 W = TypeVar("W", bound=QWidget)
 
@@ -150,6 +151,22 @@ def settle(turns: int = 4) -> None:
     for _ in range(turns):
         QApplication.sendPostedEvents()
         QApplication.processEvents()
+
+
+def come_to_rest(window: QWidget) -> None:
+    """Until nothing in a window moves: each level of its layout may take a turn of its own."""
+    places: dict[QWidget, QRect] = {}
+    still = 0
+    for _ in range(MOST_TURNS):
+        settle(1)
+        rest(1)
+        parts = (it for it in window.findChildren(QWidget) if it.isVisible())
+        now = {it: it.geometry() for it in parts}
+        still = still + 1 if now == places else 0
+        if still == TURNS_AT_REST:
+            return
+        places = now
+    raise AssertionError(f"{window.objectName()} does not come to rest")
 
 
 def rest(milliseconds: int) -> None:

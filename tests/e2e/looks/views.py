@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from tests.e2e.looks.house import House, settle
+from tests.e2e.looks.house import House, come_to_rest, settle
 from tests.e2e.looks.pages import Page
 
 WIDE: Final = (1280, 800)
@@ -56,7 +56,7 @@ def take(house: House, page: Page, view: View) -> QWidget:
     """Show a page in this view; returns the window to look at."""
     put_on(house, view)
     shown = page.show(house)
-    settle()
+    come_to_rest(shown)
     return shown
 
 
