@@ -1,7 +1,8 @@
-"""A start says what it does and ends at its user’s wish; at the end nobody waits for a driver."""
+"""A start says what it does and ends at its user’s wish; nobody waits for a worker or a driver."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,16 @@ from engines.cancel import CancelToken
 from engines.errors import LoadCancelled
 from engines.hardware.values import Gpu, Hardware
 from engines.vllm.engine import VllmEngine
-from tests.engines.vllm.faked import MACHINE, PLAN, behave, load, make_engine, make_fake, until
+from tests.engines.vllm.faked import (
+    MACHINE,
+    PLAN,
+    behave,
+    load,
+    make_engine,
+    make_fake,
+    members,
+    until,
+)
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -80,6 +90,18 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
     assert engine.stage is not None
     assert engine.stage.words == "Looking at the model"
     starting.end()
+
+
+def test_the_window_comes_before_all_of_the_worker(engine: VllmEngine) -> None:
+    load(engine)
+    assert engine.worker is not None
+    guardian, window = engine.worker.guardian, os.getpriority(os.PRIO_PROCESS, 0)
+    working = {pid for pid, _ in members(guardian)} - {guardian}
+    assert {os.getpriority(os.PRIO_PROCESS, it) for it in working} == {min(window + 5, 19)}
+    assert os.getpriority(os.PRIO_PROCESS, guardian) == window, "it looks after all of them"
+    group = Path(f"/proc/{engine.worker.session}/autogroup")
+    if group.exists():
+        assert group.read_text().split()[-2:] == ["nice", "5"]
 
 
 def test_the_end_does_not_wait_for_a_driver_that_keeps_memory(
