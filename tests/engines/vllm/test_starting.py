@@ -100,8 +100,8 @@ def test_the_window_comes_before_all_of_the_worker(engine: VllmEngine) -> None:
     assert {os.getpriority(os.PRIO_PROCESS, it) for it in working} == {min(window + 5, 19)}
     assert os.getpriority(os.PRIO_PROCESS, guardian) == window, "it looks after all of them"
     group = Path(f"/proc/{engine.worker.session}/autogroup")
-    if group.exists():
-        assert group.read_text().split()[-2:] == ["nice", "5"]
+    if group.exists() and (said := group.read_text().split()):  # else nothing shares by session
+        assert said[-2:] == ["nice", "5"]
 
 
 def test_the_end_does_not_wait_for_a_driver_that_keeps_memory(
