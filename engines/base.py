@@ -49,11 +49,12 @@ class Engine(Protocol):
         """
         ...
 
-    def measure(self, request: ChatRequest) -> Measured:
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes of the context; from any thread, also during an answer.
 
         Nothing is evaluated, and the KV cache stays as it is.
-        Raises EngineError if nothing is loaded, or the chat template refuses the messages.
+        Raises EngineError if nothing is loaded, or the chat template refuses the messages; and
+        LoadCancelled where it was waiting.
         """
         ...
 

@@ -14,7 +14,8 @@
           +-- ContextTooLarge    context               more tokens than the model was trained for
           +-- MessageTooLong     message_too_long      the last message alone exceeds the context
           +-- ContextFull        context_full          the conversation does not fit as a whole
-          +-- TemplateFailed     template              the chat template refuses these messages
+          +-- TemplateFailed     template              the chat template cannot be used
+          |    +-- TemplateRefused                     it raises an error for these messages
           +-- GrammarInvalid     grammar               the answer's grammar cannot be read
           +-- AdapterUnknown     adapter               no LoRA adapter of that name is loaded
           +-- DrafterMismatch    drafter               the drafter belongs to another model
@@ -116,6 +117,10 @@ class ContextFull(EngineError):
 
 class TemplateFailed(EngineError):
     code = "template"
+
+
+class TemplateRefused(TemplateFailed):
+    pass
 
 
 class GrammarInvalid(EngineError):

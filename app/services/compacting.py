@@ -65,14 +65,14 @@ class Compacting:
         known = in_effect(path, self._summaries.of_chat(path[-1].chat_id)) if path else None
         prompt = prompt_of(path, system_prompt, known)
         while not cancel.cancelled:
-            measured = model.measure(replace(request, messages=prompt.messages))
+            measured = model.measure(replace(request, messages=prompt.messages), cancel)
             if not measured.left:
                 break
             yield Compaction("begun", len(measured.left))
             try:
                 summary, count = self._sum_up(model, path, prompt, measured, request, cancel)
                 shorter = prompt_of(path, system_prompt, summary)
-                after = model.measure(replace(request, messages=shorter.messages))
+                after = model.measure(replace(request, messages=shorter.messages), cancel)
                 if after.total >= measured.total:
                     raise _NoSummary("The summary is no shorter than what it stands for.")
                 self._summaries.keep(summary)
@@ -110,7 +110,7 @@ class Compacting:
             thinking=False,
             overflow="stop",
         )
-        alone = model.measure(replace(asked, messages=(wish,)))
+        alone = model.measure(replace(asked, messages=(wish,)), cancel)
         room = measured.context - alone.kept - alone.total - _MARGIN
         end = _end(prompt.messages, measured, room)
         if end is None:

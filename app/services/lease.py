@@ -63,9 +63,9 @@ class Lease:
                 self._turn.doubt()
             raise
 
-    def measure(self, request: ChatRequest) -> Measured:
-        """What a request takes of the model's context. Raises EngineError."""
-        return self._loads.engine.measure(request)
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
+        """What a request takes of the model's context. Raises EngineError, LoadCancelled."""
+        return self._loads.engine.measure(request, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """As `Engine.check_mtp`; only where the model was asked for alone."""

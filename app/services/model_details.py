@@ -173,6 +173,7 @@ def template_of(source: str | None) -> Template:
         dialect = Dialect(source)
     except TemplateFailed as error:
         return Template(source is not None, trouble=f"{error.what} {error.why}")
+    dialect.close()
     return Template(source is not None, dialect.system_role, dialect.format is not None)
 
 

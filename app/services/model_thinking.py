@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -67,7 +68,8 @@ def of_file(library: Library, called: str) -> ThinkingFacts:
         template = read_template(entry.path)
     if not may_reason(template):
         return ThinkingFacts("none", thinks=False)
-    switch = Dialect(template).switch
+    with closing(Dialect(template)) as dialect:
+        switch = dialect.switch
     return ThinkingFacts(switch.kind, switch.thinks, switch.efforts, switch.effort)
 
 

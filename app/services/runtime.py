@@ -125,7 +125,7 @@ class Runtime:
         if not self._holds(entry, wishes):
             return None
         try:
-            return self._engines[entry.engine].engine.measure(request)
+            return self._engines[entry.engine].engine.measure(request, CancelToken())
         except EngineFailed:
             return None  # it has just been unloaded
 

@@ -1,8 +1,9 @@
 """How a model family writes a conversation: its chat template and its reasoning markers.
 
-The template is a program that comes with the model file: it runs in a sandbox. What people wrote
-goes through it as data: text that spells a control token never becomes one. Whether a model
-reasons, and how to ask it to, is found out by rendering the template both ways.
+The template is a program that comes with the model file: it runs in a sandbox and, unless it came
+with Hearth, in a process of its own, which can be stopped. What people wrote goes through it as
+data: text that spells a control token never becomes one. Whether a model reasons, and how to ask it
+to, is found out by rendering the template both ways.
 """
 
 from engines.dialect.dialect import CHATML, Dialect, Prompt

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
+from engines.cancel import CancelToken
 from engines.dialect.formats import format_of
 from engines.dialect.guard import Guard
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
 from engines.dialect.template import Template
+from engines.dialect.template_process import TemplateProcess
 from engines.dialect.tools import known_by, offered
-from engines.errors import TemplateFailed
+from engines.errors import TemplateFailed, TemplateRefused
 from engines.types import Message, Tool
 
 CHATML: Final = (
@@ -43,9 +45,13 @@ class Prompt:
 
 
 class Dialect:
-    """Writes conversations as one model wants them. Raises TemplateFailed.
+    """Writes conversations as one model wants them. Close it at the end.
+
+    Raises TemplateFailed, and EngineUnavailable where no process starts for the template.
 
     template: Jinja source from the model file; None falls back to ChatML.
+    trusted: the template came with Hearth, and is rendered in this process; any other in one of
+    its own, within limits.
     bos, eos: texts of the tokens that begin and end a text.
     control, added: texts of the vocabulary's control tokens, and of the further ones it matches
     as a whole.
@@ -62,24 +68,34 @@ class Dialect:
         eos: str = "",
         control: Iterable[str] = (),
         added: Iterable[str] = (),
+        trusted: bool = False,
     ) -> None:
         source = CHATML if template is None else template
         vocabulary = frozenset(control) | frozenset(added)
         # Added tokens are mostly runs of spaces or HTML tags; some are markers, like <think>.
         markers = {text for text in added if text in source or (text[0] == "<" and "|" in text)}
         self._guard = Guard({*control, *markers})
-        self._template = Template(source)
         self.takes_tools = known_by(source)
         self._special = {"bos_token": bos, "eos_token": eos}
-        self._parts_of_thought = False
-        self._typed_content, self.system_role = self._probe()
         self.stops = ("<|im_end|>", "<|im_start|>") if template is None else ()
         self.format, speaks = format_of(source, vocabulary)
         self._marked = self.format.with_tokens(vocabulary) if self.format else None
         self.markers = self._marked.marked if self._marked else frozenset()
-        self.switch = find_switch(self._try, speaks=speaks, opens=self._opens)
-        self._parts_of_thought = self._takes_parts_of_thought()
         self._fading: dict[str, int] = {}
+        self._parts_of_thought = False
+        in_process = trusted or template is None
+        self._template = Template(source) if in_process else TemplateProcess(source)
+        try:
+            self._typed_content, self.system_role = self._probe()
+            self.switch = find_switch(self._try, speaks=speaks, opens=self._opens)
+            self._parts_of_thought = self._takes_parts_of_thought()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the template's process; a rendering that is under way fails."""
+        self._template.close()
 
     def render(
         self,
@@ -87,8 +103,12 @@ class Dialect:
         thinking: bool | None = None,
         effort: str | None = None,
         tools: Sequence[Tool] = (),
+        cancel: CancelToken | None = None,
     ) -> Prompt:
-        """The prompt for an answer to `messages`, or for the rest of a last assistant message."""
+        """The prompt for an answer to `messages`, or for the rest of a last assistant message.
+
+        Raises TemplateFailed, LoadCancelled.
+        """
         if tools and not self.takes_tools:
             raise TemplateFailed(
                 "This model cannot be offered tools.",
@@ -102,14 +122,14 @@ class Dialect:
             turns = _with_word(turns, word)
         if not self.system_role or (thinking and self.switch.alone):
             turns = _without_system_role(turns)
-        turns = self._begun_by_user(turns)
+        turns = self._begun_by_user(turns, cancel)
         values = self.switch.values(thinking, effort)
-        opening = self._run(turns, values, tools)
+        opening = self._run(turns, values, tools, cancel)
         expected = self.switch.reasons(thinking)
         if begun is not None:
             return self._go_on(opening, begun, expected=expected)
         inside = self._opens(opening)
-        fades = self._fades(values, word, thinking=bool(thinking))
+        fades = self._fades(values, word, cancel, thinking=bool(thinking))
         return Prompt(opening, "reasoning" if inside else "start", inside or expected, fades)
 
     def splitter(self, prompt: Prompt) -> Splitter:
@@ -147,9 +167,15 @@ class Dialect:
             return Prompt(f"{opening}{end}{begun.text}", "answer")
         return Prompt(opening + begun.text, "answer" if begun.text else "start", expected)
 
-    def _run(self, turns: Sequence[Message], values: Values, tools: Sequence[Tool] = ()) -> str:
+    def _run(
+        self,
+        turns: Sequence[Message],
+        values: Values,
+        tools: Sequence[Tool] = (),
+        cancel: CancelToken | None = None,
+    ) -> str:
         messages = [self._message(turn) for turn in turns]
-        return self._template.run(messages, {**self._special, **values}, offered(tools))
+        return self._template.run(messages, {**self._special, **values}, offered(tools), cancel)
 
     def _message(self, turn: Message) -> dict[str, object]:
         """A message as templates take it; its reasoning under all names that they have for it."""
@@ -183,19 +209,19 @@ class Dialect:
             "Choose another model.",
         )
 
-    def _keeps(self, *turns: Message) -> bool:
+    def _keeps(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
         try:
-            return _PROBE in self._run(turns, {})
-        except TemplateFailed:
+            return _PROBE in self._run(turns, {}, cancel=cancel)
+        except TemplateRefused:
             return False
 
-    def _begun_by_user(self, turns: list[Message]) -> list[Message]:
+    def _begun_by_user(self, turns: list[Message], cancel: CancelToken | None) -> list[Message]:
         """Without a greeting of the assistant's, where the template wants the user to begin."""
         at = 1 if turns and turns[0].role == "system" else 0
         if len(turns) <= at or turns[at].role != "assistant":
             return turns
         before = turns[:at]
-        if self._keeps(*before, Message("assistant", _PROBE), Message("user", "?")):
+        if self._keeps(*before, Message("assistant", _PROBE), Message("user", "?"), cancel=cancel):
             return turns
         return before + turns[at + 1 :]
 
@@ -208,7 +234,7 @@ class Dialect:
             turns = _without_system_role(turns)
         try:
             return self._run(turns, values)
-        except TemplateFailed:
+        except TemplateRefused:
             return None
 
     def _takes_parts_of_thought(self) -> bool:
@@ -222,20 +248,22 @@ class Dialect:
         for self._parts_of_thought in (False, True):
             try:
                 shown.append(_THOUGHT in self._run(turns, {}))
-            except TemplateFailed:
+            except TemplateRefused:
                 shown.append(False)
         return shown == [False, True]
 
-    def _fades(self, values: Values, word: str, *, thinking: bool) -> int:
+    def _fades(
+        self, values: Values, word: str, cancel: CancelToken | None, *, thinking: bool
+    ) -> int:
         """How much of a prompt's end the template takes away once the answer is in the past."""
         key = f"{sorted(values.items())} {word} {thinking}"
         if key not in self._fading:
             turns = [Message("system", word)] * bool(word) + [Message("user", _PROBE)]
             past = Message("assistant", "!", reasoning=_THOUGHT)
             try:
-                now = self._run(turns, values)
-                later = self._run([*turns, past, Message("user", "?")], values)
-            except TemplateFailed:
+                now = self._run(turns, values, cancel=cancel)
+                later = self._run([*turns, past, Message("user", "?")], values, cancel=cancel)
+            except TemplateRefused:
                 now = later = ""
             pairs = zip(now, later, strict=False)
             same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

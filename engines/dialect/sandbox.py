@@ -15,7 +15,7 @@ from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engines.errors import TemplateFailed
+from engines.dialect.template import unusable
 
 
 class _GenerationTag(Extension):
@@ -38,12 +38,11 @@ def compile_template(source: str) -> jinja2.Template:
     environment.globals["strftime_now"] = _now
     try:
         return environment.from_string(source)
+    except MemoryError:
+        raise
     except Exception as error:  # Python's own compiler may refuse what jinja2 makes of it
-        raise TemplateFailed(
-            "The model's chat template cannot be used.",
-            f"It is not written correctly: {str(error) or type(error).__name__}.",
-            "Get the model from another place, or choose another one.",
-        ) from error
+        said = str(error) or type(error).__name__
+        raise unusable(f"It is not written correctly: {said}.") from error
 
 
 def _to_json(value: object, **options: Any) -> str:

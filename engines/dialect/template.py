@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from engines.errors import TemplateFailed
+from engines.cancel import CancelToken
+from engines.errors import TemplateFailed, TemplateRefused
 
-# Far more than any context takes; a template writes some ten pieces for each message.
+# A template writes some ten pieces for each message, which may be in it more than once.
 _MOST_PIECES = 1_000_000
-_MOST_TEXT = 1 << 26
+_LONGEST_MARKUP = 1 << 20
+_TIMES_WRITTEN = 4
+
+
+class Renderer(Protocol):
+    """Writes the prompts of one model. Close it at the end."""
+
+    def run(
+        self,
+        messages: list[dict[str, object]],
+        values: Mapping[str, object],
+        tools: list[dict[str, Any]] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> str:
+        """What the template writes for these messages, up to where the answer begins.
+
+        Raises TemplateFailed, and LoadCancelled where a rendering can be cancelled.
+        """
+        ...
+
+    def close(self) -> None: ...
 
 
 class Template:
-    """A compiled template. Raises TemplateFailed, also when it is made."""
+    """Renders in this process, in a sandbox that has limits of length alone.
+
+    So it is for templates that came with Hearth, and for `template_child`. Raises TemplateFailed,
+    also when it is made, and MemoryError.
+    """
 
     def __init__(self, source: str) -> None:
         from engines.dialect.sandbox import compile_template
@@ -25,8 +50,10 @@ class Template:
         messages: list[dict[str, object]],
         values: Mapping[str, object],
         tools: list[dict[str, Any]] | None = None,
+        cancel: CancelToken | None = None,  # noqa: ARG002  it takes no time that could be cancelled
     ) -> str:
-        """What it writes for these messages, up to where the answer begins."""
+        """Render at once. See `Renderer.run`."""
+        longest = _LONGEST_MARKUP + _TIMES_WRITTEN * (_length(messages) + _length(tools or ()))
         try:
             return _limited(
                 self._template.generate(
@@ -35,27 +62,47 @@ class Template:
                     tools=tools,
                     documents=None,
                     **values,
-                )
+                ),
+                longest,
             )
+        except MemoryError:
+            raise
         except Exception as error:  # a foreign program may raise anything
-            raise TemplateFailed(
-                "The model's chat template does not accept this conversation.",
-                f"It says: {str(error) or type(error).__name__}.",
-                "Start a new chat, or choose another model.",
-            ) from error
+            raise refused(f"It says: {str(error) or type(error).__name__}.") from error
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
-def _limited(pieces: Iterable[str]) -> str:
-    """The pieces as one text; raises ValueError if they are endless.
+def unusable(why: str) -> TemplateFailed:
+    """What is raised where a template cannot be compiled."""
+    return TemplateFailed(
+        "The model's chat template cannot be used.",
+        why,
+        "Get the model from another place, or choose another one.",
+    )
 
-    A template that writes nothing in its loops, or collects the text in a variable or a macro,
-    is not stopped: it yields no piece meanwhile.
-    """
+
+def refused(why: str) -> TemplateRefused:
+    """What is raised where a template raises an error for a conversation."""
+    return TemplateRefused(
+        "The model's chat template does not accept this conversation.",
+        why,
+        "Start a new chat, or choose another model.",
+    )
+
+
+def _length(records: Iterable[Mapping[str, object]]) -> int:
+    return sum(len(str(value)) for record in records for value in record.values())
+
+
+def _limited(pieces: Iterable[str], longest: int) -> str:
+    """The pieces as one text; raises ValueError if they are endless."""
     kept: list[str] = []
     length = 0
     for piece in pieces:
         kept.append(piece)
         length += len(piece)
-        if len(kept) > _MOST_PIECES or length > _MOST_TEXT:
+        if len(kept) > _MOST_PIECES or length > longest:
             raise ValueError("the prompt it writes has no end")
     return "".join(kept)

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from engines.cancel import CancelToken
 from engines.dialect import CallReader
+from engines.errors import LoadCancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
@@ -26,7 +27,11 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
     """
     began = perf_counter()
     seed = actual_seed(request.sampling)
-    prompt = loaded.prompter.write(request, loaded.cache.known(request.chat))
+    try:
+        prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
+    except LoadCancelled:
+        yield from _nothing(loaded, request, seed)
+        return
     sampler = open_sampler(
         loaded.native,
         loaded.model,
@@ -76,6 +81,18 @@ def _answer(
             decode_tok_s=_rate(decoding.decoded, decoding.decode_s),
         ),
         speculation.report() if speculation else _no_drafts(loaded, request),
+        seed,
+    )
+
+
+def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Iterator[Event]:
+    """The events of an answer that was cancelled before there was a prompt."""
+    yield PromptReady(0, 0)
+    yield Done(
+        "cancelled",
+        Usage(0, 0, 0, loaded.context.size),
+        Timing(loaded.report.load_s, 0.0, 0.0, 0.0),
+        _no_drafts(loaded, request),
         seed,
     )
 

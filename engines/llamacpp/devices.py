@@ -15,7 +15,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
-from engines.llamacpp.helper.parent import Ended, run_helper
+from engines.helper.parent import Ended, run_helper
 from engines.llamacpp.native import loaded_native
 
 COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.devices_child")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from engines.errors import EngineUnavailable
+from engines.helper.child import begin
 from engines.llamacpp.devices import fault, told
-from engines.llamacpp.helper.child import begin
 from engines.llamacpp.native import load_native
 
 

@@ -102,7 +102,7 @@ class LlamaCppEngine:
                     raise LoadCancelled
                 self._loaded = Loaded(
                     native, model, header, plan, self._book, self._states, progress, cancel,
-                    began,
+                    began, trusted=self._probe is not None and self._probe.trusts(plan),
                 )  # fmt: skip
             except BaseException:
                 model.close()
@@ -120,12 +120,12 @@ class LlamaCppEngine:
         with self._alone():
             yield from answer(self._suited(request.mtp), request, cancel)
 
-    def measure(self, request: ChatRequest) -> Measured:
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
         with self._measuring:
             if self._loaded is None:
                 raise nothing_loaded()
-            return self._loaded.prompter.measure(request)
+            return self._loaded.prompter.measure(request, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
@@ -149,7 +149,9 @@ class LlamaCppEngine:
         return self._loaded
 
     def _unload(self) -> None:
-        # What is measured with stays until it has been.
+        if self._loaded is not None:
+            # What is being measured ends at once.
+            self._loaded.dialect.close()
         with self._measuring:
             loaded, self._loaded = self._loaded, None
         if loaded is not None:

@@ -36,7 +36,8 @@ logger = logging.getLogger(__name__)
 class Loaded:
     """Owns `model` from the moment it is made; `close` frees in the one order that is safe.
 
-    began: when the load began, by `time.perf_counter`. speculation: None where nothing can be
+    began: when the load began, by `time.perf_counter`. trusted: the model came with Hearth.
+    speculation: None where nothing can be
     evaluated on trial, or where the present context has no room for it (see `suit`).
     markers: the tokens that tell reasoning from answer, with their texts.
     Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
@@ -54,26 +55,30 @@ class Loaded:
         progress: Progress,
         cancel: CancelToken,
         began: float,
+        *,
+        trusted: bool = False,
     ) -> None:
         vocabulary = model.vocabulary
-        self.dialect = Dialect(
-            model.chat_template,
-            bos=vocabulary.text(vocabulary.bos),
-            eos=vocabulary.eos_text,
-            control=vocabulary.control_texts,
-            added=vocabulary.user_defined_texts,
-        )
-        self.markers = {
-            token: text
-            for text in self.dialect.markers
-            if (token := vocabulary.token_of(text)) is not None
-        }
         self.native = native
         self.model = model
         self._header = header
         self._plan = plan
         self._book = book
         with ExitStack() as opened:
+            self.dialect = Dialect(
+                model.chat_template,
+                bos=vocabulary.text(vocabulary.bos),
+                eos=vocabulary.eos_text,
+                control=vocabulary.control_texts,
+                added=vocabulary.user_defined_texts,
+                trusted=trusted,
+            )
+            opened.callback(self.dialect.close)
+            self.markers = {
+                token: text
+                for text in self.dialect.markers
+                if (token := vocabulary.token_of(text)) is not None
+            }
             self.context = Context(native, model, plan)
             opened.callback(self.context.close)
             self.drafting = open_drafting(
@@ -190,6 +195,7 @@ class Loaded:
             if self._able is not None and not self._able.costs.corrected:
                 self._book.keep(self._costs_key, self._able.costs)
         finally:
+            self.dialect.close()
             self.drafting.close()
             self.context.close()
             self.model.close()

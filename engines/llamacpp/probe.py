@@ -16,7 +16,7 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, LoadCancelled, ModelRefused
-from engines.llamacpp.helper.parent import run_helper
+from engines.helper.parent import run_helper
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import (
     ERROR,
@@ -63,7 +63,7 @@ class Probe:
         Raises ModelRefused if that ends a process, LoadCancelled, and the EngineError that
         loading the plan raises. A refusal that lies in the file is remembered; see `forget`.
         """
-        if not plan.anyway and all(path.resolve() in self._trusted for path in files_of(plan)):
+        if not plan.anyway and self.trusts(plan):
             return
         known = _identity(plan)
         if known not in self._record or plan.anyway:
@@ -76,6 +76,10 @@ class Probe:
             self._record.add(known, cause.why if cause else None)
         if why := self._record[known]:
             raise _refusal(plan, why, _ELSEWHERE)
+
+    def trusts(self, plan: LoadPlan) -> bool:
+        """Whether all files of the plan came with Hearth."""
+        return all(path.resolve() in self._trusted for path in files_of(plan))
 
     def forget(self, plan: LoadPlan) -> None:
         """Try the plan's files again when they are next asked for, even if they were refused."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines import conversation
+from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.dialect import Prompt as Rendered
 from engines.errors import TemplateFailed
@@ -45,34 +46,39 @@ class Prompter:
         self._known: tuple[str, list[int]] = ("", [])
         self._counts: dict[int, int] = {}
 
-    def write(self, request: ChatRequest, held: Sequence[Sequence[int]] = ()) -> Prompt:
+    def write(
+        self,
+        request: ChatRequest,
+        held: Sequence[Sequence[int]] = (),
+        cancel: CancelToken | None = None,
+    ) -> Prompt:
         """Render the conversation; if need be and allowed without its oldest turns.
 
         held: conversations whose KV cache is at hand. What they spell gets their tokens.
-        Raises TemplateFailed, ContextFull, MessageTooLong.
+        Raises TemplateFailed, ContextFull, MessageTooLong, LoadCancelled.
         """
         messages = request.messages
         if not messages:
             raise ValueError("there is no message to answer")
         kept = conversation.answer_room(self._size, request.max_tokens)
-        whole = self._render(request, (), held)
+        whole = self._render(request, (), held, cancel)
         if len(whole.tokens) <= self._size - kept:
             return whole
         if request.overflow == "stop":
             raise full(len(whole.tokens), kept, self._size)
-        prompt = self._fitting(request, whole, kept, held)
+        prompt = self._fitting(request, whole, kept, held, cancel)
         if len(prompt.tokens) < self._size:
             return prompt
         pinned = conversation.pinned(messages)
         held_fast = sum(self._count(messages[at]) for at in pinned)
         raise too_long(len(prompt.tokens), held_fast, self._size)
 
-    def measure(self, request: ChatRequest) -> Measured:
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """What `write` would make of it. May be called while an answer is written."""
         kept = conversation.answer_room(self._size, request.max_tokens)
-        whole = prompt = self._render(request, (), ())
+        whole = prompt = self._render(request, (), (), cancel)
         if len(whole.tokens) > self._size - kept:
-            prompt = self._fitting(request, whole, kept, ())
+            prompt = self._fitting(request, whole, kept, (), cancel)
         return Measured(
             lengths=tuple(self._lengths(request.messages, len(whole.tokens))),
             total=len(whole.tokens),
@@ -96,12 +102,13 @@ class Prompter:
         whole: Prompt,
         kept: int,
         held: Sequence[Sequence[int]],
+        cancel: CancelToken | None,
     ) -> Prompt:
         """The prompt without the turns that have to leave; if none may any more, as it then is."""
         room, prompt = self._size - kept, whole
         lengths = self._lengths(request.messages, len(whole.tokens))
         for left in conversation.cuts(request.messages, lengths, room, self._size):
-            prompt = self._render(request, left, held)
+            prompt = self._render(request, left, held, cancel)
             if len(prompt.tokens) <= room:
                 break
         return prompt
@@ -111,9 +118,12 @@ class Prompter:
         request: ChatRequest,
         left: tuple[int, ...],
         held: Sequence[Sequence[int]],
+        cancel: CancelToken | None,
     ) -> Prompt:
         messages = conversation.without(request.messages, left)
-        rendered = self._dialect.render(messages, request.thinking, request.effort, request.tools)
+        rendered = self._dialect.render(
+            messages, request.thinking, request.effort, request.tools, cancel
+        )
         tokens = self._tokens(rendered.text, held)
         if not tokens:
             # llama.cpp ends the process when it is asked to go on from nothing.

@@ -25,7 +25,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, NotEnoughMemory
 from engines.hardware.values import NativeDevice
-from engines.llamacpp.helper.parent import Ended, run_helper
+from engines.helper.parent import Ended, run_helper
 from engines.llamacpp.probing.protocol import ERROR
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
 

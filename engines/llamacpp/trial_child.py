@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.gguf_header import read_header
-from engines.llamacpp.helper.child import begin
+from engines.helper.child import begin
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import open_model
@@ -57,7 +57,7 @@ def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
     try:
         loaded = Loaded(
             native, model, read_header(plan.model), plan, CostBook(None), None, lambda _: None,
-            CancelToken(), time.perf_counter(),
+            CancelToken(), time.perf_counter(), trusted=True,
         )  # fmt: skip
     except BaseException:
         model.close()

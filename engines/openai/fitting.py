@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines import conversation
+from engines.cancel import CancelToken
+from engines.errors import EngineError, LoadCancelled
 from engines.openai.counting import count
 from engines.openai.faults import TooLong
 from engines.openai.kinds import HABITS
@@ -130,15 +132,28 @@ def apportioned(messages: Sequence[Message], total: int) -> list[int]:
     return lengths
 
 
-def measure(request: ChatRequest, via: Via) -> Measured:
+def measure(request: ChatRequest, via: Via, cancel: CancelToken) -> Measured:
     """What the request takes of the context. See `Engine.measure`; context 0 is not known.
 
     Where the server may not be asked, it is a guess, which each answer makes better.
     """
+    line = Line()
+    forget = cancel.on_cancel(line.hang_up)
+    try:
+        return _measured(request, via, line)
+    except EngineError:
+        if cancel.cancelled:
+            raise LoadCancelled from None
+        raise
+    finally:
+        forget()
+
+
+def _measured(request: ChatRequest, via: Via, line: Line) -> Measured:
     messages, gauge = request.messages, via.gauge
 
     def tokens(some: Sequence[Message]) -> int:
-        exact = count(request, via, some) if via.measures else None
+        exact = count(request, via, some, line) if via.measures else None
         return gauge.guess(some) if exact is None else exact
 
     total = prompt = tokens(messages)

@@ -131,9 +131,9 @@ class RemoteEngine:
                 self._refused = True
                 raise
 
-    def measure(self, request: ChatRequest) -> Measured:
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Exact on a server of this computer's, otherwise a guess. See `Engine.measure`."""
-        return measure(request, self._loaded())
+        return measure(request, self._loaded(), cancel)
 
     def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
         """Never possible: the server does not let anybody choose."""

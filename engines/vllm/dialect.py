@@ -24,16 +24,18 @@ def read_switch(folder: Path) -> Switch:
     added = _json(folder / "tokenizer.json").get("added_tokens") or ()
     tokens = [it for it in added if isinstance(it, dict) and it.get("content")]
     try:
-        return Dialect(
+        dialect = Dialect(
             template,
             bos=_text(config.get("bos_token")),
             eos=_text(config.get("eos_token")),
             control=[it["content"] for it in tokens if it.get("special")],
             added=[it["content"] for it in tokens if not it.get("special")],
-        ).switch
+        )
     except TemplateFailed as error:
         logger.warning("the chat template of %s is not understood: %s", folder.name, error.why)
         return Switch()
+    dialect.close()
+    return dialect.switch
 
 
 def _text(token: Any) -> str:

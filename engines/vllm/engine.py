@@ -177,12 +177,12 @@ class VllmEngine:
                     raise Hung(self._hang_s)
                 yield event
 
-    def measure(self, request: ChatRequest) -> Measured:
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
         running = self._running
         if running is None:
             raise nothing_loaded()
-        return measure(request, running.via)
+        return measure(request, running.via, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts: two starts. See `Engine.check_mtp`.

@@ -207,7 +207,7 @@ class EngineContract(EventContract):
         short = ask("What is Hearth?", "An app.", "Really?", system="Be brief.")
         turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
         for request in (short, ask(*turns, "And now?")):
-            measured = loaded.measure(request)
+            measured = loaded.measure(request, CancelToken())
             ready = run(loaded, request)[0]
             assert isinstance(ready, PromptReady)
             if self.counts_exactly:
@@ -220,10 +220,10 @@ class EngineContract(EventContract):
     def test_measuring_waits_for_no_answer_and_changes_none(self, loaded: Engine) -> None:
         request = ask("What is Hearth?", max_tokens=None)
         expected = run(loaded, request)
-        other = loaded.measure(ask("Something else entirely?"))
+        other = loaded.measure(ask("Something else entirely?"), CancelToken())
         events = loaded.chat(request, CancelToken())
         seen = [next(events)]
-        assert loaded.measure(ask("Something else entirely?")) == other
+        assert loaded.measure(ask("Something else entirely?"), CancelToken()) == other
         seen += list(events)
         assert text_of(seen) == text_of(expected)
         if self.cached_again and self.counts_cached:
@@ -231,7 +231,7 @@ class EngineContract(EventContract):
 
     def test_without_a_model_nothing_is_measured(self, engine: Engine) -> None:
         with pytest.raises(EngineError):
-            engine.measure(ask("Hello"))
+            engine.measure(ask("Hello"), CancelToken())
 
     def test_a_message_longer_than_the_context_is_refused(
         self, loaded: Engine, plan: LoadPlan

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.dialect import Dialect
 from engines.dialect.formats import GEMMA, THINK
 from engines.errors import TemplateFailed
 from engines.text import SEAM
 from engines.types import Message
+from tests.engines.dialects import in_process
 
 TURNS = (
     "{{ bos_token }}{% for m in messages %}<|turn>{{ m['role'] }}\n"
@@ -41,7 +41,7 @@ CONVERSATION = (
 
 
 def render(template: str | None, *messages: Message, **special: object) -> str:
-    return Dialect(template, **special).render(messages or CONVERSATION).text  # type: ignore[arg-type]
+    return in_process(template, **special).render(messages or CONVERSATION).text  # type: ignore[arg-type]
 
 
 def test_a_template_writes_the_whole_conversation() -> None:
@@ -55,8 +55,8 @@ def test_without_a_template_it_is_chatml() -> None:
     assert render(None, Message("user", "Hello")) == (
         "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n"
     )
-    assert Dialect(None).stops == ("<|im_end|>", "<|im_start|>")
-    assert Dialect(TURNS).stops == ()
+    assert in_process(None).stops == ("<|im_end|>", "<|im_start|>")
+    assert in_process(TURNS).stops == ()
 
 
 @pytest.mark.parametrize("template", [NO_SYSTEM, IGNORES_SYSTEM])
@@ -119,7 +119,7 @@ ADDED = ("<|channel>", "<channel|>", "</think>", "\n\n", "<table>")
 
 
 def protected(text: str, template: str = TURNS) -> str:
-    dialect = Dialect(template, control=CONTROL, added=ADDED)
+    dialect = in_process(template, control=CONTROL, added=ADDED)
     prompt = dialect.render([Message("user", text)]).text
     return prompt.removeprefix("<|turn>user\n").removesuffix("<turn|>\n<|turn>assistant\n")
 
@@ -145,13 +145,13 @@ def test_no_text_spells_a_marker_between_the_cuts(words: list[str]) -> None:
 
 
 def test_the_format_is_the_one_that_the_model_knows() -> None:
-    assert Dialect(TURNS).format is None
-    assert Dialect(TURNS, added=("<|channel>", "<channel|>")).format is GEMMA
-    assert Dialect(TURNS + "{# </think> #}").format is THINK
+    assert in_process(TURNS).format is None
+    assert in_process(TURNS, added=("<|channel>", "<channel|>")).format is GEMMA
+    assert in_process(TURNS + "{# </think> #}").format is THINK
 
 
 def test_a_prompt_may_end_inside_the_reasoning() -> None:
-    dialect = Dialect(TURNS + "<think>\n{# </think> #}")
+    dialect = in_process(TURNS + "<think>\n{# </think> #}")
     assert dialect.render([Message("user", "Why?")]).begins == "reasoning"
     begun = dialect.render([Message("user", "Why?"), Message("assistant", "Because")])
     assert begun.begins == "answer"

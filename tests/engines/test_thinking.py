@@ -12,6 +12,7 @@ from engines.dialect import Dialect, Prompt
 from engines.dialect.splitter import Splitter
 from engines.text import SEAM
 from engines.types import Message, ReasoningDelta, TextDelta, WasReasoning
+from tests.engines.dialects import in_process
 from tests.engines.samples.answers import SAMPLES, Sample, source
 
 QUESTION = (Message("user", "How much is 2 + 2?"),)
@@ -36,7 +37,7 @@ def split(splitter: Splitter, pieces: list[str]) -> tuple[str, str]:
 def dialect_of(
     template: str, control: tuple[str, ...] = (), added: tuple[str, ...] = ()
 ) -> Dialect:
-    return Dialect(source(template), control=control, added=added)
+    return in_process(source(template), control=control, added=added)
 
 
 @cache
@@ -150,12 +151,12 @@ def test_once_the_answer_has_begun_all_of_it_is_shown(template: str, text: str) 
     ],
 )
 def test_whether_a_model_thinks_is_in_its_template(template: str, kind: str, thinks: bool) -> None:
-    switch = Dialect(source(template), added=("<think>", "</think>")).switch
+    switch = in_process(source(template), added=("<think>", "</think>")).switch
     assert (switch.kind, switch.thinks) == (kind, thinks)
 
 
 def end(template: str, thinking: bool | None, effort: str | None = None) -> str:
-    return Dialect(source(template)).render(QUESTION, thinking, effort).text
+    return in_process(source(template)).render(QUESTION, thinking, effort).text
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_where_no_switch_is_nothing_is_moved() -> None:
 
 
 def test_a_word_in_the_system_prompt_is_kept_from_the_model() -> None:
-    dialect = Dialect(source("nemotron"))
+    dialect = in_process(source("nemotron"))
     system = Message("system", "Be kind.")
     text = dialect.render((system, *QUESTION), thinking=False).text
     assert "system\nBe kind.\n" in text
@@ -187,7 +188,7 @@ def test_a_word_in_the_system_prompt_is_kept_from_the_model() -> None:
 
 
 def test_an_instruction_to_reason_that_a_system_prompt_would_displace() -> None:
-    dialect = Dialect(source("granite"))
+    dialect = in_process(source("granite"))
     asked = (Message("system", "Be kind."), *QUESTION)
     assert dialect.switch.alone
     text = dialect.render(asked, thinking=True).text
@@ -197,15 +198,15 @@ def test_an_instruction_to_reason_that_a_system_prompt_would_displace() -> None:
 
 
 def test_how_hard_a_model_reasons() -> None:
-    switch = Dialect(source("gpt_oss")).switch
+    switch = in_process(source("gpt_oss")).switch
     assert (switch.efforts, switch.effort) == (("low", "medium", "high"), "medium")
     assert "Reasoning: high" in end("gpt_oss", None, "high")
     assert end("gpt_oss", None, "enormous") == end("gpt_oss", None)
-    assert Dialect(source("mistral_effort")).switch.efforts == ()
+    assert in_process(source("mistral_effort")).switch.efforts == ()
     assert '"high"' in end("mistral_effort", True)
     assert '"none"' in end("mistral_effort", False)
     for template in ("qwen3", "gemma4", "granite", "glm"):
-        assert Dialect(source(template)).switch.efforts == ()
+        assert in_process(source(template)).switch.efforts == ()
 
 
 PAST = (
@@ -217,7 +218,7 @@ PAST = (
 
 @pytest.mark.parametrize("template", FAMILIES)
 def test_past_reasoning_is_left_to_the_template(template: str) -> None:
-    text = Dialect(source(template)).render(PAST).text
+    text = in_process(source(template)).render(PAST).text
     assert "It is 4." in text
     assert ("A sum" in text) == (template == "ministral")
     if template == "ministral":
@@ -242,7 +243,7 @@ def test_past_reasoning_is_left_to_the_template(template: str) -> None:
 def test_an_answer_that_is_gone_on_with(
     template: str, thinking: bool | None, reasoning: str, answer: str
 ) -> None:
-    dialect = Dialect(source(template))
+    dialect = in_process(source(template))
     within = dialect.render((*QUESTION, Message("assistant", "", reasoning="A sum, ")), thinking)
     assert within.begins == "reasoning"
     assert within.text.endswith(reasoning)
@@ -252,7 +253,7 @@ def test_an_answer_that_is_gone_on_with(
 
 
 def test_what_a_switch_turned_off_is_not_gone_on_with() -> None:
-    prompt = Dialect(source("qwen3")).render(
+    prompt = in_process(source("qwen3")).render(
         (*QUESTION, Message("assistant", "It", reasoning="A sum, ")), thinking=False
     )
     assert prompt.text.endswith("<think>\n\n</think>\n\nIt")
@@ -274,12 +275,12 @@ def test_what_a_switch_turned_off_is_not_gone_on_with() -> None:
 def test_what_the_next_prompt_will_not_begin_with(
     template: str, thinking: bool | None, fades: str
 ) -> None:
-    prompt = Dialect(source(template)).render(QUESTION, thinking)
+    prompt = in_process(source(template)).render(QUESTION, thinking)
     assert prompt.text[len(prompt.text) - prompt.fades :] == fades
 
 
 def test_what_people_write_never_ends_the_reasoning() -> None:
-    dialect = Dialect(source("qwen3"), added=("<think>", "</think>"))
+    dialect = in_process(source("qwen3"), added=("<think>", "</think>"))
     turns = (*QUESTION, Message("assistant", "As in </think>, so."), *QUESTION)
     assert f"As in <{SEAM}/think>, so." in dialect.render(turns).text
 
@@ -289,4 +290,4 @@ def test_a_template_that_refuses_what_it_does_not_know_has_no_switch() -> None:
         "{% if enable_thinking is defined %}{{ raise_exception('No.') }}{% endif %}"
         "{% for m in messages %}{{ m.content }}{% endfor %}"
     )
-    assert Dialect(template).switch.kind == "none"
+    assert in_process(template).switch.kind == "none"

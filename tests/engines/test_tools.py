@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from engines.dialect import CHATML, CallReader, Dialect
+from engines.dialect import CHATML, CallReader
 from engines.errors import TemplateFailed
 from engines.llamacpp.writer import Writer
 from engines.types import Message, TextDelta, Tool, ToolCall
+from tests.engines.dialects import in_process
 
 CLOCK = Tool("clock", "The time of a town", {"type": "object", "properties": {}})
 HERMES = (
@@ -56,18 +57,18 @@ def test_what_is_no_call_stays_text(text: str) -> None:
 
 
 def test_a_template_offers_tools() -> None:
-    dialect = Dialect(HERMES)
+    dialect = in_process(HERMES)
     asked = (Message("user", "How late is it?"),)
     offered = dialect.render(asked, tools=(CLOCK,)).text
     line = next(line for line in offered.splitlines() if line.startswith("{"))
     assert json.loads(line)["function"]["name"] == "clock"
     assert "clock" not in dialect.render(asked).text
     with pytest.raises(TemplateFailed, match="tools"):
-        Dialect(CHATML).render(asked, tools=(CLOCK,))
+        in_process(CHATML).render(asked, tools=(CLOCK,))
 
 
 def test_a_stop_string_counts_in_the_text_only() -> None:
-    plain = Dialect(HERMES)
+    plain = in_process(HERMES)
     splitter = plain.splitter(plain.render((Message("user", "?"),)))
     writer = Writer(splitter, ("name",), CallReader())
     found = list(writer.feed(f"Well, {CALL}".encode())) + list(writer.finish(ended=True))

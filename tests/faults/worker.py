@@ -11,7 +11,7 @@ import os
 import sys
 
 from engines.errors import EngineError
-from engines.llamacpp.helper.child import be_modest
+from engines.helper.child import be_modest
 from engines.llamacpp.probing.child import examine
 from engines.llamacpp.probing.protocol import STAGE, read_plan, verdict_of
 

@@ -116,7 +116,7 @@ class ScriptedEngine:
             notes=self.notes,
         )
 
-    def measure(self, request: ChatRequest) -> Measured:
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         if self._loaded is None:
             raise EngineFailed("Nothing.", "No model is loaded.", "Load one.")
         context = self._loaded.context

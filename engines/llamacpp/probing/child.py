@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import faulthandler
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final
 
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
-from engines.errors import EngineError, MessageTooLong, TemplateFailed
+from engines.errors import EngineError, MessageTooLong, TemplateRefused
 from engines.gguf_header import read_header
+from engines.helper.child import begin as begin_helping
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.helper.child import begin as begin_helping
-from engines.llamacpp.helper.loading import loading_with
+from engines.llamacpp.load_params import loading_with
 from engines.llamacpp.native import load_native
 from engines.llamacpp.probing.protocol import (
     ANSWER,
@@ -35,9 +35,6 @@ from engines.llamacpp.probing.protocol import (
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
-
-TEMPLATE_BYTES: Final = 1 << 30
-"""Memory that a template may use up before it is stopped."""
 
 CHECKED_BYTES: Final = 2 << 30
 """Files up to this size have every value of their tensors checked, not only their structure.
@@ -56,8 +53,7 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     """Do with the plan's files what the app does. Raises EngineError, or does not come back."""
     begin(TEMPLATE, TEMPLATE_S)
     header = read_header(plan.model)
-    with _memory_limit(TEMPLATE_BYTES):
-        _try_template(header.chat_template)
+    _try_template(header.chat_template)
     drafter_bytes = plan.drafter.stat().st_size if plan.drafter else 0
     limit = stage_limit(header.size_bytes + drafter_bytes) + shaders_limit(plan)
     begin(LOAD, limit)
@@ -103,28 +99,12 @@ def _try_template(template: str | None) -> None:
 
     Raises TemplateFailed.
     """
-    dialect = Dialect(template)
     question = Message("user", "Hello")
-    dialect.render((question,))
-    with suppress(TemplateFailed):
-        turns = (question, Message("assistant", "Hi")) * 4
-        dialect.render((Message("system", "Be kind."), *turns, question))
-
-
-@contextmanager
-def _memory_limit(size: int) -> Iterator[None]:
-    """An allocation that takes the process beyond `size` bytes fails meanwhile; Linux only."""
-    if sys.platform != "linux":
-        yield
-        return
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    with closing(Dialect(template)) as dialect:
+        dialect.render((question,))
+        with suppress(TemplateRefused):
+            turns = (question, Message("assistant", "Hi")) * 4
+            dialect.render((Message("system", "Be kind."), *turns, question))
 
 
 def main(arguments: list[str]) -> None:

@@ -18,9 +18,9 @@ from engines.errors import EngineError
 from engines.formula.caches import cache_share
 from engines.formula.weights import Copies, nothing_copied, weights
 from engines.gguf_header import GgufHeader, read_header
+from engines.helper.child import begin
 from engines.llamacpp.context import Context
-from engines.llamacpp.helper.child import begin
-from engines.llamacpp.helper.loading import loading_with
+from engines.llamacpp.load_params import loading_with
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.probing.protocol import read_plan, verdict_of

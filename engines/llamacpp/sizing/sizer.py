@@ -17,7 +17,7 @@ from typing import Final
 from engines.buffers import Buffers
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, NotSized
-from engines.llamacpp.helper.parent import Ended, run_helper
+from engines.helper.parent import Ended, run_helper
 from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
 from engines.llamacpp.sizing.book import SizeBook, key_of
 from engines.llamacpp.sizing.protocol import LIMIT_S, read_buffers

@@ -30,7 +30,7 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
             "Nothing can draft tokens for this model: its state cannot go back.",
             "Choose another model to see what drafts change.",
         )
-    prompt = loaded.prompter.write(request).tokens
+    prompt = loaded.prompter.write(request, cancel=cancel).tokens
     count = request.max_tokens or _TOKENS
     loaded.cache.put_aside()
     speculation.begin("off", None, ())

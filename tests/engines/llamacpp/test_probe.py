@@ -271,9 +271,9 @@ def test_a_template_that_eats_memory_is_stopped(tmp_path: Path) -> None:
         "{% for i in range(40) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x[:9] }}"
     )
     plan = model(tmp_path / "hungry.gguf", template)
-    error = refusal(plan, real("child.TEMPLATE_BYTES = 1 << 28"))
+    error = refusal(plan, COMMAND)
     assert type(error) is TemplateFailed
-    assert "MemoryError" in error.why
+    assert "memory" in error.why
 
 
 @pytest.mark.parametrize("deep", ["(" * 5000 + ")" * 5000, "[" * 300 + "]" * 300, "not " * 50000])
@@ -353,7 +353,7 @@ def test_where_memory_may_run_out_the_whole_context_is_tried(
 def test_it_gives_way_to_everything_else() -> None:
     text = (
         "import json, os, resource, signal\n"
-        "from engines.llamacpp.helper.child import be_modest\n"
+        "from engines.helper.child import be_modest\n"
         "before = os.nice(0); be_modest()\n"
         "print(json.dumps([os.nice(0) - before, resource.getrlimit(resource.RLIMIT_CORE)[0],"
         " int(open('/proc/self/oom_score_adj').read()),"

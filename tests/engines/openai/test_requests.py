@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engines.cancel import CancelToken
 from engines.errors import (
     ContextFull,
     EngineError,
@@ -188,10 +189,10 @@ def test_a_grammar_goes_to_who_knows_it(serve: Serve, reach: Reach) -> None:
 def test_a_draft_stays_here_where_it_may_not_be_sent(serve: Serve, reach: Reach) -> None:
     server = serve()
     request = ChatRequest((Message("user", "A secret that is not sent yet"),))
-    guessed = measure(request, reach(server, measures=False))
+    guessed = measure(request, reach(server, measures=False), CancelToken())
     assert not server.asked
     assert guessed.total > 0
-    exact = measure(request, reach(server))
+    exact = measure(request, reach(server), CancelToken())
     assert server.asked[0].path == "/tokenize"
     assert sum(exact.lengths) == exact.total
 
@@ -200,4 +201,4 @@ def test_a_guess_becomes_better_with_each_answer(serve: Serve, reach: Reach) -> 
     via = reach(serve("openai"), measures=False)
     request = ask("What is Hearth? " * 10)
     told = done_of(run(request, via)).usage.prompt_tokens
-    assert measure(request, via).total == told
+    assert measure(request, via, CancelToken()).total == told

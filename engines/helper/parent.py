@@ -13,7 +13,7 @@ from typing import Final
 
 from engines.cancel import CancelToken
 
-_ROOT: Final = Path(__file__).parents[3]
+_ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
 """A process that opens files of strangers has no use for them."""
 
@@ -65,8 +65,8 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=_environment(),
-            creationflags=_creation_flags(),
+            env=environment(),
+            creationflags=quiet_flags(modest=True),
         )
     except OSError:
         os.close(ours)
@@ -83,15 +83,16 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         os.close(ours)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The app's own, with the way to its code and without the user's tokens."""
     paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
     kept = {name: value for name, value in os.environ.items() if name.upper() not in _SECRET}
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _creation_flags() -> int:
-    """On Windows: no console window, and a low priority."""
+def quiet_flags(*, modest: bool = False) -> int:
+    """Creation flags for Windows: no console window, and a low priority for a modest process."""
     if sys.platform == "win32":
-        return subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+        low = subprocess.BELOW_NORMAL_PRIORITY_CLASS if modest else 0
+        return subprocess.CREATE_NO_WINDOW | low
     return 0

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from engines.cancel import CancelToken
-from engines.llamacpp.helper.parent import run_helper
+from engines.helper.parent import run_helper
 
 TELL = "import json, os; print(json.dumps(dict(os.environ)))"
 

@@ -31,6 +31,13 @@ def begin() -> Say:
 
 def be_modest() -> None:
     """Give way to everything else, and when this process dies, do so without a trace or a word."""
+    end_quietly()
+    if sys.platform != "win32":
+        os.nice(5)
+
+
+def end_quietly() -> None:
+    """When this process dies, leave no core file and no message of the system's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the app to answer
     if sys.platform == "win32":
         import msvcrt
@@ -39,7 +46,6 @@ def be_modest() -> None:
         return
     import resource
 
-    os.nice(5)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         # Where memory runs out, the system ends this process rather than the app.

@@ -1,0 +1,76 @@
+"""The process that runs a chat template for `template_process`, under limits that the system keeps.
+
+It says that it is ready, reads pickled requests from standard input, first the template's source
+and then one conversation after the other, and answers each with a kind, a length and a text in
+UTF-8. It ends when standard input does.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import sys
+from typing import Final
+
+from engines.dialect.template import Template
+from engines.dialect.template_process import (
+    DONE,
+    HEAD,
+    LIMIT_S,
+    MEMORY_BYTES,
+    NO_MEMORY,
+    READY,
+    REFUSED,
+)
+from engines.errors import TemplateFailed
+from engines.helper.child import end_quietly
+
+_HARD_LIMIT_S: Final = LIMIT_S + 2.0
+"""After this the process ends itself, if the app has gone and nobody stopped it."""
+
+
+def main() -> None:
+    end_quietly()
+    _limit_memory()
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may write between the answers
+
+    def answer(kind: bytes, text: str = "") -> None:
+        encoded = text.encode(errors="replace")
+        answers.write(HEAD.pack(kind, len(encoded)) + encoded)
+        answers.flush()
+
+    answer(READY)
+    template: Template | None = None
+    while True:
+        try:
+            request = pickle.load(requests)  # noqa: S301  written by the app
+        except EOFError:
+            return
+        faulthandler.dump_traceback_later(_HARD_LIMIT_S, exit=True)
+        kind, text = DONE, ""
+        try:
+            if template is None:
+                template = Template(request)
+            else:
+                text = template.run(*request)
+        except MemoryError:
+            kind = NO_MEMORY
+        except TemplateFailed as error:
+            kind, text = REFUSED, error.why
+        faulthandler.cancel_dump_traceback_later()
+        answer(kind, text)
+
+
+def _limit_memory() -> None:
+    """Let an allocation fail that takes this process beyond MEMORY_BYTES; on Linux."""
+    if sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""Runs a chat template in a process of its own, so that one without an end harms nobody.
+
+A template is a program of a stranger's. Python cannot stop one that doubles a text or loops without
+writing anything; the system can. See `template_child` for the other end.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import IO, Any, Final
+
+from engines.cancel import CancelToken
+from engines.dialect.template import refused, unusable
+from engines.errors import EngineUnavailable, LoadCancelled, TemplateFailed
+from engines.helper.parent import environment, quiet_flags
+
+COMMAND: Final = (sys.executable, "-m", "engines.dialect.template_child")
+
+LIMIT_S: Final = 5.0
+"""A template writes a conversation in milliseconds."""
+
+MEMORY_BYTES: Final = 512 << 20
+"""What the process may take; a long conversation takes some tens of megabytes."""
+
+START_S: Final = 30.0
+"""Python may take as long to start on a busy computer."""
+
+HEAD: Final = struct.Struct("<cQ")
+"""What precedes the text of an answer: its kind, and how many bytes follow."""
+
+READY, DONE, REFUSED, NO_MEMORY = b"+", b"=", b"!", b"m"
+
+_LOOK_S: Final = 0.05
+
+
+class TemplateProcess:
+    """A `Renderer` that any thread may use; conversations are rendered one after the other.
+
+    Raises TemplateFailed, also when it is made, and EngineUnavailable if no process starts. A
+    process that had to be stopped, or was ended by the system, is started again for the next
+    conversation. limit_s: what one conversation may take, in seconds.
+    """
+
+    def __init__(
+        self, source: str, command: Sequence[str] = COMMAND, limit_s: float = LIMIT_S
+    ) -> None:
+        self._source = source
+        self._command = tuple(command)
+        self._limit_s = limit_s
+        self._lock = threading.Lock()
+        self._closed = False
+        self._child: _Child | None = None
+        with self._alone(None):
+            self._started(None)
+
+    def run(
+        self,
+        messages: list[dict[str, object]],
+        values: Mapping[str, object],
+        tools: list[dict[str, Any]] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> str:
+        """Render in the process. See `Renderer.run`."""
+        with self._alone(cancel):
+            child = self._started(cancel)
+            kind, text = child.ask((messages, dict(values), tools), self._limit_s, cancel)
+        if kind == REFUSED:
+            raise refused(text)
+        return text
+
+    def close(self) -> None:
+        """End the process; a rendering that is under way fails."""
+        self._closed = True
+        if (child := self._child) is not None:
+            child.kill()
+        with self._lock:
+            if self._child is not None:
+                self._child.close()
+                self._child = None
+
+    def _started(self, cancel: CancelToken | None) -> _Child:
+        """The process, with its template compiled."""
+        if self._child is not None:
+            if self._child.alive:
+                return self._child
+            self._child.close()
+            self._child = None
+        child = _Child(self._command)
+        try:
+            if self._closed:
+                raise _stopped("Its model is being closed.")
+            child.ask(None, START_S, cancel)
+            kind, text = child.ask(self._source, self._limit_s, cancel)
+            if kind == REFUSED:
+                raise unusable(text)
+        except BaseException:
+            child.close()
+            raise
+        self._child = child
+        return child
+
+    @contextmanager
+    def _alone(self, cancel: CancelToken | None) -> Iterator[None]:
+        while not self._lock.acquire(timeout=_LOOK_S):
+            _look(cancel)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+class _Child:
+    """The running process, and a thread that writes to and reads from it.
+
+    Neither can be done for a limited time on all systems. Raises EngineUnavailable.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+                creationflags=quiet_flags(),
+            )
+        except OSError as error:
+            raise EngineUnavailable(
+                "The model's chat template cannot be run.",
+                f"The process for it does not start: {error.strerror or error}.",
+                "Close other programs and try again; if it stays, install Hearth again.",
+            ) from error
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="template")
+        self._killed = False
+
+    @property
+    def alive(self) -> bool:
+        return not self._killed and self._process.poll() is None
+
+    def ask(self, request: object, limit_s: float, cancel: CancelToken | None) -> tuple[bytes, str]:
+        """The kind of the process's answer, and its text. None asks nothing, and waits for one.
+
+        Raises TemplateFailed and LoadCancelled; then the process has been ended.
+        """
+        asked = b"" if request is None else pickle.dumps(request)
+        answer = self._thread.submit(self._exchange, asked)
+        end = monotonic() + limit_s
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    kind, text = answer.result(timeout=_LOOK_S)
+                    break
+                _look(cancel)
+                if monotonic() > end:
+                    raise _stopped(f"It had written no prompt after {limit_s:g} seconds.")
+                if self._resident_bytes() > MEMORY_BYTES:
+                    raise _stopped(_TOO_MUCH)
+        except (OSError, EOFError) as error:
+            self.kill()
+            raise _stopped("The process that runs it has ended.") from error
+        except BaseException:
+            self.kill()
+            raise
+        if kind == NO_MEMORY:
+            self.kill()
+            raise _stopped(_TOO_MUCH)
+        return kind, text
+
+    def kill(self) -> None:
+        self._killed = True
+        self._process.kill()
+
+    def close(self) -> None:
+        self.kill()
+        self._thread.shutdown()  # ends, as the pipes of a killed process do
+        with suppress(OSError):  # what the process has not read goes with it
+            self._process.communicate()
+
+    def _exchange(self, request: bytes) -> tuple[bytes, str]:
+        asked, said = self._process.stdin, self._process.stdout
+        if asked is None or said is None:
+            raise EOFError
+        asked.write(request)
+        asked.flush()
+        kind, length = HEAD.unpack(_read(said, HEAD.size))
+        return kind, _read(said, min(length, MEMORY_BYTES)).decode(errors="replace")
+
+    def _resident_bytes(self) -> int:
+        """What the process has in memory; 0 if it has ended.
+
+        Only Linux lets an allocation fail at the limit; elsewhere looking has to do.
+        """
+        import psutil
+
+        try:
+            return int(psutil.Process(self._process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+
+
+_TOO_MUCH: Final = f"It needs more than {MEMORY_BYTES >> 20} MB of memory to write a prompt."
+
+
+def _look(cancel: CancelToken | None) -> None:
+    if cancel is not None and cancel.cancelled:
+        raise LoadCancelled
+
+
+def _read(pipe: IO[bytes], count: int) -> bytes:
+    data = pipe.read(count)
+    if len(data) < count:
+        raise EOFError
+    return data
+
+
+def _stopped(why: str) -> TemplateFailed:
+    return TemplateFailed(
+        "The model's chat template was stopped.",
+        why,
+        "Choose another model, or get this one from another place.",
+    )
