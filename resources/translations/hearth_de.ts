@@ -27,7 +27,7 @@
       <location filename="../../app/ui/desktop/tray.py" />
       <location filename="../../app/ui/main_window.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
-      <location filename="../../app/core/conversation.py" />
+      <location filename="../../app/core/chat.py" />
       <source>New chat</source>
       <translation>Neuer Chat</translation>
     </message>
@@ -8901,7 +8901,7 @@
     </message>
     <message>
       <location filename="../../app/services/fitting.py" />
-      <location filename="../../app/services/loads_vllm.py" />
+      <location filename="../../app/services/vllm_load.py" />
       <source>The drafter cannot be used: {0} {1}</source>
       <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
     </message>
@@ -9006,11 +9006,6 @@
       <location filename="../../app/services/library.py" />
       <source>Move its file away, or delete the model.</source>
       <translation>Verschiebe die Datei oder lösche das Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/loads_vllm.py" />
-      <source>The drafter cannot be used: {0} was made for another model.</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
     </message>
     <message>
       <location filename="../../app/services/loads_vllm.py" />
@@ -9506,6 +9501,11 @@
       <location filename="../../app/services/tokens.py" />
       <source>It was not tested, since Hearth is offline.</source>
       <translation>Es wurde nicht geprüft, weil Hearth offline ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/vllm_load.py" />
+      <source>The drafter cannot be used: {0} was made for another model.</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
     </message>
     <message>
       <location filename="../../app/services/wishing.py" />
@@ -10014,7 +10014,7 @@
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
-      <location filename="../../engines/dialect/sandbox.py" />
+      <location filename="../../engines/dialect/template.py" />
       <source>The model's chat template cannot be used.</source>
       <translation>Die Chat-Vorlage des Modells lässt sich nicht verwenden.</translation>
     </message>
@@ -10044,7 +10044,7 @@
       <translation>Sie ist nicht richtig geschrieben: {0}.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/sandbox.py" />
+      <location filename="../../engines/dialect/template.py" />
       <source>Get the model from another place, or choose another one.</source>
       <translation>Hol das Modell von woanders oder wähle ein anderes.</translation>
     </message>
@@ -10055,14 +10055,61 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
+      <source>Start a new chat, or choose another model.</source>
+      <translation>Beginne einen neuen Chat oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template.py" />
       <location filename="../../engines/vllm/failures.py" />
       <source>It says: {0}.</source>
       <translation>Die Meldung: {0}.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/template.py" />
-      <source>Start a new chat, or choose another model.</source>
-      <translation>Beginne einen neuen Chat oder wähle ein anderes Modell.</translation>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>It needs more than {0} MB of memory to write a prompt.</source>
+      <translation>Es braucht mehr als {0} MB Speicher, um einen Prompt zu schreiben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>The model's chat template was stopped.</source>
+      <translation>Das Chat-Template des Modells wurde angehalten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>Choose another model, or get this one from another place.</source>
+      <translation>Wähle ein anderes Modell, oder hole dieses von anderer Stelle.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>Its model is being closed.</source>
+      <translation>Sein Modell wird gerade geschlossen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>The model's chat template cannot be run.</source>
+      <translation>Das Chat-Template des Modells kann nicht ausgeführt werden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <location filename="../../engines/llamacpp/probe.py" />
+      <source>The process for it does not start: {0}.</source>
+      <translation>Der Prozess dafür startet nicht: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <location filename="../../engines/llamacpp/probe.py" />
+      <source>Close other programs and try again; if it stays, install Hearth again.</source>
+      <translation>Schließe andere Programme und versuche es noch einmal; bleibt es so, installiere Hearth neu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>The process that runs it has ended.</source>
+      <translation>Der Prozess, der es ausführt, ist zu Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>It had written no prompt after {0} seconds.</source>
+      <translation>Nach {0} Sekunden hatte es noch keinen Prompt geschrieben.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
@@ -11032,16 +11079,6 @@
       <location filename="../../engines/llamacpp/probe.py" />
       <source>Models cannot be tried before they are loaded.</source>
       <translation>Modelle lassen sich vor dem Laden nicht ausprobieren.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/probe.py" />
-      <source>The process for it does not start: {0}.</source>
-      <translation>Der Prozess dafür startet nicht: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/probe.py" />
-      <source>Close other programs and try again; if it stays, install Hearth again.</source>
-      <translation>Schließe andere Programme und versuche es noch einmal; bleibt es so, installiere Hearth neu.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/probing/causes.py" />
