@@ -10067,12 +10067,12 @@
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <source>It needs more than {0} MB of memory to write a prompt.</source>
-      <translation>Es braucht mehr als {0} MB Speicher, um einen Prompt zu schreiben.</translation>
+      <translation>Sie braucht mehr als {0} MB Speicher, um einen Prompt zu schreiben.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <source>The model's chat template was stopped.</source>
-      <translation>Das Chat-Template des Modells wurde angehalten.</translation>
+      <translation>Die Chat-Vorlage des Modells wurde angehalten.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
@@ -10082,12 +10082,12 @@
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <source>Its model is being closed.</source>
-      <translation>Sein Modell wird gerade geschlossen.</translation>
+      <translation>Ihr Modell wird gerade geschlossen.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <source>The model's chat template cannot be run.</source>
-      <translation>Das Chat-Template des Modells kann nicht ausgeführt werden.</translation>
+      <translation>Die Chat-Vorlage des Modells lässt sich nicht ausführen.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
@@ -10104,12 +10104,12 @@
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <source>The process that runs it has ended.</source>
-      <translation>Der Prozess, der es ausführt, ist zu Ende.</translation>
+      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <source>It had written no prompt after {0} seconds.</source>
-      <translation>Nach {0} Sekunden hatte es noch keinen Prompt geschrieben.</translation>
+      <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
     </message>
     <message>
       <location filename="../../engines/equivalent.py" />
