@@ -14,6 +14,9 @@ Begins = Literal["start", "reasoning", "answer"]
 
 Delta = TextDelta | ReasoningDelta | WasReasoning
 
+_MOST_BLANKS = 4096
+"""Characters before which an opening marker is looked for; behind more blanks there is none."""
+
 
 class Splitter(Protocol):
     """Text in, reasoning and answer out; a beginning of a marker waits for its rest."""
@@ -115,7 +118,8 @@ class PairSplitter:
                 self._wrapped = state == "answer"
                 self._trim, self._omitted = True, False
                 return True
-        if any(marker.startswith(begun) for marker in openings):
+        waits = any(marker.startswith(begun) for marker in openings)
+        if waits and len(self._held) <= _MOST_BLANKS:
             return False
         self._state = "answer"
         return True
@@ -178,6 +182,7 @@ class PairSplitter:
             self._trim = not text
         if text:
             if self._omitted:
-                self._line = (self._line + text).rpartition("\n")[2]
+                # Only whether the line is blank so far is asked of it, however long it is.
+                self._line = (self._line + text).rpartition("\n")[2].strip()[:1]
             delta = ReasoningDelta if self._state == "reasoning" else TextDelta
             deltas.append(delta(text))

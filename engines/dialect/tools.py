@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any, Final
 
 from engines.text import SEAM, held_back
@@ -45,10 +46,25 @@ class CallReader:
 
     def __init__(self) -> None:
         self._held = ""
+        self._begun = StringIO()
+        self._end = ""
         self._after = False
         self.called = 0
 
+    @property
+    def held(self) -> int:
+        """Characters of a call that has begun and not ended."""
+        return self._begun.tell()
+
     def feed(self, text: str) -> list[TextDelta | ToolCall]:
+        if self.held:
+            # Long calls come in thousands of pieces: only where two meet is new to look at.
+            self._begun.write(text)
+            met = self._end + text
+            self._end = met[1 - len(CLOSE) :]
+            if CLOSE not in met:
+                return []
+            text = self._taken()
         self._held += text
         found: list[TextDelta | ToolCall] = []
         while self._step(found):
@@ -58,7 +74,7 @@ class CallReader:
     def finish(self) -> list[TextDelta | ToolCall]:
         """What was held back, now that nothing follows; a call may lack its last marker."""
         found: list[TextDelta | ToolCall] = []
-        held, self._held = self._held, ""
+        held, self._held = self._taken() + self._held, ""
         inside = held.partition(OPEN)[2]
         call = self._call(inside) if held.startswith(OPEN) else None
         if call is None:
@@ -78,7 +94,9 @@ class CallReader:
         self._add(found, before)
         inside, closed, after = rest.partition(CLOSE)
         if not closed:
-            self._held = OPEN + rest
+            self._begun.write(OPEN + rest)
+            self._end = rest[1 - len(CLOSE) :]
+            self._held = ""
             return False
         call = self._call(inside)
         if call is None:
@@ -87,6 +105,11 @@ class CallReader:
             found.append(call)
         self._held = after
         return True
+
+    def _taken(self) -> str:
+        """What has come of a call so far, which it holds no more."""
+        begun, self._begun = self._begun.getvalue(), StringIO()
+        return begun
 
     def _call(self, text: str) -> ToolCall | None:
         try:

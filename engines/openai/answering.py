@@ -88,6 +88,7 @@ class _Answering:
             request.stop,
             expected=not goes_on and via.expects(request.thinking),
             tools=bool(request.tools),
+            called=via.client.called,
         )
         self._ready: PromptReady | None = None
 

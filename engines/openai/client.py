@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import EngineError, ServerUnreachable
 from engines.openai import faults
 from engines.openai.line import Line
 from engines.openai.parsing import parsed
-from engines.openai.sse import Events
+from engines.openai.sse import MOST_EVENT, Events
 from engines.openai.values import ServedModel
 
 if TYPE_CHECKING:
@@ -18,9 +19,20 @@ if TYPE_CHECKING:
 
 _CONNECT_S = 10.0
 _LOOK_S = 20.0
+_LOOK_WHOLE_S = 60.0
+"""How long a look-up may take in all, however its bytes trickle."""
 _ANSWER_S = 900.0
 """How long a server may be silent: it says nothing while it evaluates a long prompt."""
-_MOST_BODY = 1 << 25
+_COMMENTS_S = 3600.0
+"""The same, where it sends comments meanwhile: some do so as long as they evaluate."""
+_MOST_BODY = 16 << 20
+_MOST_STREAM = 2 << 30
+"""Bytes of a streamed answer with all that is sent around its text: some hundred for a token."""
+_MOST_MODELS = 10_000
+_LONGEST_NAME = 1000
+"""Characters of a model's name."""
+MOST_TOKENS = 1 << 40
+"""More than this is no context, no parameters and no size."""
 _SAY_MORE = (401, 403, 413, 429)
 """Statuses that mean the same with a page of a gateway's."""
 
@@ -63,7 +75,7 @@ class OpenAiClient:
         rows = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(rows, list):
             raise faults.another(self.called)
-        return [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
+        return [row for row in rows if _is_model(row)][:_MOST_MODELS]
 
     def version(self) -> str | None:
         """What GET /version says; None where there is no such thing."""
@@ -89,7 +101,7 @@ class OpenAiClient:
 
         silence_s: seconds after which a server that says nothing is given up.
         """
-        with self._asked("GET", path, None, None, silence_s) as response:
+        with self._asked("GET", path, None, None, silence_s, _LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 return None
             return self._read(response).decode("utf-8", "replace")
@@ -109,6 +121,7 @@ class OpenAiClient:
         another thread, closes the connection, which ends the answer on the server.
         """
         path = "/v1/chat/completions"
+        line = line or self._line or Line()
         with self._asked("POST", path, body, line, _ANSWER_S) as response:
             if response.status_code != 200:
                 model = str(body.get("model", ""))
@@ -117,28 +130,31 @@ class OpenAiClient:
             if "html" in kind:
                 raise faults.another(self.called)
             if "json" in kind:
-                yield self._object(self._read(response).decode("utf-8", "replace"))
+                read = self._read(response, line, answers=True)
+                yield self._object(read.decode("utf-8", "replace"))
                 return
-            yield from self._streamed(response, line or Line())
+            yield from self._streamed(response, line)
 
     def _streamed(self, response: httpx2.Response, line: Line) -> Iterator[Json]:
         """Until [DONE], or the end behind a finish_reason."""
         import httpx2
 
         finished = False
+        arriving = _Arriving(response, line, self.called)
         try:
-            for data in _events(response.iter_bytes()):
+            for data in _events(iter(arriving)):
                 if data.strip() == "[DONE]":
                     line.whole = True
                     return
                 piece = self._object(data)
                 finished = finished or _finishes(piece)
                 yield piece
+                arriving.heard = monotonic()
         except httpx2.HTTPError:
             if not finished:
                 raise
         except ValueError as error:
-            raise faults.broken_off(self.called) from error
+            raise faults.endless(self.called) from error
         if not finished:
             raise faults.broken_off(self.called)
 
@@ -164,7 +180,7 @@ class OpenAiClient:
         line: Line | None,
         guarded: bool = False,
     ) -> Any:
-        with self._asked(method, path, body, line, _LOOK_S) as response:
+        with self._asked(method, path, body, line, _LOOK_S, _LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 if wanted or (guarded and response.status_code == 401):
                     raise self._refused(response)
@@ -185,8 +201,12 @@ class OpenAiClient:
         body: Mapping[str, Any] | None,
         line: Line | None,
         silence: float,
+        within_s: float | None = None,
     ) -> Iterator[httpx2.Response]:
-        """The response whose body still comes; httpx2's errors become ours, here and in it."""
+        """The response whose body still comes; httpx2's errors become ours, here and in it.
+
+        silence: seconds until the next byte. within_s: until the last one, None for no end.
+        """
         import httpx2
 
         line = line or self._line or Line()
@@ -206,6 +226,7 @@ class OpenAiClient:
                     "hung_up": lambda: line.hung_up,
                     "on_hang_up": line.on_hang_up,
                     "whole": lambda: line.whole,
+                    "within_s": within_s,
                 },
             )
             response = self._client.send(request, stream=True, follow_redirects=False)
@@ -222,16 +243,32 @@ class OpenAiClient:
         finally:
             line.let_go()
 
-    def _read(self, response: httpx2.Response) -> bytes:
+    def _read(
+        self,
+        response: httpx2.Response,
+        line: Line | None = None,
+        *,
+        answers: bool = False,
+    ) -> bytes:
+        """A body as a whole. Raises ServerFailed for one that is too large, ServerBusy for a
+        look-up that takes too long; an answer takes what it takes."""
+        began = monotonic()
         read = bytearray()
         for piece in response.iter_bytes():
             read += piece
             if len(read) > _MOST_BODY:
-                raise faults.another(self.called)
+                raise faults.endless(self.called)
+            if not answers and monotonic() - began > _LOOK_WHOLE_S:
+                raise faults.late(self.called)
+            if line is not None and line.hung_up:
+                raise faults.broken_off(self.called)
         return bytes(read)
 
     def _refused(self, response: httpx2.Response, model: str = "") -> EngineError:
-        body = self._read(response)
+        try:
+            body = self._read(response)
+        except EngineError:
+            body = b""  # the status tells what happened; the reason has no end
         status = response.status_code
         found = faults.refused(self.called, status, response.headers, body, model, self._variable)
         page = b"<html" in body[:1000].lower()
@@ -239,6 +276,31 @@ class OpenAiClient:
         if page and 400 <= status < 500 and not told:
             return faults.another(self.called)
         return found
+
+
+class _Arriving:
+    """The pieces of a stream, up to a hang-up and to what any answer may take.
+
+    heard: when the last whole event came, by the monotonic clock.
+    """
+
+    def __init__(self, response: httpx2.Response, line: Line, called: str) -> None:
+        self._response = response
+        self._line = line
+        self._called = called
+        self.heard = monotonic()
+
+    def __iter__(self) -> Iterator[bytes]:
+        received = 0
+        for piece in self._response.iter_bytes():
+            received += len(piece)
+            if self._line.hung_up:
+                raise faults.broken_off(self._called)
+            if received > _MOST_STREAM:
+                raise faults.endless(self._called)
+            if monotonic() - self.heard > _COMMENTS_S:
+                raise faults.late(self._called)
+            yield piece
 
 
 def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
@@ -255,12 +317,30 @@ def _events(pieces: Iterator[bytes]) -> Iterator[str]:
     for piece in pieces:
         if not begun and piece.lstrip():
             begun = True
-            if piece.lstrip()[:1] in (b"<", b"{"):
-                # No stream, whatever it calls itself: one page, or one object.
-                yield (piece + b"".join(pieces)).decode("utf-8", "replace")
+            # No stream, whatever it calls itself: one page, or one object.
+            if piece.lstrip()[:1] == b"<":
+                yield piece.decode("utf-8", "replace")
+                return
+            if piece.lstrip()[:1] == b"{":
+                yield _joined(piece, pieces).decode("utf-8", "replace")
                 return
         yield from events.feed(piece)
     yield from events.finish()
+
+
+def _joined(first: bytes, pieces: Iterator[bytes]) -> bytes:
+    """Raises ValueError for more than one event may hold."""
+    whole = bytearray(first)
+    for piece in pieces:
+        whole += piece
+        if len(whole) > MOST_EVENT:
+            raise ValueError("an object without an end")
+    return bytes(whole)
+
+
+def _is_model(row: object) -> bool:
+    name = row.get("id") if isinstance(row, dict) else None
+    return isinstance(name, str) and len(name) <= _LONGEST_NAME
 
 
 def _finishes(piece: Json) -> bool:
@@ -273,11 +353,15 @@ def _finishes(piece: Json) -> bool:
 def _context(row: Json) -> int | None:
     """Under the names that vLLM and SGLang, gateways, and llama-server have for it."""
     told = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
-    found = next((value for value in told if isinstance(value, int) and value > 0), 0)
+    found = next((value for value in told if isinstance(value, int) and _can_be(value)), 0)
     return found or _meta(row, "n_ctx") or None
 
 
 def _meta(row: Json, name: str) -> int:
     meta = row.get("meta")
     value = meta.get(name) if isinstance(meta, dict) else None
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and _can_be(value) else 0
+
+
+def _can_be(count: int) -> bool:
+    return 0 < count < MOST_TOKENS

@@ -20,6 +20,11 @@ from engines.openai.parsing import parsed
 
 _LONGEST: Final = 300
 _LONGEST_PAGE: Final = 4000
+_MOST_DIGITS: Final = 12
+"""Of a number of tokens."""
+
+_DEEPEST: Final = 8
+"""Objects within objects among which the message of an error is looked for."""
 _LOADS: Final = "It may still be loading its model."
 _WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
 """What nginx, Apache and servers in Go say to one who does not encrypt at a port for TLS."""
@@ -84,7 +89,7 @@ def refused(
 def in_stream(called: str, error: object) -> EngineError:
     """An error that came instead of the next piece of an answer."""
     said = _words(error)
-    if (long := too_long(said, json.dumps({"error": error}).encode())) is not None:
+    if (long := too_long(said, _as_body(error))) is not None:
         return long
     if isinstance(error, Mapping) and error.get("code") in (400, 422):
         # vLLM looks at some settings only when its stream has begun.
@@ -96,11 +101,33 @@ def in_stream(called: str, error: object) -> EngineError:
     )
 
 
+def _as_body(error: object) -> bytes:
+    try:
+        return json.dumps({"error": error}).encode()
+    except (RecursionError, ValueError):
+        return b""  # nested as deep as could be read, or with a number that cannot be written
+
+
 def broken_off(called: str) -> ServerFailed:
     return ServerFailed(
         f"The connection to {called} broke off in the middle of the answer.",
         "The server or the network ended it before the answer was whole.",
         "Ask again; what was answered is kept.",
+    )
+
+
+def endless(called: str) -> ServerFailed:
+    """More than any answer holds, or a part of one that does not end."""
+    return ServerFailed(
+        f"{called} sends more than Hearth takes.",
+        "A part of the answer has no end, or is larger than any answer; so Hearth hung up.",
+        "Ask again; what was answered is kept. If it stays so, look at the server.",
+    )
+
+
+def late(called: str) -> ServerBusy:
+    return ServerBusy(
+        f"{called} took too long.", "It is busy, or it hangs.", "Try again in a while."
     )
 
 
@@ -130,9 +157,7 @@ def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False)
     if _named(error, "SSLError"):
         return _tls(called, error)
     if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
-        return ServerBusy(
-            f"{called} took too long.", "It is busy, or it hangs.", "Try again in a while."
-        )
+        return late(called)
     if isinstance(error, httpx2.DecodingError):
         return another(called)
     if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
@@ -245,21 +270,25 @@ _CONTEXT_FIELDS: Final = (r'"n_ctx":\s*(\d+)',)
 
 def _number(text: str, patterns: tuple[str, ...]) -> int | None:
     for pattern in patterns:
-        if found := re.search(pattern, text):
-            return int(found[1].replace(",", ""))
+        found = re.search(pattern, text)
+        digits = found[1].replace(",", "") if found else ""
+        if 0 < len(digits) <= _MOST_DIGITS:
+            return int(digits)
     return None
 
 
-def _words(value: Any) -> str:
+def _words(value: Any, deep: int = 0) -> str:
     """The message in an error: as text, or within objects under the names that servers use."""
     if isinstance(value, str):
         return value.strip()
+    if deep == _DEEPEST:
+        return ""
     if isinstance(value, Mapping):
         for name in ("error", "message", "detail"):
-            if words := _words(value.get(name)):
+            if words := _words(value.get(name), deep + 1):
                 return words
     if isinstance(value, list) and value:
-        return _words(value[0])
+        return _words(value[0], deep + 1)
     return ""
 
 

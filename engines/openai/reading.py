@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, Final
 
 from engines.dialect.formats import Format
 from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
+from engines.openai.faults import endless
 from engines.openai.values import Drafted
 from engines.text import StopStrings
 from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
@@ -22,6 +24,14 @@ MARKERS: Final = Format(
 
 _MOST: Final = 1 << 40
 """More than this is no count of tokens, and no rate of them."""
+
+MOST_ANSWER: Final = 8 << 20
+"""Characters of an answer, its reasoning and its calls together: a million tokens or two."""
+
+MOST_CALL: Final = 4 << 20
+"""Characters of one call."""
+
+MOST_CALLS: Final = 256
 
 
 @dataclass
@@ -71,7 +81,12 @@ class _Call:
 
     id: str = ""
     name: str = ""
-    arguments: list[str] = field(default_factory=list)
+    arguments: StringIO = field(default_factory=StringIO)
+
+    @property
+    def size(self) -> int:
+        """In characters."""
+        return len(self.id) + len(self.name) + self.arguments.tell()
 
 
 class Reading:
@@ -83,8 +98,15 @@ class Reading:
     """
 
     def __init__(
-        self, begins: Begins, stops: Sequence[str], *, expected: bool, tools: bool = False
+        self,
+        begins: Begins,
+        stops: Sequence[str],
+        *,
+        expected: bool,
+        tools: bool = False,
+        called: str = "The server",
     ) -> None:
+        self._called = called
         self._splitter = open_splitter(MARKERS, begins, expected=expected)
         self._apart = False
         self._stops = StopStrings(stops)
@@ -94,6 +116,7 @@ class Reading:
         self.figures = Figures()
         self.finish: str | None = None
         self.thought = self.said = 0
+        self._taken = 0
         self.thought_tokens: int | None = None
 
     @property
@@ -106,12 +129,14 @@ class Reading:
         return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
+        """Raises ServerFailed for more than any answer holds."""
         self.figures.take(piece)
         choices = piece.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
             return
         choice = choices[0]
-        self.finish = choice.get("finish_reason") or self.finish
+        finish = choice.get("finish_reason")
+        self.finish = finish if isinstance(finish, str) and finish else self.finish
         # An answer that did not come as a stream is a message as a whole.
         delta = _object(choice, "delta") or _object(choice, "message")
         calls = delta.get("tool_calls")
@@ -121,10 +146,14 @@ class Reading:
         if isinstance(thought, str) and thought:
             if not self._apart:
                 self._apart, self._splitter = True, open_splitter(None)
+            self._take(thought)
             yield from self._shown([ReasoningDelta(thought)])
         text = delta.get("content")
         if isinstance(text, str) and text:
+            self._take(text)
             yield from self._shown(self._splitter.feed(text))
+            if self._reader is not None and self._reader.held > MOST_CALL:
+                raise endless(self._called)
 
     def end(self) -> Iterator[Delta]:
         """What was held back, and the tools that were asked for, now that nothing follows."""
@@ -135,7 +164,12 @@ class Reading:
             if rest := self._stops.finish():
                 yield TextDelta(rest)
         for _, call in sorted(self._calls.items()):
-            yield ToolCall(call.name, "".join(call.arguments), call.id)
+            yield ToolCall(call.name, call.arguments.getvalue(), call.id)
+
+    def _take(self, text: str) -> None:
+        self._taken += len(text)
+        if self._taken > MOST_ANSWER:
+            raise endless(self._called)
 
     def _shown(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
         for delta in deltas:
@@ -170,16 +204,24 @@ class Reading:
             number if isinstance(number, int) else len(self._calls), _Call()
         )
         function = _object(told, "function")
-        call.id = str(told.get("id") or call.id)
-        call.name = str(function.get("name") or call.name)
+        call.id = _text(told, "id") or call.id
+        call.name = _text(function, "name") or call.name
         arguments = function.get("arguments")
         if isinstance(arguments, str):
-            call.arguments.append(arguments)
+            self._take(arguments)
+            call.arguments.write(arguments)
+        if call.size > MOST_CALL or len(self._calls) > MOST_CALLS:
+            raise endless(self._called)
 
 
 def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = value.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
 
 
 def _number(value: Mapping[str, Any], name: str, otherwise: int | None) -> int | None:

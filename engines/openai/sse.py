@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-_MOST_LINE = 1 << 24
+MOST_EVENT = 8 << 20
+"""Bytes of one event, all its lines counted: an answer that comes in one piece is one."""
 
 
 class Events:
-    """Bytes in, the data of whole events out."""
+    """Bytes in, the data of whole events out; an event that does not end is refused."""
 
     def __init__(self) -> None:
         self._line = bytearray()
+        self._size = 0
         self._data: list[str] = []
         self._after_cr = False
         self._first = True
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Raises ValueError for a line that has no end."""
+        """Raises ValueError for a line or an event that has no end."""
         if self._after_cr:
             data = data.removeprefix(b"\n")
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
@@ -30,8 +32,7 @@ class Events:
             yield from self._ended(bytes(self._line) + line)
             self._line.clear()
         self._line += rest
-        if len(self._line) > _MOST_LINE:
-            raise ValueError("a line without an end")
+        self._require_end(len(self._line))
 
     def finish(self) -> Iterator[str]:
         """What was begun: many servers leave out the last blank line."""
@@ -47,8 +48,10 @@ class Events:
         if not line:
             yield from self._event()
             return
+        self._require_end(len(line) + 1)
         name, _, value = line.partition(b":")
         if name == b"data":
+            self._size += len(line) + 1
             # A line holds whole characters, wherever the bytes were cut.
             self._data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
 
@@ -56,3 +59,8 @@ class Events:
         if self._data:
             yield "\n".join(self._data)
             self._data.clear()
+            self._size = 0
+
+    def _require_end(self, more: int) -> None:
+        if self._size + more > MOST_EVENT:
+            raise ValueError("an event without an end")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from engines.openai.client import OpenAiClient, served_in
+from engines.openai.client import MOST_TOKENS, OpenAiClient, served_in
 from engines.openai.values import ServedModel, ServerFacts, ServerKind
 
 _OWNERS: Final[Mapping[str, ServerKind]] = {
@@ -68,7 +68,7 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts
     context = _object(props, "default_generation_settings").get("n_ctx")
     drafts = settings.get("speculative.types")
     mtp = drafts not in ("none", "") if isinstance(drafts, str) else None
-    if isinstance(context, int):
+    if isinstance(context, int) and 0 < context < MOST_TOKENS:
         # What one answer may use; the list may tell what the model was trained for.
         models = tuple(replace(it, context=context) for it in models)
     asked = {"messages": [{"role": "user", "content": "?"}]}
@@ -85,7 +85,8 @@ def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFa
     def told(model: ServedModel) -> ServedModel:
         row = rows.get(model.id, {})
         context = row.get("loaded_context_length")
-        return replace(model, context=context if isinstance(context, int) else model.context)
+        known = isinstance(context, int) and 0 < context < MOST_TOKENS
+        return replace(model, context=context if known else model.context)
 
     chats = (it for it in models if rows.get(it.id, {}).get("type") != "embeddings")
     return ServerFacts("lmstudio", "", tuple(told(it) for it in chats), None, tokenizes=False)

@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_LINE: Final = re.compile(r"^(vllm:[a-z_]+)(?:\{([^}]*)\})?\s+([0-9.eE+-]+|NaN)$", re.MULTILINE)
-_POSITION: Final = re.compile(r'position="(\d+)"')
+_NUMBER: Final = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,2})?"
+_LINE: Final = re.compile(rf"^(vllm:[a-z_]+)(?:\{{([^}}\n]*)\}})?[ \t]+({_NUMBER})$", re.MULTILINE)
+"""A value that is no number, such as NaN, counts nothing."""
+
+_POSITION: Final = re.compile(r'position="(\d{1,4})"')
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def read_metrics(text: str) -> Metrics:
     sums: dict[str, float] = {}
     positions: dict[int, float] = {}
     for name, labels, value in _LINE.findall(text):
-        number = 0.0 if value == "NaN" else float(value)
+        number = float(value)
         sums[name] = sums.get(name, 0.0) + number
         if name == "vllm:spec_decode_num_accepted_tokens_per_pos_total" and (
             at := _POSITION.search(labels)

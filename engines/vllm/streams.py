@@ -11,6 +11,9 @@ from contextlib import suppress
 from typing import IO, Final
 
 _CHUNK: Final = 1 << 16
+_LONGEST: Final = 1 << 15
+"""Bytes after which a line is cut, however long it goes on."""
+
 BEAT_S: Final = 5.0
 BEAT: Final = b"\n"
 """An empty line."""
@@ -27,6 +30,8 @@ class Lines:
         *lines, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
         for line in lines:
             self._pass_on(line)
+        if len(self._rest) > _LONGEST:
+            self.end()
 
     def end(self) -> None:
         self._pass_on(self._rest)
