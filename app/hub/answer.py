@@ -51,7 +51,7 @@ def ask(
             url,
             headers=_headers(source, part, str(url)),
             timeout=timeout,
-            extensions={"trace": watch},
+            extensions={"trace": watch, "within_s": None},
         )
         response = client.send(request, stream=True, follow_redirects=False)
         try:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST: Final = 32 << 20
 """Bytes of an answer that is held in memory; lists of files are the longest, at some hundred kB."""
 
+_PART_S: Final = 600.0
+"""How long a part of a file may take: it has some MB, and connections can be slow."""
+
 Part = tuple[int, int, int]
 """Of a file: the first byte, the last byte, and the size of the whole."""
 
@@ -73,7 +76,11 @@ def ask(gate: Gate, asking: Asking) -> Answer:
         with (
             gate.for_purpose(asking.purpose),
             gate.client.stream(
-                "GET", base + asking.path, params=asking.params, headers=headers
+                "GET",
+                base + asking.path,
+                params=asking.params,
+                headers=headers,
+                extensions={"within_s": _PART_S} if asking.byte_range else {},
             ) as response,
         ):
             if response.status_code not in (200, 206):

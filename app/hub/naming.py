@@ -25,7 +25,7 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
     try:
         files = json.loads(answer.body)["siblings"]
         name = next(str(file["blobId"]) for file in files if file["rfilename"] == path)
-    except (ValueError, LookupError, TypeError, StopIteration):
+    except (ValueError, LookupError, TypeError, StopIteration, RecursionError):
         name = ""
     if not is_checksum(name):
         raise HubUnreadable(

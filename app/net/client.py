@@ -6,6 +6,7 @@ import http.cookiejar
 import logging
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from app import __version__
 from app.core.errors import Offline
 from app.core.network import Connection, Purpose
 from app.net.counted import Received, Sent
+from app.net.deadline import Deadline
 from app.net.entry import Entry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
@@ -25,6 +27,9 @@ from app.net.scope import current
 from app.net.tls import tls_context
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
+_WITHIN_S = 120.0
+"""How long a request may take in all, however its bytes trickle, unless it says otherwise."""
+
 _KEPT = 20
 PORTS = {"http": 80, "https": 443}
 _PROXY_WANTS_A_NAME = 407
@@ -98,12 +103,14 @@ class GatedTransport(httpx2.BaseTransport):
             (url.scheme, url.host, port)
         ):
             del request.headers["Authorization"]
+        deadline = _deadline(request)
         hung_up: Callable[[], bool] = request.extensions.get("hung_up", bool)
         whole: Callable[[], bool] = request.extensions.get("whole", bool)
         entry = Entry(self._record, url.host, port, scope.purpose, request.method)
+        entry.on_end(deadline.cancel)
         try:
             self._stay_within_reach(url.host)
-            response = self._opened(request, entry, scope.purpose not in _ENDED)
+            response = self._opened(request, entry, scope.purpose not in _ENDED, deadline)
         except Offline:
             entry.end("refused")
             raise
@@ -112,10 +119,11 @@ class GatedTransport(httpx2.BaseTransport):
             entry.end("failed")
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
             raise httpx2.UnsupportedProtocol(f"Nothing can be at “{address}”") from error
-        except httpx2.HTTPError:
+        except httpx2.HTTPError as error:
             entry.end("cancelled" if hung_up() else "failed")
             if not hung_up():
                 self._stay_within_reach(url.host, begun=True)
+                deadline.require(error)
             raise
         except BaseException:
             entry.end("cancelled" if hung_up() else "failed")
@@ -124,7 +132,7 @@ class GatedTransport(httpx2.BaseTransport):
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=Received(response, entry, stays, hung_up, whole),
+            stream=Received(response, entry, stays, hung_up, whole, deadline),
             extensions=response.extensions,
         )
 
@@ -136,15 +144,21 @@ class GatedTransport(httpx2.BaseTransport):
             for route in self._routes.values():
                 route.close()
 
-    def _opened(self, request: httpx2.Request, entry: Entry, keep: bool) -> httpx2.Response:
-        """The answer as soon as it begins; its owner, or a `hang_up`, may leave before."""
-        request.extensions["trace"] = self._lines.watching(request.extensions.get("trace"))
+    def _opened(
+        self, request: httpx2.Request, entry: Entry, keep: bool, deadline: Deadline
+    ) -> httpx2.Response:
+        """The answer as soon as it begins; its owner, a `hang_up`, or a deadline may leave."""
+        watching = deadline.watching(request.extensions.get("trace"))
+        request.extensions["trace"] = self._lines.watching(watching)
         opening = Opening(lambda: self._send(request, entry, keep))
         on_hang_up = request.extensions.get("on_hang_up", _never)
         with self._lines.left_by(opening.leave):
             forget = on_hang_up(opening.leave)
             try:
-                return opening.response()
+                with deadline.leaving(opening.leave):
+                    response = opening.response()
+                deadline.hold(response.extensions.get("network_stream"))
+                return response
             finally:
                 forget()
 
@@ -181,6 +195,15 @@ class GatedTransport(httpx2.BaseTransport):
                     verify=self._tls, proxy=proxy, limits=limits
                 )
             return self._routes[proxy, keep]
+
+
+def _deadline(request: httpx2.Request) -> Deadline:
+    """One for all hops of a redirect."""
+    within_s: float | None = request.extensions.get("within_s", _WITHIN_S)
+    if within_s is None:
+        return Deadline(None)
+    until: float = request.extensions.setdefault("until", time.monotonic() + within_s)
+    return Deadline(max(0.0, until - time.monotonic()))
 
 
 def _never(_leave: Callable[[], None]) -> Callable[[], None]:

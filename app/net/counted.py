@@ -9,7 +9,12 @@ from typing import cast
 import httpx2
 
 from app.core.errors import Offline
+from app.net.deadline import Deadline
 from app.net.entry import Entry
+
+_REDIRECTS = range(300, 400)
+_MOST_OF_REDIRECT = 1 << 16
+"""Bytes of a body that nobody reads, for which a connection is kept."""
 
 _LOOK_S = 0.5
 """How often a body that still comes looks whether Hearth is offline, in seconds."""
@@ -32,7 +37,9 @@ class Sent(httpx2.SyncByteStream):
 
 
 class Received(httpx2.SyncByteStream):
-    """A response's body, counted; it ends soon after Hearth goes offline.
+    """A response's body, counted; it ends soon after Hearth goes offline, and at its deadline.
+
+    That of a redirect is empty: only where it leads counts.
 
     hung_up: whether whoever asked has ended it. whole: whether they have all that they asked for.
     """
@@ -44,6 +51,7 @@ class Received(httpx2.SyncByteStream):
         stay_within_reach: Callable[[str], None],
         hung_up: Callable[[], bool],
         whole: Callable[[], bool],
+        deadline: Deadline,
     ) -> None:
         self._body = cast(httpx2.SyncByteStream, response.stream)
         self._status = str(response.status_code)
@@ -51,6 +59,8 @@ class Received(httpx2.SyncByteStream):
         self._stay_within_reach = stay_within_reach
         self._hung_up = hung_up
         self._whole = whole
+        self._deadline = deadline
+        self._leads_on = response.status_code in _REDIRECTS and "location" in response.headers
         self._length = int(response.headers.get("Content-Length", -1))
         self._result = self._status
         self._next_look = time.monotonic() + _LOOK_S
@@ -64,19 +74,30 @@ class Received(httpx2.SyncByteStream):
                 self._look_up()
                 if entry.received == self._length:
                     self._result = self._status
-                yield piece
+                if not self._leads_on:
+                    yield piece
+                elif entry.received > _MOST_OF_REDIRECT:
+                    break
         except Offline:
             self._result = "refused"
             raise
-        except httpx2.HTTPError:
+        except httpx2.HTTPError as error:
             self._result = "cancelled" if self._hung_up() else "failed"
             if not self._hung_up():
                 self._stay_within_reach(entry.host)
+                self._deadline.require(error)
             raise
         if self._length < 0 and not self._whole() and not self._hung_up():
             # Where the end of the connection is the end of the body, a hang-up looks like it.
             self._stay_within_reach(entry.host)
+            self._require_in_time()
         self._result = self._status
+
+    def _require_in_time(self) -> None:
+        """Raises ReadTimeout: that too looks like the end of the body."""
+        if self._deadline.passed:
+            self._result = "failed"
+        self._deadline.require()
 
     def _look_up(self) -> None:
         """Now and then: whether Hearth is offline is read from a file."""

@@ -34,6 +34,11 @@ class Entry:
         self._started = time.time()
         self._clock = time.monotonic()
         self._ended = False
+        self._afterwards: Callable[[], None] = lambda: None
+
+    def on_end(self, afterwards: Callable[[], None]) -> None:
+        """Call this when the request is over, whatever became of it."""
+        self._afterwards = afterwards
 
     def end(self, result: str) -> None:
         """A ledger that cannot be written is told in the log: the connection was made all the
@@ -41,6 +46,7 @@ class Entry:
         if self._ended:
             return
         self._ended = True
+        self._afterwards()
         connection = Connection(
             started=self._started,
             seconds=time.monotonic() - self._clock,

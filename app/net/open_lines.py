@@ -12,7 +12,7 @@ from weakref import WeakSet
 Trace = Callable[[str, dict[str, Any]], None]
 """Told of the steps of a request: httpcore2's “trace” extension."""
 
-_OPENED = ("connect_tcp.complete", "start_tls.complete")
+OPENED = ("connect_tcp.complete", "start_tls.complete")
 
 
 class OpenLines:
@@ -29,12 +29,12 @@ class OpenLines:
         times = self._times
 
         def watch(event: str, told: dict[str, Any]) -> None:
-            if event.endswith(_OPENED):
+            if event.endswith(OPENED):
                 opened = told["return_value"].get_extra_info("socket")
                 with self._lock:
                     self._sockets.add(opened)
                     if self._times != times:
-                        _shut(opened)
+                        shut(opened)
             if also is not None:
                 also(event, told)
 
@@ -56,13 +56,13 @@ class OpenLines:
         with self._lock:
             self._times += 1
             for line in list(self._sockets):
-                _shut(line)
+                shut(line)
             waiting = list(self._waiting)
         for leave in waiting:
             leave()
 
 
-def _shut(line: socket.socket) -> None:
+def shut(line: socket.socket) -> None:
     """A socket with TLS would first forget its cipher, and write on as it is."""
     with suppress(OSError):  # the other side was faster
         socket.socket.shutdown(line, socket.SHUT_RDWR)

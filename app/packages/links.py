@@ -10,6 +10,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 JSON = "application/vnd.pypi.simple.v1+json"
 ACCEPT = f"{JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_MOST_LINKS = 100_000
 _SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
 
 
@@ -48,7 +49,8 @@ def _from_json(text: str, address: str) -> list[Link]:
                     size if isinstance(size, int) else None,
                 )
             )
-    except (KeyError, TypeError, AttributeError) as error:
+            _require_few(found)
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a list of files: {error}") from error
     return found
 
@@ -73,6 +75,12 @@ class _Anchors(HTMLParser):
             name = unquote(urlsplit(address).path).rsplit("/", 1)[-1]
             hashed = _SHA256.search(fragment)
             self.links.append(Link(name, address, hashed and hashed[1].lower()))
+            _require_few(self.links)
+
+
+def _require_few(links: list[Link]) -> None:
+    if len(links) > _MOST_LINKS:
+        raise ValueError("it names more files than any project has")
 
 
 def _lower(value: object) -> str | None:

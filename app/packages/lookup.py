@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -22,6 +24,18 @@ if TYPE_CHECKING:
     import httpx2
 
 _ATTEMPTS = 3
+_MOST_PAGE = 16 << 20
+"""Bytes of an index's page; one of a project with thousands of files has some MB."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """address: where it came from, after redirects."""
+
+    status: int
+    headers: Mapping[str, str]
+    address: str
+    text: str
 
 
 class Lookup:
@@ -75,11 +89,11 @@ class Lookup:
 
     def _page(self, address: str, cancel: CancelToken) -> list[Link]:
         response = self._asked("GET", address, cancel)
-        if response.status_code == 404:
+        if response.status == 404:
             return []  # the index does not have this project
         kind = response.headers.get("content-type", "text/html")
         try:
-            return links_of(response.text, kind, str(response.url))
+            return links_of(response.text, kind, response.address)
         except ValueError as error:
             raise HostFailed(
                 f"{_host(address)} does not answer like a package index.",
@@ -87,7 +101,7 @@ class Lookup:
                 "Check the addresses of package indexes in pip's or uv's configuration.",
             ) from error
 
-    def _asked(self, method: str, address: str, cancel: CancelToken) -> httpx2.Response:
+    def _asked(self, method: str, address: str, cancel: CancelToken) -> _Answer:
         """The answer, whole: 200, or 404 to a GET. Again after what passes. Raises Cancelled,
         AppError."""
         for _ in range(_ATTEMPTS - 1):
@@ -95,23 +109,29 @@ class Lookup:
                 return self._asked_once(method, address, cancel)
         return self._asked_once(method, address, cancel)
 
-    def _asked_once(self, method: str, address: str, cancel: CancelToken) -> httpx2.Response:
+    def _asked_once(self, method: str, address: str, cancel: CancelToken) -> _Answer:
         import httpx2
 
         headers = {"Accept": ACCEPT} if method == "GET" else {"Accept-Encoding": "identity"}
         host = _host(address)
         try:
-            with self._gate.for_purpose("get an engine"), hung_up_by(cancel) as watch:
-                response = self._gate.client.request(
+            with (
+                self._gate.for_purpose("get an engine"),
+                hung_up_by(cancel) as watch,
+                self._gate.client.stream(
                     method, address, headers=headers, extensions={"trace": watch}
+                ) as response,
+            ):
+                answer = _Answer(
+                    response.status_code, response.headers, str(response.url), _text(response, host)
                 )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             if cancel.cancelled:
                 raise Cancelled from error
             raise explained(error, host) from error
-        if response.status_code == 200 or (response.status_code == 404 and method == "GET"):
-            return response
-        raise _refused(host, response.status_code)
+        if answer.status == 200 or (answer.status == 404 and method == "GET"):
+            return answer
+        raise _refused(host, answer.status)
 
     def _missing(self, file: LockedFile) -> EngineFileMissing:
         places = [_host(it) for it in self._places(file.project)]
@@ -154,6 +174,20 @@ def _listed(place: Path) -> list[Link]:
 def _host(address: str) -> str:
     """Never the whole address: it can hold a name and a password."""
     return urlsplit(address).hostname or address
+
+
+def _text(response: httpx2.Response, host: str) -> str:
+    """Raises HostFailed for a page that is longer than any."""
+    read = bytearray()
+    for piece in response.iter_bytes():
+        read += piece
+        if len(read) > _MOST_PAGE:
+            raise HostFailed(
+                f"{host} does not answer like a package index.",
+                f"Its page is longer than {_MOST_PAGE >> 20} MB.",
+                "Check the addresses of package indexes in pip's or uv's configuration.",
+            )
+    return read.decode("utf-8", "replace")
 
 
 class _Passing(HostFailed):

@@ -43,3 +43,16 @@ def test_json_with_and_without_a_size() -> None:
 def test_what_is_no_list_of_files_is_refused(page: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         links_of(page, JSON, "https://i.example/simple/a/")
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("<a href=a>" * 200_000, "text/html"),
+        ('{"files": [' + '{"filename": "a", "url": "b"},' * 200_000 + "{}]}", JSON),
+        ('{"files": ' + "[" * 100_000, JSON),
+    ],
+)
+def test_a_page_without_an_end_is_none(page: str, kind: str) -> None:
+    with pytest.raises(ValueError, match=r"more files than any|not a list"):
+        links_of(page, kind, "https://index.invalid/a/")
