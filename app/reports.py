@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from app import __version__
 from app.store.folder import DataFolder
+from engines.redaction import own
 
 if TYPE_CHECKING:
     from engines.log_file import LogFile
@@ -65,8 +66,15 @@ class _Log(logging.Handler):
         from engines.log_file import LogFile
 
         file = LogFile(self._path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
-        file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        file.setFormatter(_Redacted("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         return file
+
+
+class _Redacted(logging.Formatter):
+    """No key or password comes into the log, whoever has said it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return own(super().format(record))
 
 
 def log_file(folder: DataFolder) -> Path:
@@ -83,7 +91,7 @@ def describe(error: BaseException) -> str:
         "",
         *traceback.format_exception(error),
     ]
-    return "\n".join(lines)
+    return own("\n".join(lines))
 
 
 def save_report(error: BaseException, folder: DataFolder) -> Path:

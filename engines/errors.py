@@ -36,6 +36,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from engines.redaction import own
+
 
 class Action(NamedTuple):
     """What a button beside an error can do for the user.
@@ -59,6 +61,8 @@ class UserError(Exception):
     code = "error"
 
     def __init__(self, what: str, why: str, do: str) -> None:
+        # What a host said may be part of it, and with that a key that it was sent.
+        what, why, do = own(what), own(why), own(do)
         super().__init__(f"{what} {why} {do}")
         self.what = what
         self.why = why

@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
+from engines.redaction import forget_all
 from tests.hub.fixtures import hub  # noqa: F401  a fixture for every test
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -78,6 +79,14 @@ def set_aside() -> Iterator[None]:
     gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def no_secrets() -> Iterator[None]:
+    """What a test gives as a key is a word of another one's texts."""
+    forget_all()
+    yield
+    forget_all()
 
 
 @pytest.fixture(autouse=True)

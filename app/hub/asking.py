@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from app.core.network import Purpose
 from app.hub.refusals import refusal, unreadable
 from app.net import Gate, endpoint, explained
+from engines.redaction import redacted
 
 if TYPE_CHECKING:
     import httpx2
@@ -111,7 +112,11 @@ def _body(response: httpx2.Response, asking: Asking) -> bytes:
         size += len(piece)
         if size > asking.most:
             raise unreadable(f"It is longer than {asking.most:,} bytes.")
-    return b"".join(pieces)
+    body = b"".join(pieces)
+    if asking.byte_range:
+        return body  # of a file
+    # Byte for byte, whatever it is: what is hidden is ASCII, and so is what hides it.
+    return redacted(body.decode("latin-1")).encode("latin-1")
 
 
 def _part(response: httpx2.Response) -> Part | None:

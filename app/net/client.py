@@ -17,14 +17,14 @@ from app import __version__
 from app.core.errors import Offline
 from app.core.network import Connection, Purpose
 from app.net.counted import Received, Sent
-from app.net.deadline import Deadline
 from app.net.entry import Entry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
 from app.net.open_lines import OpenLines
-from app.net.opening import Opening
+from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
+from engines.redaction import remember_address
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
 _WITHIN_S = 120.0
@@ -169,6 +169,7 @@ class GatedTransport(httpx2.BaseTransport):
             return _to_localhost(route, request, entry)
         if proxy is None:
             return route.handle_request(_sent(request, request.url, entry))
+        remember_address(proxy)
         # Not the whole address: it can hold a name and a password.
         entry.proxy = httpx2.URL(proxy).netloc.decode("ascii")
         return _through_proxy(route, _sent(request, request.url, entry))

@@ -9,8 +9,8 @@ from typing import cast
 import httpx2
 
 from app.core.errors import Offline
-from app.net.deadline import Deadline
 from app.net.entry import Entry
+from app.net.opening import Deadline
 
 _REDIRECTS = range(300, 400)
 _MOST_OF_REDIRECT = 1 << 16

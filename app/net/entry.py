@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from app.core.network import Connection, Purpose
 from engines.errors import UserError
+from engines.redaction import redacted
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Entry:
         connection = Connection(
             started=self._started,
             seconds=time.monotonic() - self._clock,
-            host=self.host,
+            host=redacted(self.host),
             port=self._port,
             purpose=self._purpose,
             method=self._method,

@@ -18,6 +18,7 @@ from app.net import Gate, explained
 from app.packages.config import Indexes
 from app.packages.links import ACCEPT, Link, links_of
 from engines.cancel import CancelToken
+from engines.redaction import remember_address
 from engines.vllm.provision.lock import LockedFile
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Lookup:
     def __init__(self, gate: Gate, indexes: Indexes) -> None:
         self._gate = gate
         self._indexes = indexes
+        for address in (*indexes.indexes, *indexes.links):
+            remember_address(address)
         self._pages: dict[str, list[Link]] = {}
 
     def find(self, file: LockedFile, cancel: CancelToken) -> Link:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ from app.store.snapshots import Snapshots
 from app.store.summaries import SummaryStore
 from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
 from app.wiring.vllm import Vllm, cards, linux_inside, system
+from engines.redaction import remember_environment
 from engines.registry import EngineStatus, statuses
 
 if TYPE_CHECKING:
@@ -263,6 +265,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
             folder.engines, gate, lambda: offline or settings.read().offline, linux_inside()
         )
 
+    remember_environment(os.environ)
     secrets = Secrets()
     tokens = Tokens(secrets, partial(_whose, gate))
     recommending = Recommending(

@@ -103,10 +103,12 @@ class _Answering:
                 finish = self._finish()
         except EngineError:
             if not self._cancel.cancelled:
+                yield from self._reading.held()
                 raise
             finish = "cancelled"
         if self._ready is None:
             yield self._prompt(fitted)
+        yield from self._reading.held()
         yield self._done(finish)
 
     def _open(self) -> tuple[Fitted, Pieces]:

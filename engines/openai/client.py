@@ -13,6 +13,7 @@ from engines.openai.line import Line
 from engines.openai.parsing import parsed
 from engines.openai.sse import MOST_EVENT, Events
 from engines.openai.values import ServedModel
+from engines.redaction import redacted, redacted_value, remember
 
 if TYPE_CHECKING:
     import httpx2
@@ -64,6 +65,8 @@ class OpenAiClient:
         # Compressed, the pieces of an answer would be held back until there are enough of them.
         self._headers = {"Accept-Encoding": "identity", **(headers or {})}
         self._line = line
+        for sent in (client.headers, self._headers):
+            remember(sent.get("Authorization", "").removeprefix("Bearer "))
 
     def models(self) -> tuple[ServedModel, ...]:
         """The models that it offers."""
@@ -104,7 +107,7 @@ class OpenAiClient:
         with self._asked("GET", path, None, None, silence_s, _LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 return None
-            return self._read(response).decode("utf-8", "replace")
+            return redacted(self._read(response).decode("utf-8", "replace"))
 
     def tokenize(self, body: Mapping[str, Any], line: Line | None = None) -> list[int] | None:
         """Tokens of a prompt, by POST /tokenize; None where there is no such thing."""
@@ -160,7 +163,7 @@ class OpenAiClient:
 
     def _object(self, text: str) -> Json:
         try:
-            value = parsed(text)
+            value = _value(text)
         except ValueError as error:
             if text.lstrip().startswith("<"):
                 raise faults.another(self.called) from error
@@ -187,7 +190,7 @@ class OpenAiClient:
                 return None
             read = self._read(response)
         try:
-            return parsed(read)
+            return _value(read)
         except ValueError as error:
             if wanted:
                 raise faults.another(self.called) from error
@@ -270,7 +273,9 @@ class OpenAiClient:
         except EngineError:
             body = b""  # the status tells what happened; the reason has no end
         status = response.status_code
-        found = faults.refused(self.called, status, response.headers, body, model, self._variable)
+        said = redacted(body.decode("utf-8", "replace")).encode()
+        headers = {name: redacted(value) for name, value in response.headers.items()}
+        found = faults.refused(self.called, status, headers, said, model, self._variable)
         page = b"<html" in body[:1000].lower()
         told = status in _SAY_MORE or isinstance(found, ServerUnreachable)
         if page and 400 <= status < 500 and not told:
@@ -326,6 +331,14 @@ def _events(pieces: Iterator[bytes]) -> Iterator[str]:
                 return
         yield from events.feed(piece)
     yield from events.finish()
+
+
+def _value(text: str | bytes) -> Any:
+    """Of JSON, without secrets. Raises ValueError."""
+    try:
+        return redacted_value(parsed(text))
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 def _joined(first: bytes, pieces: Iterator[bytes]) -> bytes:

@@ -12,6 +12,7 @@ from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
 from engines.openai.faults import endless
 from engines.openai.values import Drafted
+from engines.redaction import Redaction, own
 from engines.text import StopStrings
 from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
 
@@ -117,6 +118,7 @@ class Reading:
         self.finish: str | None = None
         self.thought = self.said = 0
         self._taken = 0
+        self._clean_text, self._clean_thought = Redaction(), Redaction()
         self.thought_tokens: int | None = None
 
     @property
@@ -129,6 +131,21 @@ class Reading:
         return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
+        """What the piece says, without secrets. Raises ServerFailed for more than any answer
+        holds."""
+        for delta in self._fed(piece):
+            yield from self._clean(delta)
+        if self.stopped:
+            yield from self.held()
+
+    def held(self) -> Iterator[Delta]:
+        """What may have become a secret, now that nothing follows."""
+        if rest := self._clean_thought.finish():
+            yield ReasoningDelta(rest)
+        if rest := self._clean_text.finish():
+            yield TextDelta(rest)
+
+    def _fed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
         """Raises ServerFailed for more than any answer holds."""
         self.figures.take(piece)
         choices = piece.get("choices")
@@ -157,6 +174,29 @@ class Reading:
 
     def end(self) -> Iterator[Delta]:
         """What was held back, and the tools that were asked for, now that nothing follows."""
+        for delta in self._ending():
+            yield from self._clean(delta)
+        yield from self.held()
+
+    def _clean(self, delta: Delta) -> Iterator[Delta]:
+        """Without secrets, however they are cut; what one kind holds back comes before another."""
+        if isinstance(delta, ReasoningDelta):
+            if text := self._clean_thought.feed(delta.text):
+                yield ReasoningDelta(text)
+            return
+        if not isinstance(delta, TextDelta):
+            yield from self.held()
+        if isinstance(delta, ToolCall):
+            yield ToolCall(own(delta.name), own(delta.arguments), own(delta.id))
+        elif isinstance(delta, WasReasoning):
+            yield delta
+        else:
+            if rest := self._clean_thought.finish():
+                yield ReasoningDelta(rest)
+            if text := self._clean_text.feed(delta.text):
+                yield TextDelta(text)
+
+    def _ending(self) -> Iterator[Delta]:
         if not self.stopped:
             yield from self._shown(self._splitter.finish())
             if self._reader is not None:

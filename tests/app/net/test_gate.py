@@ -13,6 +13,8 @@ import pytest
 from app.core.errors import NoConnection, Offline
 from app.core.network import Connection
 from app.net import Gate, explained
+from app.net.entry import Entry
+from engines.redaction import remember
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
 TOKEN = {"Authorization": "Bearer hf_secret"}
@@ -314,3 +316,10 @@ def test_the_client_survives_who_closes_it(gate: Gate, server: Server) -> None:
     get(gate, server.url)
     gate.client.close()
     assert get(gate, server.url).status_code == 404
+
+
+def test_a_secret_in_the_name_of_a_host_is_not_in_the_ledger(kept: list[Connection]) -> None:
+    """As a redirect could have it."""
+    remember("hf_secret0815")
+    Entry(kept.append, "hf_secret0815.invalid", 443, PURPOSE, "GET").end("failed")
+    assert [it.host for it in kept] == ["[hidden].invalid"]
