@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.output import Output
-from app.core.errors import ChatNotFound, ExportFailed
+from app.core.errors import ChatNotFound, ExportFailed, NothingImported
 from app.core.exchange.report import reports, told
 from app.core.export import ExportOptions
 from app.services.exchange.reading import read_files
@@ -19,7 +19,12 @@ from engines.cancel import CancelToken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.core.exchange.found import FileFound
     from app.services.exchange.page import Told
+
+
+_REASONS = 3
+"""Of what could not be read, so many are named in an error."""
 
 
 def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
@@ -56,6 +61,8 @@ def import_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
     """Report what was read and what not; with --dry-run nothing is kept."""
     files = list(read_files([Path(it).expanduser() for it in args.what], CancelToken()))
     chats = [chat for file in files for chat in file.chats]
+    if not chats:
+        raise _nothing(files)
     said = reports(files, core.imports.known([chat.chat.id for chat in chats]))
     if not args.dry_run:
         core.imports.add(chats)
@@ -63,6 +70,17 @@ def import_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
     out.value(
         {"imported": 0 if args.dry_run else sum(it.taken for it in said), "files": value},
         lambda: told(said, done=not args.dry_run),
+    )
+
+
+def _nothing(files: Sequence[FileFound]) -> NothingImported:
+    reasons = [f"{it.what}: {it.why}" for file in files for it in file.not_read]
+    more = len(reasons) - _REASONS
+    told = " ".join(reasons[:_REASONS])
+    return NothingImported(
+        "No chat was read.",
+        f"{told} And {more:,} more like that." if more > 0 else told or "Nothing was named.",
+        "Name a file that another program has exported, a folder of such files, or an archive.",
     )
 
 

@@ -53,6 +53,12 @@ class ExportFailed(AppError):
     code = "export"
 
 
+class NothingImported(AppError):
+    """No chat could be read in any of the files that were named."""
+
+    code = "nothing_imported"
+
+
 class SnapshotUnusable(AppError):
     code = "snapshot"
 

@@ -1,4 +1,4 @@
-"""A request on its way: whoever waits for its answer may leave at once, and it has to end in time."""
+"""A request on its way: whoever waits for it may leave at once, and it has to end in time."""
 
 from __future__ import annotations
 

@@ -19,6 +19,9 @@ from app.core.exchange.plain import as_text, as_time
 SOURCE = "Ollama"
 SIGN = b"SQLite format 3\0"
 _ROLES: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+_MOST_TEXT = 64_000_000
+"""Bytes of a message."""
+
 _ROLLBACK_JOURNAL = b"\x01\x01"
 
 
@@ -57,6 +60,11 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
     # So SQLite reads the whole pages of a file that breaks off; nothing is written all the same.
     db.execute("PRAGMA writable_schema = ON")
     db.text_factory = lambda data: data.decode("utf-8", "replace")
+    # A view or a column that is reckoned can have rows and texts without an end.
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT)
+    tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    if not {"chats", "messages"} <= {as_text(row["name"]) for row in tables}:
+        raise Broken("It is a database, but not one of the Ollama app.")
     columns = {row["name"] for row in db.execute("PRAGMA table_info(messages)")}
     heads = {row["name"] for row in db.execute("PRAGMA table_info(chats)")}
     if not {"id", "chat_id", "role", "content"} <= columns or "id" not in heads:

@@ -17,6 +17,15 @@ _MILLISECONDS = 1e11
 _EARLIEST, _LATEST = 0.0, 4_102_444_800.0
 """1970 and 2100, in seconds since 1970."""
 _BEGINNINGS = ("[", "{")
+_MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+"""Strings as a whole, and what opens and closes lists and objects."""
+
+MOST_WEIGHT = 400_000_000
+"""Bytes of memory for one value of JSON."""
+
+_OF_A_LIST, _OF_A_VALUE = 200, 60
+"""Bytes that CPython takes for one, at most and besides its text."""
+
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -76,12 +85,57 @@ def as_time(value: object) -> float | None:
     return number if _EARLIEST < number < _LATEST else None
 
 
+class TooLarge(ValueError):
+    """A value of JSON would take more memory than there should be for it."""
+
+
 def from_json(text: str) -> Any:
-    """Raises ValueError for what is no JSON, or is nested too deep."""
+    """Raises ValueError for what is no JSON, or is nested too deep; TooLarge."""
+    if _weight(text) > MOST_WEIGHT:
+        raise TooLarge
     try:
         return _DECODER.decode(text)
     except RecursionError as error:
         raise ValueError("It is nested too deep.") from error
+
+
+def _weight(text: str) -> int:
+    """Bytes that a value takes at most, from what stands in its text."""
+    lists, values = text.count("[") + text.count("{"), text.count(",") + text.count(":")
+    return len(text) + lists * _OF_A_LIST + values * _OF_A_VALUE
+
+
+def each_item(text: str) -> Iterator[Any]:
+    """The elements of the first list in a text of JSON, one after the other, each let go before
+    the next; TooLarge in place of one that is. Raises ValueError where the text breaks off."""
+    place = text.find("[") + 1
+    ends = _ends(text, place) if place else iter(())
+    for begin, end in ends:
+        item = text[begin:end]
+        if not item.startswith(_BEGINNINGS):
+            raise ValueError("It is no list of objects.")
+        try:
+            yield from_json(item)
+        except TooLarge as error:
+            yield error
+
+
+def _ends(text: str, place: int) -> Iterator[tuple[int, int]]:
+    """Where each element of a list begins and ends; place: behind its bracket."""
+    depth, begin = 0, place
+    for found in _MARKS.finditer(text, place):
+        mark = found[0]
+        if mark in ("[", "{"):
+            if depth == 0:
+                begin = found.start()
+            depth += 1
+        elif mark in ("]", "}"):
+            if depth == 0:
+                return
+            depth -= 1
+            if depth == 0:
+                yield begin, found.end()
+    raise ValueError("The text breaks off.")
 
 
 def torn_items(text: str) -> Iterator[Any]:

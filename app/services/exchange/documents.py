@@ -14,14 +14,20 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from app.core.exchange import gpt4all
 from app.core.exchange.found import NotRead
 from app.core.exchange.torn_zip import torn_members
 from app.store.ollama_chats import SIGN
 
-MOST_BYTES = 1_000_000_000
-"""Of one document, and of all in an archive."""
+MOST_BYTES = 200_000_000
+"""Of one document: it is held in memory, and so is what is read of it."""
+
+_MOST_OF_ARCHIVE = 1_000_000_000
+"""Bytes that are unpacked, one document after the other."""
+
+_PIECE = 1 << 20
 _MOST_FILES = 100_000
 _BEGINNING = 64
 _GUESSED_FROM = 200_000
@@ -113,7 +119,7 @@ def _of_folder(root: Path) -> Iterator[Document | NotRead]:
 
 
 def _of_archive(path: Path) -> Iterator[Document | NotRead]:
-    left = MOST_BYTES
+    left = _MOST_OF_ARCHIVE
     try:
         archive = zipfile.ZipFile(path)
     except (*_DAMAGED, NotImplementedError):
@@ -127,7 +133,7 @@ def _of_archive(path: Path) -> Iterator[Document | NotRead]:
         return
     with archive:
         for member in archive.infolist()[:_MOST_FILES]:
-            found = _member(archive, member, left)
+            found = _member(archive, member, min(left, MOST_BYTES))
             if isinstance(found, Document):
                 left -= len(found.data)
             if found is not None:
@@ -142,7 +148,9 @@ def _member(
             begin = file.read(_BEGINNING)
             if not _may_be_chats(begin):
                 return None
-            data = begin + file.read(most)
+            if member.file_size > most:
+                return NotRead(member.filename, _TOO_LARGE)
+            data = _read(file, begin, most)
     except (*_DAMAGED, OSError) as error:
         return NotRead(member.filename, f"It is damaged: {error}.")
     except (NotImplementedError, RuntimeError):
@@ -152,6 +160,15 @@ def _member(
         if len(data) > most
         else Document(member.filename, data)
     )
+
+
+def _read(file: IO[bytes], begin: bytes, most: int) -> bytes:
+    """All of a member, or a little more than the most: what it says of its size may be wrong."""
+    pieces, size = [begin], len(begin)
+    while size <= most and (piece := file.read(_PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
 
 
 def _may_be_chats(begin: bytes) -> bool:

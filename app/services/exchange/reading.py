@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 from app.core.exchange import gpt4all, jan
@@ -15,6 +16,11 @@ from app.services.exchange.documents import Document, documents
 from app.store import ollama_chats
 from engines.cancel import CancelToken
 
+_MOST_KEPT = 400_000_000
+_OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
+"""Bytes of memory: for all that is found in one file or folder, and for one of these."""
+
+_TOO_MUCH = "It holds more than fits into memory; what comes before that was read."
 _NOTHING = "Hearth knows no chats of any program in it."
 
 
@@ -36,25 +42,49 @@ class _Threads:
 
     heads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     bodies: dict[str, str] = field(default_factory=dict)
+    size: int = 0
+    """Bytes that they take."""
 
 
 def _read(path: Path, cancel: CancelToken) -> FileFound:
     chats: list[ReadyChat] = []
     not_read: list[NotRead] = []
     threads = _Threads()
+    left = _MOST_KEPT
+    for it in _all_of(path, threads, cancel):
+        if isinstance(it, ReadyChat):
+            left -= _weight(it)
+            chats.append(it)
+        else:
+            left -= _OF_NOT_READ
+            not_read.append(it)
+        if left < 0:
+            not_read.append(NotRead(path.name, _TOO_MUCH))
+            break
+    if not chats and not not_read:
+        not_read.append(NotRead(path.name, _NOTHING))
+    return FileFound(path, tuple(chats), tuple(not_read))
+
+
+def _all_of(path: Path, threads: _Threads, cancel: CancelToken) -> Found:
     for document in documents(path):
         if cancel.cancelled:
             break
         if isinstance(document, NotRead):
-            not_read.append(document)
-            continue
-        for it in _chats(document, threads, path):
-            (chats if isinstance(it, ReadyChat) else not_read).append(it)  # type: ignore[arg-type]
-    for it in _jan(threads):
-        (chats if isinstance(it, ReadyChat) else not_read).append(it)  # type: ignore[arg-type]
-    if not chats and not not_read:
-        not_read.append(NotRead(path.name, _NOTHING))
-    return FileFound(path, tuple(chats), tuple(not_read))
+            yield document
+        else:
+            yield from _chats(document, threads, path)
+        del document  # the next one is read before this name would be another's
+        if threads.size > _MOST_KEPT:
+            yield NotRead(path.name, _TOO_MUCH)
+            break
+    yield from _jan(threads)
+
+
+def _weight(chat: ReadyChat) -> int:
+    """Bytes that it takes in memory."""
+    texts = (text for it in chat.messages for text in (it.text, it.reasoning))
+    return sum(map(getsizeof, texts)) + _OF_A_MESSAGE * (1 + len(chat.messages))
 
 
 def _chats(document: Document, threads: _Threads, within: Path) -> Iterator[ReadyChat | NotRead]:
@@ -68,8 +98,10 @@ def _chats(document: Document, threads: _Threads, within: Path) -> Iterator[Read
         text = data.decode("utf-8-sig", "replace")
         if (thread := thread_in(text)) is not None:
             threads.heads[document.folder] = thread
+            threads.size += getsizeof(text) + _OF_A_MESSAGE
         elif jan.is_messages(text):
             threads.bodies[document.folder] = text
+            threads.size += getsizeof(text)
         else:
             _, found = chats_in(text)
             yield from _placed(found, document.name if document.path != within else "")

@@ -70,3 +70,31 @@ def test_chats_are_exported_one_several_or_a_folder(
     assert error["code"] == "chat_not_found"
     blocked = into / "One.html" / "x.md"
     assert value(capsys, "export", ids[0], "--output", str(blocked), status=1)["error"]["do"]
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_an_import_in_which_nothing_could_be_read_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dry: list[str]
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("No chats.", encoding="utf-8")
+    torn = tmp_path / "torn.json"
+    torn.write_text('[{"mapping": ', encoding="utf-8")
+    named = [str(notes), str(torn), str(tmp_path / "gone"), str(tmp_path / "away")]
+    assert main(["--json", "chats", "import", *named, *dry]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "nothing_imported"
+    assert "notes.txt: Hearth knows no chats" in error["why"]
+    assert "And 1 more like that." in error["why"]
+    assert main(["chats", "import", *named, *dry]) == 1
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert "No chat was read." in printed.err
+
+
+def test_an_import_of_which_something_could_be_read_is_none(
+    tmp_path: Path, export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = value(capsys, "import", str(export), str(tmp_path / "gone"))
+    assert done["imported"] == 2
+    assert done["files"][1]["not_read"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +139,26 @@ def test_members_before_a_damaged_place_in_a_torn_archive_stay() -> None:
     assert [len(content) for _, content in found[:3]] == [50_000] * 3
     assert 10_000 < len(found[3][1]) < 50_000
     assert len(list(torn_members((head + body) * 3, 70_000))) == 2
+
+
+ENDLESS = """CREATE VIEW messages AS
+    WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
+    SELECT id, 'a' AS chat_id, 'user' AS role, 'b' AS content FROM n"""
+PLAIN = "CREATE TABLE messages (id, chat_id, role, content)"
+LARGE = "CREATE TABLE chats (id, title AS (hex(zeroblob(100000000))))"
+
+
+@pytest.mark.parametrize(
+    ("chats", "messages"), [("CREATE TABLE chats (id, title)", ENDLESS), (LARGE, PLAIN)]
+)
+def test_a_database_that_makes_up_its_rows_is_not_read(
+    tmp_path: Path, chats: str, messages: str
+) -> None:
+    path = tmp_path / "db.sqlite"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(chats)
+        db.execute(messages)
+        db.execute("INSERT INTO chats (id) VALUES ('a')")
+    (found,) = read_files([path], CancelToken())
+    assert not found.chats
+    assert found.not_read
