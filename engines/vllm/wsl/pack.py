@@ -19,6 +19,8 @@ _FILES: Final = (
     "engines/__init__.py",
     "engines/cancel.py",
     "engines/errors.py",
+    "engines/redaction.py",
+    "engines/text.py",
     "engines/vllm/__init__.py",
     "engines/vllm/guardian.py",
     "engines/vllm/leftovers.py",
