@@ -6769,6 +6769,11 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
+      <source>It would take more memory than Hearth gives an import.</source>
+      <translation>Es bräuchte mehr Speicher, als Hearth einem Import gibt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
       <source>It is damaged or breaks off, and no whole chat is left in it.</source>
       <translation>Sie ist beschädigt oder bricht ab, und kein ganzer Chat ist übrig.</translation>
     </message>
@@ -8045,6 +8050,11 @@
       <translation>Prüfe in der Adresse den Namen des Rechners.</translation>
     </message>
     <message>
+      <location filename="../../app/net/opening.py" />
+      <source>not whole in time</source>
+      <translation>nicht rechtzeitig vollständig</translation>
+    </message>
+    <message>
       <location filename="../../app/net/tls.py" />
       <location filename="../../app/store/snapshots.py" />
       <source>There is no such file.</source>
@@ -8220,13 +8230,18 @@
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
-      <source>Its page cannot be read: {0}.</source>
-      <translation>Die Seite kann nicht gelesen werden: {0}.</translation>
+      <source>Its page is longer than {0} MB.</source>
+      <translation>Seine Seite ist länger als {0} MB.</translation>
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
       <source>Check the addresses of package indexes in pip's or uv's configuration.</source>
       <translation>Prüfe die Adressen der Paketindizes in der Konfiguration von pip oder uv.</translation>
+    </message>
+    <message>
+      <location filename="../../app/packages/lookup.py" />
+      <source>Its page cannot be read: {0}.</source>
+      <translation>Die Seite kann nicht gelesen werden: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/services/bench_starts.py" />
@@ -8872,6 +8887,11 @@
       <location filename="../../app/services/exchange/files.py" />
       <source>Allow writing there, or choose another folder.</source>
       <translation>Erlaube dort das Schreiben oder wähle einen anderen Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/reading.py" />
+      <source>It holds more than fits into memory; what comes before that was read.</source>
+      <translation>Es enthält mehr, als in den Speicher passt; was davor kommt, wurde gelesen.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />
@@ -11417,6 +11437,7 @@
     </message>
     <message>
       <location filename="../../engines/openai/client.py" />
+      <location filename="../../engines/openai/reading.py" />
       <location filename="../../engines/remote/engine.py" />
       <source>The server</source>
       <translation>Der Server</translation>
@@ -11460,6 +11481,31 @@
       <location filename="../../engines/openai/faults.py" />
       <source>The server or the network ended it before the answer was whole.</source>
       <translation>Der Server oder das Netz hat sie beendet, bevor die Antwort ganz war.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} sends more than Hearth takes.</source>
+      <translation>{0} sendet mehr, als Hearth annimmt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>A part of the answer has no end, or is larger than any answer; so Hearth hung up.</source>
+      <translation>Ein Teil der Antwort hat kein Ende oder ist größer als jede Antwort; deshalb hat Hearth aufgelegt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>Ask again; what was answered is kept. If it stays so, look at the server.</source>
+      <translation>Frage noch einmal; was geantwortet wurde, bleibt erhalten. Wenn es so bleibt, sieh nach dem Server.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>{0} took too long.</source>
+      <translation>{0} hat zu lange gebraucht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
+      <source>It is busy, or it hangs.</source>
+      <translation>Er ist beschäftigt, oder er hängt.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -11647,16 +11693,6 @@
       <location filename="../../engines/openai/faults.py" />
       <source>Change that setting of the chat, or choose another model.</source>
       <translation>Ändere diese Einstellung des Chats, oder wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>{0} took too long.</source>
-      <translation>{0} hat zu lange gebraucht.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>It is busy, or it hangs.</source>
-      <translation>Er ist beschäftigt, oder er hängt.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
