@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.core.errors import SettingsInvalid
-from app.core.settings import Settings
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
@@ -41,18 +39,10 @@ class Opened:
 
     @cached_property
     def states(self) -> StateFolder:
-        """The chats that are kept ready on disk.
-
-        Settings that cannot be read are told by whoever needs them next; until then the usual
-        room holds, so that nothing is removed for a slip in that file.
-        """
+        """The chats that are kept ready on disk."""
         from engines.llamacpp.resume.states import StateFolder
 
-        try:
-            room = self.settings.read().kv_disk
-        except SettingsInvalid:
-            room = Settings().kv_disk
-        return StateFolder(self._states, room * MB)
+        return StateFolder(self._states, self.settings.read().kv_disk * MB)
 
     def tidy(self) -> None:
         """What a killed process has left of the kept chats goes, where there are any."""
@@ -87,7 +77,7 @@ class FirstServices(NamedTuple):
 
 
 def first_services(opened: Opened) -> FirstServices:
-    """Qt comes in here, as in `wiring.window`. Raises SettingsInvalid."""
+    """Qt comes in here, as in `wiring.window`."""
     from app.services.chats import Chats
     from app.services.drafts import Drafts
     from app.services.settings import SettingsService

@@ -68,7 +68,7 @@ def from_json(data: str) -> list[tuple[str, str]]:
     """
     try:
         value = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _not_read("It is not written as JSON.") from error
     items = value.get("prompts") if isinstance(value, dict) else value
     if not isinstance(items, list):

@@ -27,11 +27,13 @@ def setting(
     *,
     multiline: bool = False,
     in_form: bool = True,
+    if_lost: Any = None,
     **limits: float,
 ) -> Any:
-    """A default of type dict is made anew for each object; limits as in `SettingField`."""
+    """A default of type dict is made anew for each object; the rest is as in `SettingField`."""
     words = {"section": section, "title": title, "description": description}
-    metadata = {**words, "multiline": multiline, "in_form": in_form, **limits}
+    kind = {"multiline": multiline, "in_form": in_form, "if_lost": if_lost}
+    metadata = {**words, **kind, **limits}
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)

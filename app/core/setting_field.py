@@ -17,7 +17,8 @@ class SettingField:
     """annotation: a Literal, bool, int, float, str or dict[str, str].
 
     ge, gt, le: limits of a number; None where there is none. multiline: of a text.
-    in_form: whether it is a row of the settings dialog, or has a place of its own.
+    in_form: whether it is a row of the settings dialog, or has a place of its own. if_lost: the
+    value on the safe side, for a file that cannot be read; None where that is the default.
     """
 
     annotation: Any
@@ -27,9 +28,15 @@ class SettingField:
     description: str
     multiline: bool = False
     in_form: bool = True
+    if_lost: Any = None
     ge: float | None = None
     gt: float | None = None
     le: float | None = None
+
+    @property
+    def without_value(self) -> Any:
+        """What holds where it cannot be known what was set."""
+        return self.default if self.if_lost is None else self.if_lost
 
     def read(self, value: object) -> Any:
         """A value as this setting has it; text may stand for any of them.
@@ -45,8 +52,8 @@ class SettingField:
             return _switch(value)
         if kind in (int, float):
             return self._within(_whole(value) if kind is int else _number(value))
-        if not isinstance(value, str):
-            raise ValueError("It should be text")
+        if not isinstance(value, str) or not _is_text(value):
+            raise ValueError("It should be text, without a NUL or half a character")
         return value
 
     def _within(self, number: float) -> float:
@@ -100,7 +107,15 @@ def _words(value: object) -> dict[str, str]:
         except ValueError:
             raise ValueError('It should be written like {"name": "text"}') from None
     if isinstance(value, Mapping) and all(
-        isinstance(name, str) and isinstance(word, str) for name, word in value.items()
+        isinstance(word, str) and _is_text(word) for pair in value.items() for word in pair
     ):
         return dict(value)
     raise ValueError("It should be a list of names with a text each")
+
+
+def _is_text(value: str) -> bool:
+    """Not so with a NUL, which no file's name can have, or with half characters.
+
+    Python stands those in for bytes that it could not read.
+    """
+    return "\0" not in value and not any("\ud800" <= it <= "\udfff" for it in value)

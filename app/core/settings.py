@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cache
-from typing import TYPE_CHECKING, Literal, cast, get_type_hints
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_type_hints
 
 from app.core.engine_names import PROPER_NAMES
 from app.core.engine_settings import EngineSettings
@@ -261,6 +261,7 @@ class Settings(EngineSettings):
         "Privacy",
         "Stay offline",
         "No connection leaves this computer, whatever is clicked.",
+        if_lost=True,
     )
     snapshots: int = setting(
         7,
@@ -270,6 +271,7 @@ class Settings(EngineSettings):
         "them until they go; 0 makes none.",
         ge=0,
         le=366,
+        if_lost=366,
     )
     auto_titles: bool = setting(
         True,
@@ -318,18 +320,24 @@ class Settings(EngineSettings):
             ) from None
 
     @classmethod
-    def of(cls, values: Mapping[str, object]) -> Settings:
-        """Those with these values, the rest as usual. Raises ValueError that says what is wrong."""
-        unknown = next((name for name in values if name not in fields()), None)
-        if unknown is not None:
-            raise ValueError(f"there is no setting named “{unknown}”")
-        read = {}
+    def of(cls, values: Mapping[str, object]) -> Understood:
+        """Those with these values, the rest as usual; what cannot be used is told beside them."""
+        read, unknown, faults = {}, {}, []
         for name, value in values.items():
+            if name not in fields():
+                unknown[name] = value
+                continue
             try:
                 read[name] = fields()[name].read(value)
             except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-        return cls(**read)
+                read[name] = fields()[name].without_value
+                faults.append(f"{name}: {error}")
+        return Understood(cls(**read), unknown, tuple(faults))
+
+    @classmethod
+    def lost(cls) -> Settings:
+        """Those that hold where what was set cannot be known."""
+        return cls(**{name: field.without_value for name, field in fields().items()})
 
     def values(self) -> dict[str, object]:
         """All of them by name."""
@@ -340,6 +348,14 @@ class Settings(EngineSettings):
         return {
             name: value for name, value in self.values().items() if value != fields()[name].default
         }
+
+
+class Understood(NamedTuple):
+    """unknown: by names that this version does not have. faults: half a sentence each."""
+
+    settings: Settings
+    unknown: Mapping[str, object] = {}
+    faults: tuple[str, ...] = ()
 
 
 @cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from app.core.home import from_home
+
 
 def default_root() -> Path:
     """The folder that the environment names, or the usual one; read anew at each call.
@@ -22,4 +24,4 @@ def default_root() -> Path:
 
 
 def _place(text: str) -> Path:
-    return Path(os.path.expandvars(Path(text).expanduser()))
+    return Path(os.path.expandvars(from_home(text)))

@@ -124,7 +124,7 @@ class Part:
             notes = json.loads(self._notes.read_text(encoding="utf-8"))
             if (notes["size"], notes["checksum"]) == (self.whole, self._checksum):
                 return str(notes["host"]), notes["etag"]
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             return "", None
         self.size = self._on_its_way = 0
         self._file.truncate(0)

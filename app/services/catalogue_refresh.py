@@ -7,16 +7,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from app.core.errors import AppError, GatedRepository, RepositoryUnknown
 from app.core.hub import Repository
 from app.core.network import Purpose
 from app.store.folder import write_whole
 from engines.cancel import CancelToken
+from engines.kept_file import read_file
 
 if TYPE_CHECKING:
     from app.core.catalogue_sizes import KnownFiles, KnownRepository
+
+_MOST_BYTES: Final = 64_000_000
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +50,7 @@ class KnownFilesBook:
         from app.core.catalogue_sizes import KnownFiles
 
         try:
-            return KnownFiles.model_validate_json(self._file.read_text(encoding="utf-8"))
+            return KnownFiles.model_validate_json(read_file(self._file, _MOST_BYTES))
         except FileNotFoundError:
             return KnownFiles()
         except (OSError, ValueError) as error:

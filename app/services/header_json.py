@@ -23,7 +23,7 @@ def from_json(text: str) -> GgufHeader:
         values = json.loads(text)
         layers = values.pop("layers")
         return GgufHeader(**{**values, "tensors": ()}, layers=_layers(layers) if layers else None)
-    except (TypeError, KeyError, AttributeError) as error:
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a header: {error}") from error
 
 

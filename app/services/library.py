@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.core.errors import ModelUnknown
 from app.core.held import NO_LAYERS, Held, Layers, held
+from app.core.home import from_home
 from app.core.model_settings import effective, made_for, valid
 from app.core.models import RESERVED, STARTER, ModelEntry
 from app.core.settings import Settings
@@ -182,7 +183,7 @@ class Library:
 
         A drafter is added if there is a model here that it drafts for. Raises EngineError.
         """
-        path = path.expanduser().absolute()
+        path = from_home(path).absolute()
         for known in self.shelf.everything():
             if path in (known.path, *known.files, known.drafter):
                 return self.find(known.id)

@@ -6,13 +6,17 @@ import json
 import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.core.engine_advice import MeasuredSpeed
 from app.store.folder import write_whole
+from engines.kept_file import read_file
 
 if TYPE_CHECKING:
     from app.services.bench_results import BenchResult
+    from engines.types import EngineName
+
+_MOST_BYTES: Final = 4_000_000
 
 _log = logging.getLogger(__name__)
 
@@ -28,11 +32,11 @@ class MeasuredSpeeds:
 
     def all(self) -> tuple[MeasuredSpeed, ...]:
         try:
-            found = json.loads(self._file.read_text(encoding="utf-8"))
-            return tuple(MeasuredSpeed(**it) for it in found)
+            found = json.loads(read_file(self._file, _MOST_BYTES))
+            return tuple(_speed(**it) for it in found)
         except FileNotFoundError:
             return ()
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ArithmeticError, ValueError, TypeError, RecursionError) as error:
             _log.warning("what was measured before cannot be read: %s", error)
             return ()
 
@@ -42,6 +46,10 @@ class MeasuredSpeeds:
         others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
         kept = [asdict(it) for it in (*others, measured)]
         write_whole(self._file, json.dumps(kept, indent=1) + "\n")
+
+
+def _speed(engine: EngineName, model: str, at_once: int, tokens_per_s: float) -> MeasuredSpeed:
+    return MeasuredSpeed(engine, str(model), int(at_once), float(tokens_per_s))
 
 
 def speed_of(result: BenchResult, model: str) -> MeasuredSpeed:

@@ -17,6 +17,7 @@ from app.core.errors import (
     ModelUnknown,
     SettingsInvalid,
 )
+from app.core.home import from_home
 from app.core.model_settings import checked
 from app.core.models import ModelEntry, Source
 from app.services.collection.checkpoints import checkpoint_files
@@ -86,7 +87,7 @@ class ModelCare:
 
         Raises EngineError for what is no model, and what `copy_model` raises.
         """
-        path = path.expanduser().absolute()
+        path = from_home(path).absolute()
         if not copy:
             return self._library.add(path)
         if path.is_dir():

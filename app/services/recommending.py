@@ -6,16 +6,20 @@ import shutil
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.core.errors import CatalogueInvalid
 from engines.cancel import CancelToken
+from engines.kept_file import read_file
 
 if TYPE_CHECKING:
     from app.core.catalogue import Catalogue
     from app.core.recommend import Recommendation
     from app.services.catalogue_refresh import AsksRepository, KnownFilesBook, Refreshed
     from engines.hardware import Hardware
+
+_MOST_BYTES: Final = 64_000_000
+"""Far more than any catalogue has; Hearth's own has a thousandth of it."""
 
 
 class Recommending:
@@ -82,10 +86,10 @@ class Recommending:
 
     def _own_text(self) -> str | None:
         try:
-            return self._extension.read_text(encoding="utf-8")
+            return read_file(self._extension, _MOST_BYTES).decode("utf-8-sig")
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise CatalogueInvalid(
                 "Your catalogue file cannot be used.",
                 f"{self._extension} cannot be read as text: {error}.",

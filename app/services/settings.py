@@ -9,14 +9,18 @@ from app.store.settings_file import SettingsFile
 
 
 class SettingsService(QObject):
-    """`changed` is emitted after the new settings are on disk."""
+    """`changed` is emitted after the new settings are on disk.
+
+    faults: what of their file could not be used at the start.
+    """
 
     changed = Signal(object)
 
     def __init__(self, file: SettingsFile, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._file = file
-        self._current = file.read()
+        found = file.find()
+        self._current, self.faults = found.settings, found.faults
 
     @property
     def current(self) -> Settings:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import ModelAmbiguous, ModelUnknown
+from app.core.home import from_home
 from app.core.models import RESERVED, ModelEntry
 from app.core.quantisations import quantisation_of, same_label
 from app.services.collection.checkpoints import weights_in
@@ -97,7 +98,7 @@ class Shelf:
                 "`hearth models list` shows what is there.",
             )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
-            path = Path(called).expanduser().absolute()
+            path = from_home(called).absolute()
             theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
             return theirs[0] if theirs else _by_path(path)
         raise ModelUnknown(
@@ -221,7 +222,7 @@ def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | Non
 
 
 def _is_checkpoint(called: str) -> bool:
-    folder = Path(called).expanduser()
+    folder = from_home(called)
     try:
         return folder.is_dir() and is_checkpoint([it.name for it in folder.iterdir()])
     except (OSError, ValueError):

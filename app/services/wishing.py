@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.core.errors import SettingsInvalid
+from app.core.home import from_home
 from app.core.settings import Settings
 from engines.types import Adapter, EngineName, LoadPlan
 from engines.wishes import Wishes
@@ -95,5 +96,5 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
                 "A line has a name of its own, an equals sign, and the folder of the adapter.",
                 "Mend it in the settings, under Engines.",
             )
-        found[name] = Adapter(name, Path(folder).expanduser().absolute())
+        found[name] = Adapter(name, from_home(folder).absolute())
     return tuple(found.values())

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
+from app.core.home import from_home
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class DataFolder:
         """The place that the system foresees, or HEARTH_DATA_DIR where that is set."""
         chosen = os.environ.get("HEARTH_DATA_DIR")
         if chosen:
-            return DataFolder(Path(chosen).expanduser().absolute())
+            return DataFolder(from_home(chosen).absolute())
         import platformdirs
 
         return DataFolder(platformdirs.user_data_path("hearth", appauthor=False))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Final
 
 from app.core.window_state import WindowState
 from app.store.folder import write_whole
+from engines.kept_file import read_file
+
+_MOST_BYTES: Final = 4_000_000
+_WIDEST: Final = 10_000
 
 
 class WindowStateFile:
@@ -16,14 +21,14 @@ class WindowStateFile:
     def read(self) -> WindowState:
         """The state as it was kept; the default where there is none that can be read."""
         try:
-            values = json.loads(self._path.read_text(encoding="utf-8"))
+            values = json.loads(read_file(self._path, _MOST_BYTES))
             return WindowState(
                 geometry=str(values["geometry"]),
                 sidebar=bool(values["sidebar"]),
-                sidebar_width=int(values["sidebar_width"]),
+                sidebar_width=max(0, min(int(values["sidebar_width"]), _WIDEST)),
                 folded=tuple(str(folder) for folder in values.get("folded", ())),
             )
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ArithmeticError, ValueError, KeyError, TypeError, RecursionError):
             return WindowState()
 
     def write(self, state: WindowState) -> None:

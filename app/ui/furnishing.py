@@ -80,6 +80,8 @@ def furnish(window: MainWindow, services: WindowServices, report: Report) -> Ite
     services.downloads.look()
     window.is_furnished = True
     window.early.pass_on()
+    for fault in settings.faults:
+        window.notifier.error(fault)
 
 
 def _make_chat_page(window: MainWindow) -> None:

@@ -10,10 +10,8 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.errors import SettingsInvalid
 from app.core.models import ModelEntry
 from app.core.once import once
-from app.core.settings import Settings
 from app.hub.cache_root import default_root
 from app.net import Gate
 from app.opening import MB, Opened, open_data
@@ -374,17 +372,9 @@ def _whose(gate: Gate, token: str) -> str:
 
 
 def _pace(settings: SettingsFile) -> Pace:
-    """As the settings say; settings that cannot be read are told by whoever needs them next."""
-    try:
-        now = settings.read()
-    except SettingsInvalid:
-        now = Settings()
+    now = settings.read()
     return Pace(now.download_limit * MB, now.download_parallel)
 
 
 def _further_folders(settings: SettingsFile) -> tuple[Path, ...]:
-    """None, as long as the settings cannot be read; whoever needs them next says so."""
-    try:
-        return folders_named(settings.read().model_folders)
-    except SettingsInvalid:
-        return ()
+    return folders_named(settings.read().model_folders)

@@ -165,7 +165,7 @@ def _rank(adapter: Path) -> int:
     try:
         told = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
         rank = int(told["r"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, RecursionError):
         return 16
     return next((it for it in (1, 8, 16, 32, 64, 128, 256, 320, 512) if it >= rank), 512)
 

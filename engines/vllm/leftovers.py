@@ -148,7 +148,7 @@ def _read(file: Path) -> dict[str, Any] | None:
             raise ValueError(record["mark"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
         logger.warning("the record %s of a worker cannot be read: %s", file.name, error)
         return None
     return dict(record)

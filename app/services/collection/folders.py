@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.core.home import from_home
 from app.services.collection.checkpoints import checkpoints_of
 from app.services.collection.files import groups_below
 from app.services.collection.found import Scan
@@ -25,4 +26,4 @@ def scan_folder(folder: Path) -> Scan:
 def folders_named(text: str) -> tuple[Path, ...]:
     """The folders of the setting `model_folders`: one a line."""
     lines = (line.strip() for line in text.splitlines())
-    return tuple(dict.fromkeys(Path(line).expanduser().absolute() for line in lines if line))
+    return tuple(dict.fromkeys(from_home(line).absolute() for line in lines if line))

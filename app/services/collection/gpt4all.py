@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from app.core.home import from_home
 from app.services.collection.files import groups_below
 from app.services.collection.found import Scan
 
@@ -38,4 +39,4 @@ def _model_path(settings: Path, scan: Scan) -> Path | None:
         return None
     # Qt writes values without a group of their own into [General], and may quote them.
     named = reader.get("General", "modelPath", fallback="").strip('" ')
-    return Path(named).expanduser() if named else None
+    return from_home(named) if named else None

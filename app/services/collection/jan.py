@@ -84,7 +84,7 @@ def _read_yaml(path: Path, scan: Scan) -> dict[str, Any] | None:
 
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
         values = None
     if not isinstance(values, dict):
         scan.notes.append(f"{path} was skipped: it is damaged.")

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from app.core.home import from_home
 from app.services.collection.files import groups_below
 from app.services.collection.found import Scan, read_json
 
@@ -24,7 +25,7 @@ def scan_lm_studio(homes: Iterable[Path]) -> Scan:
         settings = read_json(home / "settings.json", scan)
         named = settings.get("downloadsFolder") if isinstance(settings, dict) else None
         if isinstance(named, str) and named.strip():
-            folders[Path(named).expanduser()] = None
+            folders[from_home(named)] = None
     for folder in folders:
         _add(folder, scan)
     return scan

@@ -129,7 +129,7 @@ def read_head(file: BinaryIO, size: int) -> Head:
         key = StateKey(said["place"], said["digest"])
         ahead = tuple(map(int, said["ahead"]))
         parts = tuple(Part(**part) for part in said["parts"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ArithmeticError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedState("its description is not one") from error
     if offset + sum(part.bytes for part in parts) != size:
         raise DamagedState("its length is not that of its parts")

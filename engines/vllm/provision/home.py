@@ -191,6 +191,8 @@ class EngineHome:
             size = int(facts.get("size_bytes", 0))
             linux = str(facts.get("linux", ""))
             lies = Path(facts["folder"]) if linux else folder
-            return Installed(facts["version"], facts["profile"], lies, size, linux)
-        except (OSError, ValueError, KeyError, TypeError):
+            return Installed(str(facts["version"]), facts["profile"], lies, size, linux)
+        except (OSError, ArithmeticError, ValueError, LookupError, RecursionError):
+            return None
+        except (TypeError, AttributeError):  # it holds something else than names with values
             return None
