@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import logging
+import os
 import sys
 import tempfile
 import time
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from app import __version__
 from app.store.folder import DataFolder
+from engines.errors import UserError, out_of_memory
 from engines.redaction import own
+from engines.text import harmless
 
 if TYPE_CHECKING:
     from engines.log_file import LogFile
@@ -66,15 +69,15 @@ class _Log(logging.Handler):
         from engines.log_file import LogFile
 
         file = LogFile(self._path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
-        file.setFormatter(_Redacted("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        file.setFormatter(_Clean("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         return file
 
 
-class _Redacted(logging.Formatter):
-    """No key or password comes into the log, whoever has said it."""
+class _Clean(logging.Formatter):
+    """No key comes into the log, and no order to the terminal at which people look at it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return own(super().format(record))
+        return harmless(own(super().format(record)))
 
 
 def log_file(folder: DataFolder) -> Path:
@@ -91,20 +94,43 @@ def describe(error: BaseException) -> str:
         "",
         *traceback.format_exception(error),
     ]
-    return own("\n".join(lines))
+    return harmless(own("\n".join(lines)))
 
 
 def save_report(error: BaseException, folder: DataFolder) -> Path:
-    """Write a report to the logs, or to the system's temporary folder; the newest five are kept."""
-    name = f"report-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+    """Write a report to the logs, of which the newest five are kept, or to the temporary folder.
+
+    It is for its owner alone, and nobody can have foreseen its name. Raises OSError.
+    """
     text = describe(error)
     try:
-        folder.logs.mkdir(parents=True, exist_ok=True)
-        path = folder.logs / name
-        path.write_text(text, encoding="utf-8")
+        folder.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = _written(text, folder.logs)
         for old in sorted(folder.logs.glob("report-*.txt"))[:-_KEPT_REPORTS]:
             old.unlink()
     except OSError:
-        path = Path(tempfile.gettempdir()) / name
-        path.write_text(text, encoding="utf-8")
+        path = _written(text, None)
     return path
+
+
+def _written(text: str, folder: Path | None) -> Path:
+    start = f"{'' if folder else 'hearth-'}report-{time.strftime('%Y%m%d-%H%M%S')}-"
+    handle, name = tempfile.mkstemp(".txt", start, folder)
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    return Path(name)
+
+
+def explained(error: Exception, folder: DataFolder) -> UserError:
+    """What ended Hearth and is no error of the world: too little memory, or a bug of ours.
+
+    A report of a bug is saved.
+    """
+    if isinstance(error, MemoryError):
+        return out_of_memory()
+    try:
+        do = f"The report is in {save_report(error, folder)}; please send it to the project."
+    except OSError as unsaved:
+        do = f"Please tell the project; no report could be saved: {unsaved.strerror or unsaved}."
+    why = "This is a bug of ours; your chats are safe."
+    return UserError("Hearth has made a mistake and stopped.", why, do)

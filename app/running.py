@@ -30,14 +30,13 @@ _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obj
 
 
 def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
-    """Show the window until it is closed; returns the exit status. Raises AppError."""
+    """Show the window until it is closed; returns the exit status.
+
+    Raises what kept the window from opening.
+    """
     instance = SingleInstance(opened.folder.root, wish)
     try:
-        try:
-            first = first_services(opened)
-        except UserError as error:
-            show_startup_error(app, error)
-            raise
+        first = first_services(opened)
         speak(app, first.settings.current.language)
         appearance = Appearance(app)
         appearance.apply(first.settings.current)
@@ -46,7 +45,7 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
         state = WindowStateFile(opened.folder.root / "window.json")
         window.restore(state.read())
         loading = Loading(opened, first, window, offline)
-        start = _Start(app, window, instance, wish)
+        start = _Start(window, instance, wish)
         loading.ready.connect(start.finish)
         loading.failed.connect(start.fail)
         FirstPainting(window.composer.edit).painted.connect(loading.start)
@@ -74,11 +73,8 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
 class _Start:
     """What becomes of a start when the window is whole, or cannot be."""
 
-    def __init__(
-        self, app: QApplication, window: MainWindow, instance: SingleInstance, wish: Wish
-    ) -> None:
+    def __init__(self, window: MainWindow, instance: SingleInstance, wish: Wish) -> None:
         self.error: Exception | None = None
-        self._app = app
         self._window = window
         self._instance = instance
         self._wish = wish
@@ -97,8 +93,6 @@ class _Start:
 
     def fail(self, error: Exception) -> None:
         self.error = error
-        if isinstance(error, UserError):
-            show_startup_error(self._app, error)
         QApplication.exit(1)
 
     def close(self) -> None:

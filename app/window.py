@@ -15,6 +15,7 @@ import app.plain_imports  # noqa: F401 - before PySide6 and all that is imported
 from PySide6.QtWidgets import QApplication
 
 from app import __version__
+from app.core.errors import AlreadyOpen
 from app.core.settings import Settings
 from app.core.wish import Wish
 from app.store.folder import DataFolder
@@ -25,22 +26,34 @@ from engines.errors import UserError
 def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
     """Show the window until it is closed; returns the exit status.
 
-    An error at the start is shown in a window of its own. Raises it then: AppError, as AlreadyOpen
-    where the data folder has a window.
+    An error that ends it is shown in a window of its own, a bug of ours too. Raises UserError then,
+    and AlreadyOpen where the data folder has a window, which is shown instead.
     """
-    from app.opening import open_data
-    from app.running import run, show_startup_error
+    from app.running import show_startup_error
 
     try:
-        opened = open_data(folder)
-    except UserError as error:
-        show_startup_error(_application(), error)
+        return _open(folder, offline, wish)
+    except AlreadyOpen:
         raise
+    except Exception as error:
+        from app.reports import explained
+
+        said = error if isinstance(error, UserError) else explained(error, folder)
+        show_startup_error(_application(), said)
+        raise said from error
+    finally:
+        gc.enable()
+
+
+def _open(folder: DataFolder, offline: bool, wish: Wish) -> int:
+    from app.opening import open_data
+    from app.running import run
+
+    opened = open_data(folder)
     try:
         return run(_application(), opened, offline, wish)
     finally:
         opened.database.close()
-        gc.enable()
 
 
 def passed_on(folder: Path, wish: Wish) -> bool:

@@ -107,6 +107,15 @@ class NotEnoughMemory(EngineError):
     code = "memory"
 
 
+def out_of_memory() -> NotEnoughMemory:
+    """The error for memory that the system does not give, wherever it was met."""
+    return NotEnoughMemory(
+        "Memory ran out.",
+        "The system gave Hearth no more of it; your chats are safe.",
+        "Close other programs, or choose a smaller model or context, then try again.",
+    )
+
+
 class ContextTooLarge(EngineError):
     code = "context"
 

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 SEAM = "\ufdd0"
 """Where a text is cut, so that no token spans the cut. Unicode keeps this code point free of any
 character."""
+
+
+_ORDERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys, except for tabs and the ends of lines: the control characters of ASCII and
+Latin-1, and those by which a text is shown in another order than it is written."""
+
+
+def harmless(text: str) -> str:
+    """A text that a terminal shows as it is, with U+FFFD for each order to it."""
+    return _ORDERS.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def on_one_line(text: str) -> str:
+    """The same for a name or a title, which has no ends of lines and no columns."""
+    return harmless(" ".join(text.split("\n")).replace("\t", " "))
+
+
+def json_harmless(text: str) -> str:
+    """JSON that says the same, with each order to a terminal spelled out."""
+    return _ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
 
 
 class Utf8Decoder:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.parser import Usage
 from app.cli.printing import loading, print_answer, tell_stay
+from app.cli.streams import read
 from app.core.errors import FileNotText
 from app.services.answers import AnswerEvent, AnswerOptions
 from app.wiring import Core
@@ -85,13 +85,14 @@ def answer_built_in(core: Core, out: Output) -> int:
 
 
 def _standard_input() -> str:
-    if sys.stdin is None:
+    text = read()
+    if not text.strip():
         raise Usage(
-            "There is no standard input to read the question from.",
-            "Hearth was started without one, and the TEXT was -.",
-            "Give the question as TEXT.",
+            "There is no question on standard input.",
+            "The TEXT was -, and nothing came from there.",
+            "Give the question as TEXT, or pipe it in.",
         )
-    return sys.stdin.read()
+    return text
 
 
 def with_files(text: str, files: list[Path]) -> str:

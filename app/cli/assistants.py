@@ -62,6 +62,9 @@ def _described(assistant: Assistant) -> str:
     rows = [("Name", assistant.name), ("Id", assistant.id)]
     rows += [("Model", assistant.model)] if assistant.model else []
     rows += [("Greeting", assistant.greeting)] if assistant.greeting else []
-    rows += [(fields()[it].title, str(value)) for it, value in assistant.settings.items()]
+    rows += [
+        (fields()[it].title if it in fields() else it, str(value))
+        for it, value in assistant.settings.items()
+    ]
     text = table(rows)
     return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text

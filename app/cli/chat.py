@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO, cast
 
+from app.cli import streams
 from app.cli.answer_words import MODES
 from app.cli.ask import answer_built_in, on_engine
 from app.cli.interrupt import interruptible
@@ -24,6 +25,7 @@ from app.services.mtp_advice import mtp_of_files
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
+from engines.text import on_one_line
 from engines.types import EngineName, MtpMode
 
 GUIDE_NOTE = (
@@ -118,8 +120,8 @@ class Conversation:
 
     def _help(self, _: str) -> None:
         for word, (text, _command) in self.commands.items():
-            print(f"  {word:<10} {text}")
-        print("  Ctrl-C     stop an answer; what is there is kept")
+            self.out.line(f"  {word:<10} {text}")
+        self.out.line("  Ctrl-C     stop an answer; what is there is kept")
 
     def _new(self, _: str) -> None:
         self.chat_id = self.mtp = None
@@ -138,7 +140,8 @@ class Conversation:
             return
         chosen = self.model or self.core.settings.read().model
         for entry in self.core.library.entries():
-            print(f"{'*' if entry.id == chosen else ' '} {entry.id}  {entry.name}")
+            mark = "*" if entry.id == chosen else " "
+            self.out.line(f"{mark} {on_one_line(entry.id)}  {on_one_line(entry.name)}")
 
     def _engine(self, name: str) -> None:
         """The chat, its branches and its settings stay; the model is the counterpart."""
@@ -147,7 +150,7 @@ class Conversation:
             self.out.note(f"The engine can be {', '.join(NAMES)}; not {name}.")
             return
         if not name:
-            print(f"{entry.name} is answered by {NAMES[entry.engine]}.")
+            self.out.line(f"{entry.name} is answered by {NAMES[entry.engine]}.")
             return
         try:
             other = self.core.choice.on(entry, name)
@@ -157,7 +160,7 @@ class Conversation:
             # No counterpart is known, but one of its models has answered here before.
             other = self.core.library.find(self._answered[name])
         self.model = other.id
-        print(f"{other.name} answers, by {NAMES[other.engine]}.")
+        self.out.line(f"{other.name} answers, by {NAMES[other.engine]}.")
 
     def _stored(self) -> str | None:
         """The model that the open chat has."""
@@ -175,22 +178,24 @@ class Conversation:
             self.out.note(f"MTP can be {', '.join(MODES)}; not {mode}.")
             return
         stands = self.mtp or self._settings().mtp
-        print(f"MTP is set to {stands} for this chat.")
+        self.out.line(f"MTP is set to {stands} for this chat.")
         if stands != "off":
-            print(self._what_runs(stands, self.model or self.core.settings.read().model))
+            self.out.line(self._what_runs(stands, self.model or self.core.settings.read().model))
 
     def _tell_price(self, mode: MtpMode) -> None:
         loaded = self._ready.loaded if self._ready else None
         crosses = (mode == "off") != ((self.mtp or self._settings().mtp) == "off")
         if loaded is not None and crosses and loaded.mtp_switch == "restart":
-            print(f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s.")
+            self.out.line(
+                f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s."
+            )
 
     def _think(self, switch: str) -> None:
         if switch not in {"on", "off"}:
             self.out.note("Thinking can be on or off.")
             return
         self.options = replace(self.options, thinking=switch == "on")
-        print(f"Thinking is {switch} for what comes, where the model can be asked to.")
+        self.out.line(f"Thinking is {switch} for what comes, where the model can be asked to.")
 
     def _settings(self) -> Settings:
         """Those that hold for the model in use."""
@@ -208,7 +213,8 @@ class Conversation:
 
     def _chats(self, _: str) -> None:
         for chat in self.core.chats.chats():
-            print(f"{'*' if chat.id == self.chat_id else ' '} {chat.id[:8]}  {chat.title}")
+            mark = "*" if chat.id == self.chat_id else " "
+            self.out.line(f"{mark} {chat.id[:8]}  {on_one_line(chat.title)}")
 
     def _open(self, chat_id: str) -> None:
         chat = self.core.chats.chat(chat_id)
@@ -226,7 +232,7 @@ def chat_or_prove(core: Core, out: Output) -> int:
 
     A script may start Hearth with a standard input that is open and stays silent.
     """
-    if sys.stdin is None or (not sys.stdin.isatty() and _is_silent(sys.stdin)):
+    if not sys.stdin.isatty() and _is_silent(sys.stdin):
         return answer_built_in(core, out)
     return chat(core, AnswerOptions(), out)
 
@@ -261,7 +267,7 @@ def chat(core: Core, options: AnswerOptions, out: Output) -> int:
         core.library.find(options.model)
     if sys.stdin.isatty():
         return _by_hand(conversation)
-    lines = [line for line in sys.stdin if line.strip()]
+    lines = [line for line in streams.read().split("\n") if line.strip()]
     if not lines:
         return answer_built_in(core, out)
     for line in lines:
@@ -284,11 +290,21 @@ def _by_hand(conversation: Conversation) -> int:
     conversation.out.note("/help lists the commands, Ctrl-D ends the chat.")
     while True:
         try:
-            conversation.say(input("> "))
+            conversation.say(_asked())
         except (EOFError, _Leave):
-            print()
+            conversation.out.line("")
             return 0
         except KeyboardInterrupt:
-            print()
+            conversation.out.line("")
+        except streams.NoOutput:
+            raise
         except UserError as error:
             conversation.out.error(error)
+
+
+def _asked() -> str:
+    """The line that somebody types. Where the output is no terminal, Python does not edit it."""
+    if sys.stdout.isatty():
+        return input("> ")
+    streams.say("> ", end="")
+    return input("")

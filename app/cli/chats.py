@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from app.cli.exchange import export_chats, import_chats
@@ -15,6 +14,7 @@ from app.core.chat import Chat
 from app.core.errors import ChatNotFound
 from app.core.export import as_markdown
 from app.core.hits import Hit
+from app.core.home import from_home
 from app.core.places import ARCHIVE, TRASH
 from app.services.indexing import steps
 from app.wiring import Core
@@ -105,7 +105,7 @@ def _restore(core: Core, what: str, out: Output) -> None:
         )
         return
     named = (snapshot.path for snapshot in snapshots if snapshot.path.name == what)
-    source = next(named, Path(what).expanduser())
+    source = next(named, from_home(what))
     kept = core.snapshots.restore(source, datetime.now().astimezone())
     out.value(
         {"restored": str(source), "kept": str(kept)},

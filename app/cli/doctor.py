@@ -8,10 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 from app import __version__
+from app.cli.display import has_display
 from app.cli.output import Output, size
+from app.reports import explained
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
@@ -21,6 +24,7 @@ from engines.registry import statuses
 
 State = Literal["ok", "warning", "failed"]
 
+_LOADING_S = 60.0
 _LOW_DISK = 2_000_000_000
 _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 
@@ -69,6 +73,13 @@ def _safely(check: Callable[[DataFolder], Finding], folder: DataFolder) -> Findi
         return check(folder)
     except UserError as error:
         return Finding(name, "failed", f"{error.what} {error.why}", error.do)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        finding = f"it cannot be checked: {place}{error.strerror or error}"
+        return Finding(name, "failed", finding, "Look at that place, and at who may read it.")
+    except Exception as error:  # noqa: BLE001 - what one check meets hides none of the others
+        said = explained(error, folder)
+        return Finding(name, "failed", f"it cannot be checked: {said.why}", said.do)
 
 
 def _python(_: DataFolder) -> Finding:
@@ -105,7 +116,10 @@ def _database(folder: DataFolder) -> Finding:
 
 
 def _settings(folder: DataFolder) -> Finding:
-    SettingsFile(folder.settings).read()
+    faults = SettingsFile(folder.settings).find().faults
+    if faults:
+        said = " ".join(f"{fault.what} {fault.why}" for fault in faults)
+        return Finding("settings", "warning", said, faults[0].do)
     return Finding("settings", "ok", "can be read")
 
 
@@ -162,13 +176,7 @@ def _memory(_: DataFolder) -> Finding:
 
 def _window(_: DataFolder) -> Finding:
     """In a child: a missing system library of Qt ends the process that loads it."""
-    trial = subprocess.run(
-        [sys.executable, "-c", "import PySide6.QtWidgets"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ},
-    )
+    trial = _child("-c", "import PySide6.QtWidgets")
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]
         return Finding(
@@ -177,8 +185,26 @@ def _window(_: DataFolder) -> Finding:
             f"cannot open: {reason}",
             "Run run.py again: it names the missing system packages.",
         )
-    from app.cli.main import has_display
-
     if not has_display():
         return Finding("window", "warning", "no display", "`hearth chat` works in the terminal.")
+    if why_not := _child("-m", "app.cli.display").stdout.strip():
+        return Finding(
+            "window",
+            "warning",
+            f"cannot open: {why_not}",
+            "Look at DISPLAY, WAYLAND_DISPLAY and XAUTHORITY; `hearth chat` works in the terminal.",
+        )
     return Finding("window", "ok", "can open")
+
+
+def _child(*words: str) -> subprocess.CompletedProcess[str]:
+    root = str(Path(__file__).parents[2])
+    return subprocess.run(
+        [sys.executable, "-P", *words],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=_LOADING_S,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((root, os.environ.get("PYTHONPATH", "")))},
+    )

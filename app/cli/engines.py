@@ -9,6 +9,7 @@ from typing import Any
 
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, size, table
+from app.cli.streams import read_line
 from app.core.engine_care import Check, Step
 from app.core.errors import AppError, EngineHindered
 from app.services.engine_care import EngineCare
@@ -153,5 +154,5 @@ def _agreed(out: Output) -> bool:
             "The command does not run at a terminal.",
             "Add --yes to agree beforehand.",
         )
-    print("Install it? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    out.ask("Install it? [y/N]")
+    return read_line().strip().lower() in {"y", "yes"}

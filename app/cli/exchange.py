@@ -11,10 +11,12 @@ from app.cli.output import Output
 from app.core.errors import ChatNotFound, ExportFailed, NothingImported
 from app.core.exchange.report import reports, told
 from app.core.export import ExportOptions
+from app.core.home import from_home
 from app.services.exchange.reading import read_files
 from app.services.exchange.writing import tell, text_of, write_file, write_files
 from app.wiring import Core
 from engines.cancel import CancelToken
+from engines.text import json_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +61,7 @@ def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
 
 def import_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
     """Report what was read and what not; with --dry-run nothing is kept."""
-    files = list(read_files([Path(it).expanduser() for it in args.what], CancelToken()))
+    files = list(read_files([from_home(it) for it in args.what], CancelToken()))
     chats = [chat for file in files for chat in file.chats]
     if not chats:
         raise _nothing(files)
@@ -104,10 +106,12 @@ def print_pdf(chats: Sequence[Told], options: ExportOptions, path: Path) -> None
 def _print(text: str, options: ExportOptions, out: Output) -> None:
     """JSON is one value already; other texts are put into one where JSON is wanted."""
     if options.kind == "json":
-        print(text)
-    else:
+        out.data(json_harmless(text))
+    elif out.as_json:
         kind = "markdown" if options.kind == "md" else options.kind
-        out.value({kind: text}, lambda: text)
+        out.value({kind: text}, str)
+    else:
+        out.data(text)
 
 
 def _folder(core: Core, name: str) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
-import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.cli import streams
+from app.cli.display import DisplayTrial, has_display
 from app.cli.interrupt import ending_at_once
+from app.core.home import from_home
 from app.core.wish import Wish
 from app.store.folder import DataFolder
 from engines.errors import UserError
@@ -26,8 +28,8 @@ _NO_DISPLAY = "No display found: chatting in the terminal."
 
 def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
+    streams.prepare()
     words = [_as_text(it) for it in (sys.argv[1:] if words is None else words)]
-    _speak_utf8()
     folder: DataFolder | None = None
     try:
         if has_display() and (alone := _window_alone(words)) is not None:
@@ -39,24 +41,27 @@ def main(words: Sequence[str] | None = None) -> int:
             args = _parsed(words)
             folder = _folder(args.data_dir if "data_dir" in args else None)
             status = _carry_out(args, folder, words)
-        if sys.stdout is not None:
-            sys.stdout.flush()
         return status
     except UserError as error:
-        _output(words).error(error)
-        return 2 if error.code == "usage" else 1
+        return _failed(error, words)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader of our output has gone; nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.forget(sys.stdout)
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop for a bug of ours: report it whole
-        from app.reports import save_report
+        from app.reports import explained
 
-        report = save_report(error, folder or DataFolder.default())
-        _output(words).error(_bug(report))
-        return 1
+        return _failed(explained(error, folder or DataFolder.default()), words)
+
+
+def _failed(error: UserError, words: Sequence[str]) -> int:
+    try:
+        _output(words).error(error)
+    except (BrokenPipeError, UserError):
+        streams.forget(sys.stdout)
+    return 2 if error.code == "usage" else 1
 
 
 def _output(words: Sequence[str]) -> Output:
@@ -67,7 +72,7 @@ def _output(words: Sequence[str]) -> Output:
 
 
 def _folder(given: Path | None) -> DataFolder:
-    return DataFolder.default() if given is None else DataFolder(given.expanduser().absolute())
+    return DataFolder.default() if given is None else DataFolder(from_home(given).absolute())
 
 
 def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
@@ -91,10 +96,15 @@ def _in_window(folder: DataFolder, offline: bool, wish: Wish, words: Sequence[st
             if window.passed_on(folder.root, wish):
                 gc.enable()
                 return 0
+            trial = DisplayTrial()
             import app.running  # noqa: F401 - what the window is made of
-    except ImportError as error:
+
+            why_not = trial.hindrance()
+    except (ImportError, OSError) as error:
+        why_not = str(error)
+    if why_not:
         gc.enable()
-        _output(words).note(f"The window cannot open: {error}. `hearth doctor` says what to do.")
+        _output(words).note(f"The window cannot open ({why_not}): the terminal is used instead.")
         return None
     return window.open_window(folder, offline, wish)
 
@@ -121,7 +131,11 @@ def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[s
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     from app.cli.parser import build_parser
 
-    return build_parser().parse_args(words)
+    try:
+        return build_parser().parse_args(words)
+    except SystemExit:
+        streams.say("", end="")  # the help that was asked for has to reach somebody
+        raise
 
 
 class _Alone(NamedTuple):
@@ -184,6 +198,8 @@ def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
         "chat": lambda: chat.chat_as_asked(core, args, out),
         None: lambda: chat.chat_or_prove(core, out),
     }
+    for fault in core.settings.find().faults:
+        out.note(str(fault))
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
     return commands[args.command]()
@@ -192,31 +208,9 @@ def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
 def _wish(args: argparse.Namespace) -> Wish:
     """What the window is opened for."""
     files = args.files if args.command == "open" else ()
-    return Wish(args.quick_ask, tuple(path.expanduser().absolute() for path in files))
-
-
-def has_display() -> bool:
-    """Whether a window can be shown."""
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _speak_utf8() -> None:
-    """Answers hold any character, whatever the terminal's locale says."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
+    return Wish(args.quick_ask, tuple(from_home(path).absolute() for path in files))
 
 
 def _as_text(word: str) -> str:
     """Bytes that are no text stand for themselves in names of files, and are nothing elsewhere."""
     return word if os.path.lexists(word) else os.fsencode(word).decode("utf-8", "replace")
-
-
-def _bug(report: Path) -> UserError:
-    return UserError(
-        "Hearth has made a mistake and stopped.",
-        "This is a bug of ours; your chats are safe.",
-        f"The report is in {report}; please send it to the project.",
-    )

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from app.cli.streams import Complaints, say
 from engines.errors import UserError
-
-_ORDERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Characters that a terminal obeys: all of its control characters but tab and the end of a line."""
+from engines.text import harmless, json_harmless, on_one_line
 
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """How to print, from the global options."""
+    """How to print, from the global options.
+
+    Nothing gives orders to a terminal. Text for people never holds any; an answer and an export
+    go as they are into a file or a pipe. Raises NoOutput where nothing can be written, or
+    BrokenPipeError.
+    """
 
     as_json: bool = False
     quiet: bool = False
@@ -26,27 +29,38 @@ class Output:
     def value(self, value: Any, human: Callable[[], str]) -> None:
         """One value: as JSON, or as text for people."""
         if self.as_json:
-            print(json.dumps(value, default=_plain, ensure_ascii=False))
+            _say_json(value)
         else:
-            print(_shown(human()))
+            self.line(human())
+
+    def line(self, text: str) -> None:
+        """One line or more for people."""
+        say(harmless(text))
+
+    def data(self, text: str) -> None:
+        """A text that is to be kept as it is, such as an export."""
+        say(_shown(text))
 
     def piece(self, text: str) -> None:
         """A piece of a streamed answer; nothing where one JSON value will hold it all."""
         if not self.as_json:
-            print(_shown(text), end="", flush=True)
+            say(_shown(text), end="")
 
     def note(self, line: str) -> None:
         """Something worth knowing that is not the answer."""
         if not self.quiet and not self.as_json:
-            print(line, file=sys.stderr, flush=True)
+            print(on_one_line(line), file=sys.stderr, flush=True)
+
+    def ask(self, question: str) -> None:
+        """What is to be answered on standard input."""
+        print(on_one_line(question), end=" ", file=sys.stderr, flush=True)
 
     def error(self, error: UserError, **beside: Any) -> None:
         """An error; `beside` is what else belongs into its JSON value."""
-        print(f"{error.what} {error.why} {error.do}", file=sys.stderr)
+        print(on_one_line(str(error)), file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.do}
-            value = {"error": parts, **beside}
-            print(json.dumps(value, default=_plain, ensure_ascii=False))
+            _say_json({"error": parts, **beside})
 
     def progress(self, share: float, doing: str = "") -> None:
         """How far the model is loaded. doing: what is done for it just now."""
@@ -56,13 +70,15 @@ class Output:
         """A line in place of the last such line, on a terminal only."""
         if self.quiet or self.as_json or not sys.stderr.isatty():
             return
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        if isinstance(sys.stderr, Complaints):
+            sys.stderr.rewrite(on_one_line(line))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows with their columns aligned to the left."""
+    """Rows with their columns aligned to the left; nothing in a cell makes a row of its own."""
     if not rows:
         return ""
+    rows = [[on_one_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -84,7 +100,11 @@ def size(count: float | None) -> str:
 def _shown(text: str) -> str:
     """A terminal carries out what stands in a text for it; a file or a pipe gets all as it is."""
     at_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return _ORDERS.sub("\ufffd", text) if at_terminal else text
+    return harmless(text) if at_terminal else text
+
+
+def _say_json(value: Any) -> None:
+    say(json_harmless(json.dumps(value, default=_plain, ensure_ascii=False)))
 
 
 def _plain(value: Any) -> Any:

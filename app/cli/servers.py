@@ -9,6 +9,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Output, table
+from app.cli.streams import read_line
+from app.core.home import from_home
 from app.core.servers import ServerFacts, ServerProfile, key_variable, short_name
 from app.net.hosts import is_loopback
 
@@ -56,8 +58,8 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
         before.id if before else "",
         args.what,
         args.address,
-        args.ca and args.ca.expanduser().absolute(),
-        args.cert and args.cert.expanduser().absolute(),
+        args.ca and from_home(args.ca).absolute(),
+        args.cert and from_home(args.cert).absolute(),
     )
     key = _read_key() if args.key_stdin else None
     parted = "" if key is not None or args.keep_key else servers.parts_from_key(profile)
@@ -94,7 +96,7 @@ def _read_key() -> str:
     """Without showing what is typed, where somebody types it."""
     if sys.stdin.isatty():
         return getpass.getpass("Key (it is not shown): ")
-    return sys.stdin.readline().strip()
+    return read_line().strip()
 
 
 def found_line(facts: ServerFacts | None) -> str:

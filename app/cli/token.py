@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from app.cli.output import Output
+from app.cli.streams import read_line
 from app.core.errors import NoKeyring
 from app.services.tokens import Kept
 from app.store.secrets import SecretStatus
@@ -35,7 +36,7 @@ def _read() -> str:
     """Without showing what is typed, where somebody types it."""
     if sys.stdin.isatty():
         return getpass.getpass("Token (it is not shown): ")
-    return sys.stdin.readline()
+    return read_line()
 
 
 def _show_kept(kept: Kept, service: str, out: Output) -> None:

@@ -47,5 +47,5 @@ def test_where_no_window_can_be_made_the_terminal_takes_over_and_says_why(
     monkeypatch.setattr("app.cli.main._in_terminal", in_terminal)
     assert main(words) == 0
     assert taken == [None]
-    assert capsys.readouterr().err.count("The window cannot open: ") == 1
+    assert capsys.readouterr().err.count("The window cannot open (") == 1
     assert gc.isenabled()

@@ -1,0 +1,135 @@
+"""The standard streams as a process finds them: closed, full, or with nobody at the other end."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, TextIO
+
+from engines.errors import UserError
+from engines.text import harmless
+
+
+class NoInput(UserError):
+    """Standard input was to be read, and cannot be."""
+
+    code = "no_input"
+
+
+class NoOutput(UserError):
+    """Nothing can be written to where the output goes."""
+
+    code = "no_output"
+
+
+def prepare() -> None:
+    """Make the streams usable, whatever they are; called once, before anything is opened.
+
+    They speak UTF-8, as answers hold any character. A stream that was closed gets its number
+    back, or the next file to be opened would get it and be written into by who prints.
+    """
+    if sys.platform != "win32":
+        # The system gives the lowest number that is free. Who writes to the output that was
+        # closed is told so, as nothing can be written to what is only open for reading.
+        for number in (0, 1, 2):
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
+    windows = sys.platform == "win32"
+    sys.stdin = sys.stdin or _opened(os.devnull if windows else 0, "r")
+    sys.stdout = sys.stdout or _opened(os.devnull if windows else 1, "w")
+    sys.stderr = sys.stderr or _opened(os.devnull if windows else 2, "w")
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    if type(sys.stderr) is io.TextIOWrapper:
+        sys.stderr = Complaints(sys.stderr)
+
+
+def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:
+    """closefd: the number of a stream stays taken for as long as the process lives."""
+    return open(place, mode, encoding="utf-8", closefd=isinstance(place, str))
+
+
+class Complaints(io.TextIOWrapper):
+    """Standard error, for all that Hearth, Python and its libraries say there.
+
+    Nothing in it gives orders to a terminal, as names and reasons come from files and servers; and
+    where nobody can read it, it is nothing that the work should end for.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, "utf-8", "backslashreplace", line_buffering=True)
+        self._replaced = stream  # closes the buffer that both have, when it goes
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(harmless(text))
+        except OSError:
+            forget(self)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            forget(self)
+
+    def rewrite(self, line: str) -> None:
+        """Put a line in place of the one that the cursor is in."""
+        self.flush()
+        try:
+            self.buffer.write(b"\r\033[K")
+        except OSError:
+            forget(self)
+        print(line, end="", file=self, flush=True)
+
+
+def forget(stream: TextIO) -> None:
+    """Let what is written to a stream, and what waits in it, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Write to standard output. Raises NoOutput, or BrokenPipeError where its reader has gone."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        forget(sys.stdout)
+        raise NoOutput(
+            "The output could not be written.",
+            f"Where it goes to, the system says: {error.strerror or error}.",
+            "Send it to a terminal, or to a file on a disk that has room.",
+        ) from error
+
+
+def read() -> str:
+    """All of standard input. Raises NoInput."""
+    with _explained():
+        return sys.stdin.read()
+
+
+def read_line() -> str:
+    """The next line of standard input, without its end; "" at the end of all. Raises NoInput."""
+    with _explained():
+        return sys.stdin.readline().rstrip("\r\n")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NoInput(
+            "Standard input cannot be read.",
+            f"The system says: {error.strerror or error}.",
+            "Start Hearth at a terminal, or give it a file or a pipe to read from.",
+        ) from error

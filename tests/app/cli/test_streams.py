@@ -1,0 +1,215 @@
+"""What reaches a terminal gives it no orders; streams that are closed, full or gone are no bugs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folder import DataFolder
+from tests.e2e.conftest import ROOT, environment
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals and shells")
+
+ORDERS = (
+    "\x1b[2J\x1b]52;c;aGk=\x07\x1b]8;;http://e\x1b\\\x9b31m\x9d0;t\x9c\rover\x08\x7f\u202etxt\u2066"
+)
+PROGRESS = "\r\x1b[K"
+OBEYED = {"\x1b", "\x07", "\x08", "\x7f", "\x9b", "\x9c", "\x9d", "\u202e", "\u2066"}
+
+
+def run(data_dir: Path, command: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """A command line of the shell in which `hearth` is the command."""
+    return subprocess.run(
+        ["sh", "-c", f'hearth() {{ {sys.executable} -m app "$@"; }}; {command}'],
+        input=given,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=100,
+        cwd=ROOT,
+        env=environment(data_dir),
+    )
+
+
+def at_terminal(data_dir: Path, *words: str, given: str = "") -> str:
+    """All that a terminal gets of a command, of standard error too, without a line's progress."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", *words],
+        stdin=subprocess.PIPE, stdout=theirs, stderr=theirs, cwd=ROOT, env=environment(data_dir),
+    )  # fmt: skip
+    os.close(theirs)
+    assert process.stdin is not None
+    process.stdin.write(given.encode())
+    process.stdin.close()
+    shown, until = b"", time.monotonic() + 90
+    while time.monotonic() < until:
+        if not select.select([ours], [], [], 1)[0]:
+            continue
+        try:
+            shown += os.read(ours, 4096)
+        except OSError:
+            break  # the other end is closed
+    process.wait(10)
+    os.close(ours)
+    return shown.decode("utf-8", "replace").replace(PROGRESS, "")
+
+
+@pytest.fixture
+def hostile(data_dir: Path) -> str:
+    """A chat whose title and messages are full of orders; its id."""
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    database = Database(folder.database)
+    chats = ChatStore(database)
+    question, _ = chats.ask(None, f"Begun {ORDERS} over")
+    chats.rename(question.chat_id, f"Title {ORDERS}\nand a line of its own")
+    database.close()
+    return question.chat_id
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "chats list", "chats show {id}", "chats search Begun", "chats export {id}",
+        "chats export {id} --format json", "chats list --json", "chats show {id} --json",
+        "ask Hello --model {orders}", "{orders}", "models show {orders}",
+        "ask Hello --file {orders}", "settings set theme {orders}", "chats rm {orders}",
+        "ask Hello --temperature {orders}",
+    ],
+)  # fmt: skip
+def test_nothing_gives_orders_to_a_terminal(data_dir: Path, hostile: str, command: str) -> None:
+    words = [it.format(id=hostile, orders=ORDERS) for it in command.split()]
+    shown = at_terminal(data_dir, *words)
+    assert shown.strip()
+    assert not OBEYED & set(shown)
+    assert "\r" not in shown.replace("\r\n", ""), "a line can be overwritten"
+    if "--json" in words:
+        assert json.loads(shown)
+
+
+def test_the_commands_of_a_chat_give_none_either(data_dir: Path, hostile: str) -> None:
+    given = f"/chats\n/open {hostile}\n/nothing{ORDERS}\n/model\n"
+    shown = at_terminal(data_dir, "chat", given=given)
+    assert "Title" in shown
+    assert not OBEYED & set(shown)
+    assert "\nand a line" not in shown, "a title has made a line of its own"
+
+
+def test_standard_error_gives_none_into_a_pipe(data_dir: Path) -> None:
+    result = run(data_dir, 'hearth ask Hello --model "$(cat)"', ORDERS)
+    assert result.returncode == 1
+    assert "\ufffd" in result.stderr
+    assert not OBEYED & set(result.stderr)
+
+
+def test_what_python_itself_says_gives_none(data_dir: Path) -> None:
+    program = (
+        "import sys, threading, logging, warnings\n"
+        "from app.cli import streams\n"
+        "streams.prepare()\n"
+        f"orders = {ORDERS!r}\n"
+        "def fail(): raise OSError(orders)\n"
+        "thread = threading.Thread(target=fail); thread.start(); thread.join()\n"
+        "logging.warning('log %s', orders)\n"
+        "warnings.warn(orders)\n"
+        "fail()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60
+    )
+    said = result.stderr.decode()
+    assert said.count("Traceback") == 2
+    assert "log " in said
+    assert not OBEYED & set(said)
+
+
+def test_json_says_what_it_said(data_dir: Path, hostile: str) -> None:
+    said = json.loads(run(data_dir, f"hearth chats show {hostile} --json").stdout)
+    assert said["messages"][0]["text"] == f"Begun {ORDERS} over"
+    exported = json.loads(run(data_dir, f"hearth chats export {hostile} --format json").stdout)
+    assert f"Begun {ORDERS} over" in [it["text"] for it in exported["messages"]]
+
+
+def test_an_export_into_a_file_is_as_it_was_written(data_dir: Path, hostile: str) -> None:
+    assert ORDERS.replace("\r", "\n") in run(data_dir, f"hearth chats export {hostile}").stdout
+
+
+def test_a_report_and_the_log_can_be_looked_at(data_dir: Path) -> None:
+    from app.reports import describe, keep_log, log_file
+
+    assert not OBEYED & set(describe(ValueError(ORDERS)))
+    import logging
+
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    with keep_log(folder):
+        logging.getLogger("test").warning("a name: %s", ORDERS)
+    assert not OBEYED & set(log_file(folder).read_text("utf-8"))
+
+
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        pytest.param("hearth ask Hello >/dev/full", 1, marks=FULL),
+        pytest.param("hearth ask Hello --json >/dev/full", 1, marks=FULL),
+        pytest.param("hearth chats list --json >/dev/full", 1, marks=FULL),
+        pytest.param("hearth chat >/dev/full", 1, marks=FULL),
+        pytest.param("hearth --help >/dev/full", 1, marks=FULL),
+        pytest.param("hearth settings get nothing --json >/dev/full", 1, marks=FULL),
+        ("hearth ask Hello >&-", 1),
+        ("hearth settings list >&-", 1),
+        ("hearth chat <&-", 0),
+        ("hearth <&-", 0),
+        ("hearth ask - <&-", 2),
+        ("hearth token set hf <&-", 1),
+        ("hearth engines install vllm <&-", 1),
+        ("hearth chat 0>/dev/null", 1),
+    ],
+)
+def test_a_stream_that_is_closed_or_full_is_no_bug(
+    data_dir: Path, command: str, status: int
+) -> None:
+    result = run(data_dir, command)
+    assert result.returncode == status, result.stderr
+    assert "Traceback" not in result.stderr
+    assert "bug of ours" not in result.stderr
+    assert result.stderr.strip(), "it was not said"
+    assert not list((data_dir / "logs").glob("report-*"))
+
+
+@pytest.mark.parametrize("where", ["2>&-", pytest.param("2>/dev/full", marks=FULL)])
+def test_where_nobody_hears_of_notes_the_answer_still_comes(data_dir: Path, where: str) -> None:
+    result = run(data_dir, f"hearth ask 'What is Hearth?' {where}")
+    assert result.returncode == 0
+    assert "private AI chat" in result.stdout
+    assert "Thinking" not in result.stdout
+    value = json.loads(run(data_dir, f"hearth ask Hello --mtp on --json {where}").stdout)
+    assert value["text"]
+
+
+def test_all_three_may_be_closed(data_dir: Path) -> None:
+    assert run(data_dir, "hearth ask Hello <&- >&- 2>&-").returncode == 1
+    assert not list((data_dir / "logs").glob("report-*"))
+    listed = run(data_dir, "hearth chats list --json")
+    assert json.loads(listed.stdout) == [], "the database was written into"
+
+
+def test_a_reader_that_wants_one_line_gets_it_quietly(data_dir: Path) -> None:
+    result = run(data_dir, "hearth settings list | head -n 1")
+    assert len(result.stdout.splitlines()) == 1
+    assert result.stderr == ""
