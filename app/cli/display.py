@@ -37,6 +37,8 @@ class DisplayTrial:
             return
         from PySide6.QtGui import QGuiApplication
 
+        if QGuiApplication.instance() is not None:
+            return  # the display is open
         self._said, says = os.pipe()
         self._child = os.fork()
         if self._child:

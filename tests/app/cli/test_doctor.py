@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from app.cli.doctor import doctor
 from app.cli.output import Output
+from app.reports import explained, save_report
 from app.store.folder import DataFolder
 
 
@@ -57,3 +59,87 @@ def test_what_is_half_removed_is_to_be_installed_again(
 ) -> None:
     install(data_dir, "x").parent.parent.joinpath("hearth.json").unlink()
     assert found(data_dir, capsys)["state"] == "failed"
+
+
+def all_found(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
+    doctor(DataFolder(data_dir), Output(as_json=True))
+    return {it["check"]: it for it in json.loads(capsys.readouterr().out)}
+
+
+CHECKS = 10
+
+
+@pytest.mark.parametrize("what", ["loop", "file", "below a file", "name too long"])
+def test_a_data_folder_that_cannot_be_read_is_a_finding_beside_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    place = tmp_path / ("n" * 300 if what == "name too long" else "place")
+    if what == "loop":
+        place.symlink_to("place")
+    elif what != "name too long":
+        place.touch()
+    found = all_found(place / "below" if what == "below a file" else place, capsys)
+    assert len(found) == CHECKS
+    assert found["data folder"]["state"] == "failed"
+    assert found["starter model"]["state"] == "ok"
+    assert all(it["fix"] for it in found.values() if it["state"] == "failed")
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied", "/x"), KeyError("x")])
+def test_whatever_a_check_meets_the_others_go_on(
+    data_dir: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    def refused(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("shutil.disk_usage", refused)
+    found = all_found(data_dir, capsys)
+    assert len(found) == CHECKS
+    assert found["disk"]["state"] == "failed"
+    assert found["memory"]["state"] in {"ok", "warning"}
+
+
+def test_settings_that_are_damaged_are_a_finding(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data_dir.mkdir()
+    (data_dir / "settings.json").write_text('{"theme": "pink", "colour": 1}')
+    said = all_found(data_dir, capsys)["settings"]
+    assert said["state"] == "warning"
+    assert "theme" in said["finding"]
+    assert "colour" in said["finding"]
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_a_report_is_its_owners_alone_and_nobody_foresees_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocked: bool
+) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    folder = DataFolder(tmp_path / "data")
+    if blocked:
+        folder.root.touch()
+    umask = os.umask(0)
+    try:
+        made = {save_report(ValueError("x"), folder) for _ in range(3)}
+    finally:
+        os.umask(umask)
+    assert len(made) == 3
+    for path in made:
+        assert path.parent == (temporary if blocked else folder.logs)
+        assert "ValueError" in path.read_text()
+        assert path.stat().st_mode & 0o777 == 0o600 or os.name == "nt"
+
+
+def test_where_no_report_can_be_kept_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    said = explained(ValueError("x"), DataFolder(tmp_path / "data"))
+    assert "no report could be saved" in said.do
+    assert "report" not in explained(MemoryError(), DataFolder(tmp_path / "data")).do
