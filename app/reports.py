@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from app import __version__
 from app.store.folder import DataFolder
-from engines.errors import UserError, out_of_memory
+from engines.errors import UserError, is_out_of_memory, out_of_memory
 from engines.redaction import own
 from engines.text import harmless
 
@@ -126,7 +126,7 @@ def explained(error: Exception, folder: DataFolder) -> UserError:
 
     A report of a bug is saved.
     """
-    if isinstance(error, MemoryError):
+    if is_out_of_memory(error):
         return out_of_memory()
     try:
         do = f"The report is in {save_report(error, folder)}; please send it to the project."

@@ -34,6 +34,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Literal, NamedTuple
 
 from engines.redaction import own
@@ -111,8 +112,22 @@ def out_of_memory() -> NotEnoughMemory:
     """The error for memory that the system does not give, wherever it was met."""
     return NotEnoughMemory(
         "Memory ran out.",
-        "The system gave Hearth no more of it; your chats are safe.",
+        "The system gave Hearth no more of it, or no further thread; your chats are safe.",
         "Close other programs, or choose a smaller model or context, then try again.",
+    )
+
+
+_NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the system, Python or a library that was to be loaded met too little memory."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    return isinstance(error, (ImportError, OSError, RuntimeError)) and any(
+        said in str(error) for said in _NO_MEMORY
     )
 
 

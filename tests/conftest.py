@@ -6,6 +6,7 @@ import gc
 import ipaddress
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -24,6 +25,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # The keyring and the token of whoever runs the tests are left alone.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ.pop("HF_TOKEN", None)
+
+# What whoever runs the tests ignores, as `nohup` does, would be ignored by every process that a
+# test starts; a handler ends with the program that set it.
+for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 GRACE_SECONDS = 30.0
 """How long a thread or a process may take to end after its test; only what stays takes so long."""

@@ -13,7 +13,7 @@ from app.ui.language import translated
 from app.ui.widgets.message_dialog import MessageDialog
 from app.ui.widgets.toast import Toast
 from app.ui.widgets.toasts import Toasts
-from engines.errors import UserError, out_of_memory
+from engines.errors import UserError, is_out_of_memory, out_of_memory
 
 _UNDO_SECONDS = 8
 
@@ -88,7 +88,7 @@ class Notifier(QObject):
 
     def error(self, error: BaseException) -> None:
         """An error of the world is explained; a bug of ours is reported in a dialog."""
-        if isinstance(error, MemoryError):
+        if is_out_of_memory(error):
             error = out_of_memory()
         if isinstance(error, UserError):
             lines = (translated(error.what), translated(error.why), translated(error.do))

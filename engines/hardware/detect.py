@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engines.hardware import macos, windows
+from engines.hardware.cgroups import cpu_quota
 from engines.hardware.cores import Cores, Logical, count_cores, linux_cores
 from engines.hardware.cpu import linux_cpu
 from engines.hardware.drm import drm_gpus
@@ -90,7 +91,8 @@ def _memory(survey: _Survey) -> Memory:
 
 def _cpu(survey: _Survey) -> Cpu:
     name, features = _cpu_name(survey)
-    cores = survey.ask("the processor's cores", lambda: _cores(survey.edge), None) or _counted()
+    edge = survey.edge
+    cores = survey.ask("the processor's cores", lambda: _cores(edge), None) or _counted(edge)
     return Cpu(
         name=name or platform.machine(),
         physical_cores=cores.physical,
@@ -122,14 +124,16 @@ def _cores(edge: Edge) -> Cores | None:
     return None
 
 
-def _counted() -> Cores:
-    """The mere number of cores, for systems that say no more."""
+def _counted(edge: Edge) -> Cores:
+    """The mere number of cores, for systems that say no more, and for Linux without /sys."""
     import psutil
 
     logical = psutil.cpu_count() or 1
     physical = psutil.cpu_count(logical=False) or logical
     return count_cores(
-        (Logical(number, str(number % physical)) for number in range(logical)), (), None
+        (Logical(number, str(number % physical)) for number in range(logical)),
+        edge.allowed(),
+        cpu_quota(edge.root) if edge.platform == "linux" else None,
     )
 
 

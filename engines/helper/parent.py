@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,17 +19,25 @@ _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
 """A process that opens files of strangers has no use for them."""
 
 
+STOPPED_S: Final = 20.0
+"""For so long a process that was stopped may be let go on; then it is given up."""
+
+_LOOK_S: Final = 1.0
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a process ended: its exit code, negative for a signal, and what it wrote.
 
-    in_time: False if it had to be ended because it took too long.
+    in_time: False if it had to be ended because it took too long. stopped: because it was stopped
+    (SIGSTOP), and nobody let it go on.
     """
 
     code: int
     out: bytes
     err: str
     in_time: bool
+    stopped: bool = False
 
     @property
     def last_line(self) -> bytes:
@@ -38,18 +47,36 @@ class Ended:
 
 def run_helper(command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken) -> Ended:
     """Run it to its end, which comes early if `cancel` is set. Raises OSError if none starts."""
-    in_time = True
+    in_time, stopped_s = True, 0.0
+    until = time.monotonic() + limit_s
     with _running([*command, argument]) as child:
         forget = cancel.on_cancel(child.kill)
         try:
-            out, err = child.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            out, err = child.communicate()
-            in_time = False
+            while in_time:
+                try:
+                    out, err = child.communicate(timeout=min(_LOOK_S, limit_s))
+                    break
+                except subprocess.TimeoutExpired:
+                    stopped_s = stopped_s + _LOOK_S if _is_stopped(child) else 0.0
+                    in_time = time.monotonic() < until and stopped_s < STOPPED_S
+            else:
+                child.kill()
+                out, err = child.communicate()
         finally:
             forget()
-    return Ended(child.returncode, out, err.decode(errors="replace"), in_time)
+    words = err.decode(errors="replace")
+    return Ended(child.returncode, out, words, in_time, stopped_s >= STOPPED_S)
+
+
+def _is_stopped(child: subprocess.Popen[bytes]) -> bool:
+    """Whether a signal has stopped it; Windows has no such state."""
+    if sys.platform == "win32":
+        return False
+    look = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+    try:
+        return os.waitid(os.P_PID, child.pid, look) is not None
+    except ChildProcessError:
+        return False
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from engines.errors import (
     ModelDamaged,
     NotEnoughMemory,
     UnknownArchitecture,
+    out_of_memory,
 )
 
 _ARCHITECTURE = re.compile(r"unknown model architecture: '([^']*)'")
@@ -20,6 +21,8 @@ _MEMORY = re.compile(
     r"(?:failed|unable) to allocate|out of memory|std::bad_alloc|bad allocation|cudaMalloc failed"
     r"|failed to reserve|ErrorOutOfDeviceMemory|Cannot allocate memory"
 )
+_THREADS = re.compile(r"Resource temporarily unavailable|can't start new thread")
+"""What the system says where it has no memory left for a thread's stack, or no thread."""
 _DAMAGED = re.compile(
     r"not within the file bounds|missing tensor|wrong number of tensors|wrong shape|key not found"
     r"|invalid magic|failed to read|unexpectedly reached end|corrupted|tensor '[^']*' not found"
@@ -46,6 +49,8 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
             "Its weights need more than is free at the moment.",
             "Close other programs, or choose a smaller model or quantisation.",
         )
+    if _THREADS.search(log):
+        return out_of_memory()
     if _DAMAGED.search(log):
         return ModelDamaged(
             f"The model file “{model.name}” is damaged.",
@@ -55,7 +60,7 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
     return EngineFailed(
         f"“{model.name}” could not be loaded.",
         f"llama.cpp says: {_last_word(log)}.",
-        "Try another model; if it happens again, send us the report.",
+        "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.",
     )
 
 
@@ -82,10 +87,12 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
             "The KV cache grows with the context, and needs more than is free.",
             "Choose a smaller context, or a smaller model.",
         )
+    if _THREADS.search(log):
+        return out_of_memory()
     return EngineFailed(
         f"“{model.name}” was loaded, but cannot be started.",
         f"llama.cpp says: {_last_word(log)}.",
-        "Try another model; if it happens again, send us the report.",
+        "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.",
     )
 
 

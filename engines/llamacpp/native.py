@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import Any
 
-from engines.errors import EngineUnavailable
+from engines.errors import EngineUnavailable, is_out_of_memory, out_of_memory
 from engines.hardware.values import NativeDevice
 from engines.llamacpp.devices_modules import Modules, modules_in
 from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_function, ggml_libraries
@@ -45,6 +45,8 @@ class Native:
             self._libraries = ggml_libraries(self.api._lib, self.api._base_path)
             self._ggml = Ggml(self._libraries)
         except (ImportError, OSError, RuntimeError, AttributeError) as error:
+            if is_out_of_memory(error):
+                raise out_of_memory() from error
             raise EngineUnavailable(
                 "The llama.cpp engine cannot start.",
                 f"Its library does not load on this computer: {error}.",

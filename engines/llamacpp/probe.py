@@ -104,7 +104,7 @@ class Probe:
                 raise error_of(lines[-1])
             return None
         stage = lines[-1][STAGE] if lines else ""
-        return cause_of(ended.code, stage, ended.err, in_time=ended.in_time)
+        return cause_of(ended.code, stage, ended.err, in_time=ended.in_time, stopped=ended.stopped)
 
 
 _ELSEWHERE: Final = "Get the file from another place, or choose another model."

@@ -1,4 +1,5 @@
-"""A whole session with --offline, watched from outside: nothing leaves this computer.
+"""Whole sessions, watched from outside: nothing leaves this computer with --offline, nor without
+it as long as nobody asks for anything that has to.
 
 strace sees every system call of Hearth, its libraries and its child processes; where it is not
 installed, an audit hook inside Python sees at least what Python code connects to.
@@ -55,13 +56,16 @@ def begin():
         QTimer.singleShot(20, begin)
         return
     print(main.findChild(QWidget, "offlineSwitch").isChecked())
-    main.services.generation.ended.connect(lambda answer: main.go_to_models())
-    main.services.generation.ended.connect(lambda _: QTimer.singleShot(1500, main.close))
+    ended = main.services.generation.ended
+    ended.connect(lambda answer: main.go_to_models())
+    ended.connect(lambda _: QTimer.singleShot(700, lambda: main.go_to(main.connections)))
+    ended.connect(lambda _: QTimer.singleShot(1100, main.show_settings))
+    ended.connect(lambda _: QTimer.singleShot(2500, lambda: (print("seen"), main.close())))
     main.page.ask("What can you do?")
 
 window._application()
 QTimer.singleShot(0, begin)
-sys.exit(window.open_window(DataFolder.default(), True, Wish()))
+sys.exit(window.open_window(DataFolder.default(), "--offline" in sys.argv, Wish()))
 """
 
 # A datagram socket is only given its address by this: no packet is sent.
@@ -145,11 +149,21 @@ def seen_by_audit(talk: str) -> list[str]:
     return [line for line in talk.splitlines() if not here.match(line)]
 
 
+MODES = pytest.mark.parametrize("mode", [("--offline",), ()], ids=["offline", "usual"])
+
+
+@MODES
 @pytest.mark.parametrize(
     "words",
     [
         ("ask", "What is Hearth?"),
         ("models", "list"),
+        ("models", "show", "starter"),
+        ("models", "fit", "starter"),
+        ("downloads", "list"),
+        ("engines", "list"),
+        ("servers", "list"),
+        ("settings", "list"),
         ("token", "status", "hf"),
         ("hardware",),
         ("doctor",),
@@ -157,28 +171,43 @@ def seen_by_audit(talk: str) -> list[str]:
     ],
     ids=" ".join,
 )
-def test_no_command_talks_to_anybody(watched: Watched, words: tuple[str, ...]) -> None:
-    result, outside = watched(_COMMAND, "--offline", *words)
+def test_no_command_talks_to_anybody(
+    watched: Watched, mode: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    result, outside = watched(_COMMAND, *mode, *words)
     assert result.returncode == 0, result.stderr
     assert outside == []
 
 
-def test_a_recommendation_talks_to_nobody(watched: Watched) -> None:
-    _, outside = watched(_COMMAND, "--offline", "recommend")
+@MODES
+def test_a_recommendation_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
+    _, outside = watched(_COMMAND, *mode, "recommend")
     assert outside == []
 
 
-def test_a_chat_talks_to_nobody(watched: Watched) -> None:
-    result, outside = watched(_COMMAND, "chat", "--offline", given="Hello\nWhat is a token?\n")
+@MODES
+def test_a_chat_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
+    given = "Hello\nWhat is a token?\n/model\n/chats\n/again\n"
+    result, outside = watched(_COMMAND, "chat", *mode, given=given)
     assert result.returncode == 0, result.stderr
     assert outside == []
 
 
-def test_the_window_talks_to_nobody(watched: Watched) -> None:
-    result, outside = watched(_WINDOW)
+@MODES
+def test_the_window_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
+    """A question, its answer, and a walk through the pages of models, connections and settings."""
+    result, outside = watched(_WINDOW, *mode)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == "True\n", "it does not say that it is offline"
+    offline, seen = result.stdout.split()
+    assert offline == str(bool(mode)), "it does not say whether it is offline"
+    assert seen == "seen"
     assert outside == []
+
+
+def test_what_is_asked_for_is_seen_to_leave(watched: Watched) -> None:
+    """Else the usual mode would have nothing to show for it."""
+    _, outside = watched(_COMMAND, "models", "search", "gemma", "--json")
+    assert outside
 
 
 def test_the_setting_is_as_good_as_the_option(watched: Watched) -> None:

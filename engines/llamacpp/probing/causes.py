@@ -22,7 +22,10 @@ _ABORT: Final = re.compile(r"^\S+\.\w+:\d+: (.+)$", re.MULTILINE)
 
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _EXCEPTION: Final = re.compile(r"what\(\):\s*(.+)")
-_OUT_OF_MEMORY: Final = re.compile(r"std::bad_alloc|out of memory|failed to allocate|MemoryError")
+_OUT_OF_MEMORY: Final = re.compile(
+    r"std::bad_alloc|out of memory|failed to allocate|MemoryError"
+    r"|Resource temporarily unavailable|can't start new thread"
+)
 
 # Windows ends a process with one of these instead of a signal.
 _ACCESS_VIOLATION, _STACK_OVERFLOW, _DIVISION = 0xC0000005, 0xC00000FD, 0xC0000094
@@ -37,15 +40,19 @@ class Cause:
     lasting: bool
 
 
-def cause_of(code: int, stage: str, stderr: str, *, in_time: bool = True) -> Cause:
+def cause_of(
+    code: int, stage: str, stderr: str, *, in_time: bool = True, stopped: bool = False
+) -> Cause:
     """The cause of an end without a verdict.
 
     code: as `subprocess` gives it, negative for a signal. stage: the last that began, or "".
-    in_time: False if the process had to be ended because it took too long.
+    in_time: False if the process had to be ended because it took too long. stopped: because the
+    system, or somebody, had stopped it and did not let it go on.
     """
     during = _STAGES.get(stage, "it was opened")
     if not in_time or (code > 0 and _WATCHDOG in stderr):
-        return Cause(f"It came to no end while {during}.", lasting=stage == TEMPLATE)
+        how = "It was stopped from outside" if stopped else "It came to no end"
+        return Cause(f"{how} while {during}.", lasting=stage == TEMPLATE and not stopped)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
         return Cause(f"Memory ran out while {during}.", lasting=False)
     if said := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:

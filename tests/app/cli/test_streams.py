@@ -213,3 +213,12 @@ def test_a_reader_that_wants_one_line_gets_it_quietly(data_dir: Path) -> None:
     result = run(data_dir, "hearth settings list | head -n 1")
     assert len(result.stdout.splitlines()) == 1
     assert result.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit is not kept")
+@pytest.mark.parametrize("megabytes", [60, 90, 120, 150, 180, 200, 220, 260])
+def test_too_little_memory_is_named_as_such(data_dir: Path, megabytes: int) -> None:
+    result = run(data_dir, f"ulimit -v {megabytes * 1000}; hearth ask Hello")
+    assert result.returncode == 0 or "emory" in result.stderr, result.stderr
+    assert "report" not in result.stderr
+    assert not list((data_dir / "logs").glob("report-*"))

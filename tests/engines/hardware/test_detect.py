@@ -6,11 +6,13 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
 
-from engines.hardware import detect, thread_rule
+from engines.hardware import Edge, detect, thread_rule
+from tests.engines.hardware.machines import CGROUP2, write, x86
 
 
 def test_this_computer() -> None:
@@ -46,3 +48,28 @@ def test_there_is_always_a_thread_to_decode_with() -> None:
     threads = thread_rule(detect().cpu, 1 << 30)
     assert threads.decode >= 1
     assert threads.batch >= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /sys")
+def test_without_sys_it_counts_what_the_process_may_use(tmp_path: Path) -> None:
+    write(tmp_path, x86("A processor"))
+    one = min(os.sched_getaffinity(0))
+    found = detect(edge=Edge(root=tmp_path, allowed=lambda: {one})).cpu
+    assert (found.usable_threads, found.usable_cores, found.performance_cores) == (1, 1, 1)
+    assert found.logical_cores == psutil.cpu_count()
+    everywhere = detect(edge=Edge(root=tmp_path)).cpu
+    assert everywhere.usable_threads == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /sys")
+def test_without_sys_a_quota_counts_too(tmp_path: Path) -> None:
+    write(tmp_path, x86("A processor"))
+    write(
+        tmp_path,
+        {
+            "proc/self/mountinfo": CGROUP2,
+            "proc/self/cgroup": "0::/",
+            "sys/fs/cgroup/cpu.max": "100000 100000",
+        },
+    )
+    assert detect(edge=Edge(root=tmp_path)).cpu.usable_threads == 1
