@@ -35,6 +35,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from typing import Literal, NamedTuple
 
 from engines.redaction import own
@@ -117,7 +118,7 @@ def out_of_memory() -> NotEnoughMemory:
     )
 
 
-_NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
+_NO_MEMORY = re.compile("failed to map segment|Cannot allocate memory|can't start new thread")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -126,9 +127,8 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
-    return isinstance(error, (ImportError, OSError, RuntimeError)) and any(
-        said in str(error) for said in _NO_MEMORY
-    )
+    kinds = (ImportError, OSError, RuntimeError)
+    return isinstance(error, kinds) and _NO_MEMORY.search(str(error)) is not None
 
 
 class ContextTooLarge(EngineError):

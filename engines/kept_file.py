@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
-import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-_MOST_BYTES: Final = 64_000_000
-"""What is kept is far smaller; reading a file of any size could take all memory."""
 
 
 class KeptFile:
@@ -34,7 +30,9 @@ class KeptFile:
         if self._path is None:
             return {}
         try:
-            found = json.loads(read_file(self._path, _MOST_BYTES))
+            if self._path.exists() and not self._path.is_file():
+                raise ValueError("it is no file")  # a pipe would be waited for
+            found = json.loads(self._path.read_bytes())
             if not isinstance(found, dict):
                 raise ValueError("it holds no names with values")
         except FileNotFoundError:
@@ -57,25 +55,6 @@ class KeptFile:
             logger.warning("%s was not written: %s", self._path.name, error)
             with suppress(OSError):
                 unfinished.unlink()
-
-
-def read_file(path: Path, most_bytes: int) -> bytes:
-    """The content of a file that anybody may have put there. Raises OSError or ValueError.
-
-    What else can have that name, such as a pipe, is not waited for; a larger file is not read.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags)
-    facts = os.fstat(handle)
-    if stat.S_ISDIR(facts.st_mode):
-        os.close(handle)
-        raise ValueError("it is a folder")
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(facts.st_mode):
-            raise ValueError("it is no file")
-        if facts.st_size > most_bytes:
-            raise ValueError(f"it has {facts.st_size} bytes, far more than it should")
-        return file.read(most_bytes)
 
 
 def with_newest(pages: Mapping[str, T], key: str, page: T, most: int) -> dict[str, T]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from app.core.errors import AppError, GatedRepository, RepositoryUnknown
 from app.core.hub import Repository
 from app.core.network import Purpose
-from app.store.folder import write_whole
+from app.store.folder import read_file, write_whole
 from engines.cancel import CancelToken
-from engines.kept_file import read_file
 
 if TYPE_CHECKING:
     from app.core.catalogue_sizes import KnownFiles, KnownRepository

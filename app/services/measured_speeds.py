@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.core.engine_advice import MeasuredSpeed
-from app.store.folder import write_whole
-from engines.kept_file import read_file
+from app.store.folder import read_file, write_whole
 
 if TYPE_CHECKING:
     from app.services.bench_results import BenchResult

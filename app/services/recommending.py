@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.core.errors import CatalogueInvalid
+from app.store.folder import read_file
 from engines.cancel import CancelToken
-from engines.kept_file import read_file
 
 if TYPE_CHECKING:
     from app.core.catalogue import Catalogue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,6 +78,25 @@ class DataFolder:
             with tempfile.TemporaryFile(dir=self.root) as probe:
                 probe.write(b"\0" * 4096)
                 probe.flush()
+
+
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """The content of a file that anybody may have put there. Raises OSError or ValueError.
+
+    What else can have that name, such as a pipe, is not waited for; a larger file is not read.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    facts = os.fstat(handle)
+    if stat.S_ISDIR(facts.st_mode):
+        os.close(handle)
+        raise ValueError("it is a folder")
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(facts.st_mode):
+            raise ValueError("it is no file")
+        if facts.st_size > most_bytes:
+            raise ValueError(f"it has {facts.st_size} bytes, far more than it should")
+        return file.read(most_bytes)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from app.core.errors import SettingsInvalid
 from app.core.settings import RENAMED, Settings
-from app.store.folder import explained, write_whole
-from engines.kept_file import read_file
+from app.store.folder import explained, read_file, write_whole
 
 _MOST_BYTES: Final = 4_000_000
 """More than any settings take; a system prompt may be long."""

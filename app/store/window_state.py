@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from app.core.window_state import WindowState
-from app.store.folder import write_whole
-from engines.kept_file import read_file
+from app.store.folder import read_file, write_whole
 
 _MOST_BYTES: Final = 4_000_000
 _WIDEST: Final = 10_000

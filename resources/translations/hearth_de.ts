@@ -7209,8 +7209,8 @@
     </message>
     <message>
       <location filename="../../app/core/setting_field.py" />
-      <source>It should be text</source>
-      <translation>Es sollte Text sein</translation>
+      <source>It should be text, without a NUL or half a character</source>
+      <translation>Es sollte Text sein, ohne NUL und halbe Zeichen</translation>
     </message>
     <message>
       <location filename="../../app/core/setting_field.py" />
@@ -9769,8 +9769,18 @@
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>it does not hold a list of names and values.</source>
-      <translation>Sie enthält keine Liste von Namen und Werten.</translation>
+      <source>the system says: {0}.</source>
+      <translation>das System sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>it is nested too deeply.</source>
+      <translation>sie ist zu tief verschachtelt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>it is not UTF-8 text.</source>
+      <translation>sie ist kein Text in UTF-8.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -9779,8 +9789,38 @@
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>Mend that line, or delete the file to go back to the defaults.</source>
-      <translation>Bessere die Zeile aus oder lösche die Datei, um zum Üblichen zurückzukehren.</translation>
+      <source>The usual settings hold, and Hearth stays offline. Mend the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
+      <translation>Es gelten die üblichen Einstellungen, und Hearth bleibt offline. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>A part of the settings file cannot be used.</source>
+      <translation>Ein Teil der Datei mit den Einstellungen ist nicht brauchbar.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>The usual holds there. Mend the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
+      <translation>Dort gilt das Übliche. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>The settings file has names that this version of Hearth does not know.</source>
+      <translation>Die Datei mit den Einstellungen hat Namen, die diese Version von Hearth nicht kennt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>They are kept and have no effect. Look for a slip in the name, if you wrote it.</source>
+      <translation>Sie bleiben erhalten und bewirken nichts. Hast du sie selbst geschrieben, such nach einem Tippfehler im Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>; and {0} more</source>
+      <translation>; und {0} weitere</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/settings_file.py" />
+      <source>{0}: It is there twice</source>
+      <translation>{0}: Es steht zweimal da</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10220,6 +10260,21 @@
       <location filename="../../engines/equivalent.py" />
       <source>No drafter's file for this model is here, so only copied text is guessed.</source>
       <translation>Für dieses Modell ist keine Drafter-Datei hier, also wird nur abgeschriebener Text geraten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/errors.py" />
+      <source>Memory ran out.</source>
+      <translation>Der Speicher reicht nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/errors.py" />
+      <source>The system gave Hearth no more of it, or no further thread; your chats are safe.</source>
+      <translation>Das System gab Hearth keinen weiteren Speicher oder Thread; deine Chats sind sicher.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/errors.py" />
+      <source>Close other programs, or choose a smaller model or context, then try again.</source>
+      <translation>Schließe andere Programme oder wähle ein kleineres Modell oder einen kleineren Kontext, und versuche es dann erneut.</translation>
     </message>
     <message>
       <location filename="../../engines/gguf/causes.py" />
@@ -10863,8 +10918,8 @@
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
-      <source>Try another model; if it happens again, send us the report.</source>
-      <translation>Versuche ein anderes Modell; passiert es wieder, sende uns den Bericht.</translation>
+      <source>Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.</source>
+      <translation>Versuche ein anderes Modell oder aktualisiere Hearth; `hearth doctor` prüft, was oft kaputtgeht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -11124,6 +11179,11 @@
       <location filename="../../engines/llamacpp/probing/causes.py" />
       <source>The process that tried it ended with code {0} while {1}.</source>
       <translation>Der Prozess, der es ausprobierte, endete mit Code {0}, während {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/probing/causes.py" />
+      <source>It was stopped from outside while {0}.</source>
+      <translation>Der Prozess wurde von außen angehalten, während {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/probing/causes.py" />

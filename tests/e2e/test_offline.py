@@ -1,5 +1,7 @@
-"""Whole sessions, watched from outside: nothing leaves this computer with --offline, nor without
-it as long as nobody asks for anything that has to.
+"""Whole sessions watched from outside: nothing leaves this computer that nobody has asked for.
+
+So it is with --offline, whatever is asked, and in the usual mode as long as nothing is asked that
+has to leave.
 
 strace sees every system call of Hearth, its libraries and its child processes; where it is not
 installed, an audit hook inside Python sees at least what Python code connects to.

@@ -51,8 +51,11 @@ def cause_of(
     """
     during = _STAGES.get(stage, "it was opened")
     if not in_time or (code > 0 and _WATCHDOG in stderr):
-        how = "It was stopped from outside" if stopped else "It came to no end"
-        return Cause(f"{how} while {during}.", lasting=stage == TEMPLATE and not stopped)
+        if stopped:
+            why = f"It was stopped from outside while {during}."
+        else:
+            why = f"It came to no end while {during}."
+        return Cause(why, lasting=stage == TEMPLATE and not stopped)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
         return Cause(f"Memory ran out while {during}.", lasting=False)
     if said := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:
