@@ -369,10 +369,16 @@ def run(title: str, command: list[str], **settings: str) -> None:
             time.sleep(0.1)
             if time.monotonic() - shown >= pause:
                 shown = time.monotonic()
-                say(report(title, step_of(LOG.read_text("utf-8", "replace")), started, live), end)
+                say(report(title, step_of(read_log()), started, live), end)
     say(report(title, "failed" if process.returncode else "done", started, live))
     if process.returncode:
-        raise SetupError(explain(LOG.read_text("utf-8", "replace")))
+        raise SetupError(explain(read_log()))
+
+
+def read_log() -> str:
+    """What a command has said; what a terminal would obey in it is left out, whoever sent it."""
+    said = LOG.read_text("utf-8", "replace").replace("\r", "\n")
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", said)
 
 
 def explain(output: str) -> str:

@@ -226,6 +226,19 @@ def test_a_failed_step_shows_its_last_lines_and_a_remedy(
     assert "Compiling: failed" in capsys.readouterr().err
 
 
+def test_what_a_package_index_says_gives_no_order_to_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "LOG", tmp_path / "setup.log")
+    said = r"error: \x1b[2J\x1b]0;t\x07 \x9b31m \u202e over\rerror: mine"
+    code = f"print('{said}'); raise SystemExit(2)"
+    with pytest.raises(run.SetupError) as caught:
+        run.run("Fetching", [sys.executable, "-X", "utf8", "-c", code])
+    text = str(caught.value) + capsys.readouterr().err
+    assert "error: mine" in text
+    assert not {"\x1b", "\x07", "\x9b", "\u202e", "\r"} & set(text)
+
+
 @pytest.mark.parametrize(
     ("output", "advice"),
     [

@@ -50,7 +50,11 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
             "Close other programs, or choose a smaller model or quantisation.",
         )
     if _THREADS.search(log):
-        return out_of_memory()
+        return NotEnoughMemory(
+            f"There is not enough memory to load “{model.name}”.",
+            "The system gave it no more memory, or no further thread.",
+            "Close other programs, or choose a smaller model or quantisation.",
+        )
     if _DAMAGED.search(log):
         return ModelDamaged(
             f"The model file “{model.name}” is damaged.",

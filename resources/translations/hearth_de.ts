@@ -10969,6 +10969,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <source>The system gave it no more memory, or no further thread.</source>
+      <translation>Das System gab ihm keinen weiteren Speicher oder Thread.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/model.py" />
       <source>The model file “{0}” is damaged.</source>
       <translation>Die Modelldatei „{0}“ ist beschädigt.</translation>

@@ -120,3 +120,13 @@ def test_a_window_state_of_odd_numbers_opens(data_dir: Path) -> None:
     )
     result = in_window(data_dir)
     assert result.returncode == 0, result.stderr
+
+
+def test_a_home_that_nobody_has_is_no_bug(data_dir: Path, hearth: Hearth) -> None:
+    nobody = "~no-such-user/models"
+    assert hearth("settings", "set", "model_folders", nobody).returncode == 0
+    assert hearth("models", "list").returncode == 0
+    asked = hearth("ask", "Hello", "--model", nobody)
+    assert asked.returncode == 1
+    assert "bug of ours" not in asked.stderr
+    assert value(hearth("settings", "get", "model_folders", "--json"))["value"] == nobody

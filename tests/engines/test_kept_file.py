@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,3 +95,9 @@ def test_the_newest_page_is_the_last_and_the_oldest_leave() -> None:
     assert list(with_newest(pages, "a", 4, 3).items()) == [("b", 2), ("c", 3), ("a", 4)]
     assert list(with_newest(pages, "d", 4, 3)) == ["b", "c", "d"]
     assert pages == {"a": 1, "b": 2, "c": 3}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other pipes")
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "book.json")
+    assert KeptFile(tmp_path / "book.json").read() == {}

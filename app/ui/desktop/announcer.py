@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
+from engines.text import on_one_line
+
 if TYPE_CHECKING:
     from app.core.conversation import StoredMessage
     from app.services.generation import Generation
@@ -81,5 +83,5 @@ class Announcer(QObject):
         title = self.tr("Your answer is ready")
         if not self._settings.current.notify_text:
             return title, ""
-        words = " ".join(_MARKUP.sub("", answer.text).split())
+        words = on_one_line(" ".join(_MARKUP.sub("", answer.text).split()))
         return title, words if len(words) <= _FIRST_WORDS else f"{words[:_FIRST_WORDS].rstrip()}…"

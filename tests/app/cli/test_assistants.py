@@ -81,3 +81,15 @@ def test_an_assistant_is_not_given_to_a_chat(
 ) -> None:
     assert main(["ask", "Hi", "--assistant", "Poet", "--chat", "x"]) == 2
     assert "cannot be given together" in capsys.readouterr().err
+
+
+def test_one_with_a_setting_of_another_version_is_shown(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    database = Database(folder.database)
+    AssistantStore(database).save(Assistant("d", "Later", settings={"colour": "red"}))
+    database.close()
+    assert main(["assistants", "show", "later"]) == 0
+    assert "red" in capsys.readouterr().out

@@ -180,6 +180,10 @@ def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) 
             NotEnoughMemory,
         ),
         (
+            "llama_model_load: error loading model: Resource temporarily unavailable",
+            NotEnoughMemory,
+        ),
+        (
             "llama_model_load: error loading model: missing tensor 'output_norm.weight'",
             ModelDamaged,
         ),

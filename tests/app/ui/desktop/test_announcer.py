@@ -91,6 +91,15 @@ def test_its_first_words_only_if_allowed(
     assert long.endswith("word…")
 
 
+def test_its_words_hold_nothing_that_a_desktop_cannot_take(
+    told: tuple[Answering, Shown, Announcer], settings: SettingsService
+) -> None:
+    answering, shown, _ = told
+    settings.set("notify_text", True)
+    answer(answering, replace(ANSWER, text="A\0 b\x1b[2J c\u202ed"))
+    assert not {"\0", "\x1b", "\u202e"} & set(shown.shown[0][1])
+
+
 def test_a_failure_is_told_without_its_text(told: tuple[Answering, Shown, Announcer]) -> None:
     answering, shown, _ = told
     failed = replace(ANSWER, state="failed", failure=Failure("x", "What", "Why", "Do"))
