@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from engines.text import on_one_line
-
 if TYPE_CHECKING:
     from app.core.conversation import StoredMessage
     from app.services.generation import Generation
@@ -24,7 +22,9 @@ LONG_S = 10.0
 _FIRST_WORDS = 140
 """Characters of the answer that are shown, where that is allowed."""
 
-_MARKUP = re.compile(r"[*`]+|^#+ ", re.MULTILINE)
+_MARKUP = re.compile(
+    r"[*`]+|^#+ |[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", re.MULTILINE
+)
 """What a notification could not show as what it stands for."""
 
 
@@ -83,5 +83,5 @@ class Announcer(QObject):
         title = self.tr("Your answer is ready")
         if not self._settings.current.notify_text:
             return title, ""
-        words = on_one_line(" ".join(_MARKUP.sub("", answer.text).split()))
+        words = " ".join(_MARKUP.sub("", answer.text).split())
         return title, words if len(words) <= _FIRST_WORDS else f"{words[:_FIRST_WORDS].rstrip()}…"
