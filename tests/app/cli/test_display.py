@@ -36,16 +36,16 @@ def chatted(result: subprocess.CompletedProcess[str]) -> bool:
 @pytest.mark.parametrize(
     "names",
     [
-        {"DISPLAY": ":77"},
+        {"DISPLAY": ":7777"},
         {"DISPLAY": "localhost:99.0"},
         {"DISPLAY": "no display at all"},
         {"WAYLAND_DISPLAY": "wayland-none"},
-        {"DISPLAY": ":77", "WAYLAND_DISPLAY": "wayland-none"},
-        {"DISPLAY": ":77", "QT_QPA_PLATFORM": "xcb"},
-        {"DISPLAY": ":77", "QT_QPA_PLATFORM": "no-such-plugin"},
+        {"DISPLAY": ":7777", "WAYLAND_DISPLAY": "wayland-none"},
+        {"DISPLAY": ":7777", "QT_QPA_PLATFORM": "xcb"},
+        {"DISPLAY": ":7777", "QT_QPA_PLATFORM": "no-such-plugin"},
         {"WAYLAND_DISPLAY": "wayland-none", "QT_QPA_PLATFORM": "wayland"},
-        {"DISPLAY": ":77", "QT_QPA_PLATFORM_PLUGIN_PATH": "/nowhere"},
-        {"DISPLAY": ":77", "QT_FATAL_WARNINGS": "1"},
+        {"DISPLAY": ":7777", "QT_QPA_PLATFORM_PLUGIN_PATH": "/nowhere"},
+        {"DISPLAY": ":7777", "QT_FATAL_WARNINGS": "1"},
     ],
     ids=lambda names: " ".join(map("=".join, names.items())),
 )
@@ -99,13 +99,13 @@ def test_a_display_that_hangs_is_given_up(data_dir: Path, tmp_path: Path) -> Non
 
 
 def test_files_are_not_opened_by_a_display_that_is_gone(data_dir: Path, tmp_path: Path) -> None:
-    result = hearth(data_dir, "open", str(tmp_path / "a.txt"), DISPLAY=":77")
+    result = hearth(data_dir, "open", str(tmp_path / "a.txt"), DISPLAY=":7777")
     assert result.returncode == 1
     assert "no display for a window" in result.stderr
 
 
 def test_the_doctor_names_a_display_that_is_gone(data_dir: Path) -> None:
-    assert "could not connect to display :77" in hearth(data_dir, "doctor", DISPLAY=":77").stdout
+    assert "could not connect to display :77" in hearth(data_dir, "doctor", DISPLAY=":7777").stdout
 
 
 def test_a_display_that_is_there_is_used(data_dir: Path, x_display: str) -> None:
