@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.store.chats import ChatStore
@@ -42,16 +41,12 @@ class Opened:
         """The chats that are kept ready on disk."""
         from engines.llamacpp.resume.states import StateFolder
 
-        return StateFolder(self._states, self.settings.read().kv_disk * MB)
+        return StateFolder(self.folder.states, self.settings.read().kv_disk * MB)
 
     def tidy(self) -> None:
         """What a killed process has left of the kept chats goes, where there are any."""
-        if self._states.exists():
+        if self.folder.states.exists():
             _ = self.states  # it tidies up as it is made
-
-    @property
-    def _states(self) -> Path:
-        return self.folder.root / "states"
 
 
 def open_data(folder: DataFolder) -> Opened:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from app import __version__
 from app.store.folder import DataFolder
 from engines.errors import UserError, is_out_of_memory, out_of_memory
+from engines.private import private
 from engines.redaction import own
 from engines.text import harmless
 
@@ -37,7 +38,7 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
     root.addHandler(handler)
     root.setLevel(logging.INFO)
     try:
-        with (folder.logs / "native-crash.txt").open("w", encoding="utf-8") as crash:
+        with open(folder.logs / "native-crash.txt", "w", encoding="utf-8", opener=private) as crash:
             faulthandler.enable(crash)
             try:
                 yield

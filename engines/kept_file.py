@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from engines.private import make_private_folder, private
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -30,9 +32,8 @@ class KeptFile:
         if self._path is None:
             return {}
         try:
-            if self._path.exists() and not self._path.is_file():
-                raise ValueError("it is no file")  # a pipe would be waited for
-            found = json.loads(self._path.read_bytes())
+            with open(self._path, "rb", opener=private) as file:
+                found = json.loads(file.read() or b"")
             if not isinstance(found, dict):
                 raise ValueError("it holds no names with values")
         except FileNotFoundError:
@@ -48,8 +49,9 @@ class KeptFile:
             return
         unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text(json.dumps(pages, indent=1), encoding="utf-8")
+            make_private_folder(self._path.parent)
+            with open(unfinished, "w", encoding="utf-8", opener=private) as file:
+                json.dump(pages, file, indent=1)
             unfinished.replace(self._path)
         except OSError as error:
             logger.warning("%s was not written: %s", self._path.name, error)

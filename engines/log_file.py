@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from io import TextIOWrapper
 from logging import LogRecord
 from logging.handlers import RotatingFileHandler
+
+from engines.private import private
 
 
 class LogFile(RotatingFileHandler):
     """Of what a full disk has no room for, nothing is told: at a terminal each line that is lost
     would come as a traceback, in the middle of an answer."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
 
     def handleError(self, record: LogRecord) -> None:
         """The line is lost, and the next one is tried again."""

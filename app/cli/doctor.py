@@ -44,6 +44,7 @@ def doctor(folder: DataFolder, out: Output) -> int:
     checks: tuple[Callable[[DataFolder], Finding], ...] = (
         _python,
         _data_folder,
+        _privacy,
         _disk,
         _database,
         _settings,
@@ -89,6 +90,21 @@ def _python(_: DataFolder) -> Finding:
 def _data_folder(folder: DataFolder) -> Finding:
     folder.prepare()
     return Finding("data folder", "ok", f"{folder.root} can be written to")
+
+
+def _privacy(folder: DataFolder) -> Finding:
+    """What an older Hearth or another program left open to others is closed by the looking."""
+    readable = folder.close_to_others()
+    if not readable:
+        return Finding("privacy", "ok", "no other account can read your chats")
+    more = f" and {len(readable) - 1} more" if len(readable) > 1 else ""
+    return Finding(
+        "privacy",
+        "warning",
+        f"other accounts may read {readable[0]}{more}, and Hearth cannot change that",
+        "Make them your own and run `chmod -R go=` on that folder, or choose a data folder on a "
+        "disk that knows owners, with --data-dir.",
+    )
 
 
 def _disk(folder: DataFolder) -> Finding:

@@ -23,6 +23,7 @@ from app.core.hub import RepoFile
 from app.store.folder import explained
 from engines.errors import ModelDamaged, NotAModel
 from engines.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
+from engines.private import make_private_folder
 
 FIRST: Final = 1 << 20
 MOST: Final = 64 << 20
@@ -92,7 +93,7 @@ def _damaged(name: str, error: BadGguf) -> ModelDamaged:
 
 def _keep(start: bytes, size: int, place: Path) -> None:
     """A file of `size` bytes that takes room for its start only; it appears when it is whole."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(place.parent)
     with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as made:
         try:
             _make_sparse(made.file)

@@ -17,6 +17,7 @@ from app.net import Gate
 from app.packages.links import Link
 from app.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
+from engines.private import make_private_folder
 from engines.vllm.provision.lock import LockedFile
 
 _READ_BYTES = 1 << 20
@@ -53,7 +54,7 @@ class PackageFetcher:
 
         Raises Cancelled, AppError and OSError; what has come is gone on with by the next call.
         """
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(folder)
         counted = _Counted(files, tell)
         for file in files:
             if cancel.cancelled:

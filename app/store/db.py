@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Final
 
 from app.core.errors import (
     AppError,
@@ -15,10 +16,29 @@ from app.core.errors import (
     DatabaseNewer,
     DataFolderReadOnly,
 )
-from app.store.folder import disk_full
+from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
+from engines.private import make_private_file
+
+MEMORY: Final = Path(":memory:")
+"""Where a database is that no file holds."""
 
 _BUSY_S = 5.0
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a database, for us alone, in which what is deleted is written over with zeros.
+
+    So SQLite does in some builds by itself, and not in others.
+    """
+    if path != MEMORY and not path.exists():
+        with explained(path):
+            make_private_file(path)
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA secure_delete=ON")
+    return connection
 
 
 class Database:
@@ -73,9 +93,7 @@ class Database:
         return connection
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-        )
+        connection = connect(self._path)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
@@ -113,6 +131,8 @@ class Database:
     def _back_up(self, version: int) -> None:
         copy = self._path.with_name(f"{self._path.stem}.before-v{version + 1}.db")
         copy.unlink(missing_ok=True)
+        with explained(copy):
+            make_private_file(copy)
         with self.read() as db:
             db.execute("VACUUM INTO ?", (str(copy),))
 

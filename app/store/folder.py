@@ -13,6 +13,7 @@ from pathlib import Path
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
 from app.core.home import from_home
+from engines.private import below, close_to_others, make_private_folder, private
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class DataFolder:
         return self.root / "engines" / "vllm"
 
     @property
+    def states(self) -> Path:
+        """What models have computed of chats, so that they go on at once."""
+        return self.root / "states"
+
+    @property
     def headers(self) -> Path:
         """Headers of models on the Hub that were looked at; nothing of the user's."""
         return self.root / "headers"
@@ -74,10 +80,35 @@ class DataFolder:
         """
         with explained(self.root):
             for folder in (self.root, self.models, self.logs):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folder(folder)
+            self.close_to_others()
             with tempfile.TemporaryFile(dir=self.root) as probe:
                 probe.write(b"\0" * 4096)
                 probe.flush()
+
+    def close_to_others(self) -> list[Path]:
+        """Take what lies here from all other accounts; returns what some of them may still read.
+
+        The folder comes first: who cannot enter it has no way to what lies there. So what is in an
+        engine's environment, tens of thousands of files that say nothing of anybody, is left as it
+        is, and so is a folder in here that is not Hearth's.
+        """
+        inside = (path for folder in self._own() for path in (folder, *below(folder)))
+        try:
+            beside = [Path(entry.path) for entry in os.scandir(self.root) if not _is_folder(entry)]
+        except OSError:
+            beside = []  # whoever needs what is there says why it cannot be had
+        places = (self.root, *beside, self.engines.parent, self.engines, *inside)
+        return [path for path in places if not close_to_others(path)]
+
+    def _own(self) -> Iterator[Path]:
+        """The folders with all that is in them."""
+        yield from (self.logs, self.models, self.snapshots, self.headers, self.states)
+        yield from (self.root / "wishes", self.engines / "run")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
@@ -100,13 +131,13 @@ def read_file(path: Path, most_bytes: int) -> bytes:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that either all of it is there or what was there before.
+    """Write a file so that either all of it is there or what was there before; for us alone.
 
     Raises DataFolderReadOnly or DiskFull.
     """
     partial = path.with_name(f"{path.name}.part")
     with explained(path.parent):
-        with partial.open("w", encoding="utf-8") as file:
+        with open(partial, "w", encoding="utf-8", opener=private) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

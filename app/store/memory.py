@@ -6,9 +6,8 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from app.store.db import Database
+from app.store.db import MEMORY, Database
 
 
 class MemoryDatabase(Database):
@@ -20,7 +19,7 @@ class MemoryDatabase(Database):
     def __init__(self) -> None:
         self._turn = threading.RLock()
         self._only: sqlite3.Connection | None = None
-        super().__init__(Path(":memory:"))
+        super().__init__(MEMORY)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -46,7 +45,6 @@ class MemoryDatabase(Database):
         connection = super()._open()
         # Without this, a large sort would put a part of itself into a file.
         connection.execute("PRAGMA temp_store=MEMORY")
-        connection.execute("PRAGMA secure_delete=ON")
         return connection
 
     def _version_on_disk(self) -> int:

@@ -13,14 +13,20 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from app.core.errors import SearchBroken
+from app.core.errors import SearchBroken, UserError
+from app.store.db import MEMORY, connect
 from app.store.search_terms import TABLES
 
-LAYOUT = 1
+LAYOUT = 2
 """Counts up when the tables, or the words that go into them, are made in another way."""
 
-_BUSY_S = 5.0
 _WORDS = "USING fts5(words, parts, tokenize='ascii', prefix='2 3', columnsize=0)"
+_INDEXES = ("messages", "chats", "inside")
+_FORGETS = sqlite3.sqlite_version_info >= (3, 42)
+"""Whether this SQLite can take a word out of an index at once, instead of crossing it out."""
+_MERGED = 500
+"""Pages of an index that are written anew in one go."""
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _USELESS = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _log = logging.getLogger(__name__)
@@ -29,7 +35,8 @@ _log = logging.getLogger(__name__)
 class SearchFile:
     """One connection to read with and one to write with, each used by one thread at a time.
 
-    A file that is damaged or of another layout is removed and begun anew, with empty tables.
+    A file that cannot be read or is of another layout is removed and begun anew, with empty
+    tables; where there can be no file, the index is in memory as long as it is open.
     Raises SearchBroken for what else is wrong with the disk, and where the file was damaged.
     """
 
@@ -39,8 +46,11 @@ class SearchFile:
         self._writing = threading.RLock()
         try:
             self._open()
-        except sqlite3.DatabaseError as error:
-            raise _broken(f"The system says: {error}.") from error
+        except (sqlite3.DatabaseError, UserError) as error:
+            if _is(error, _BUSY):
+                raise _broken(f"The system says: {error}.") from error
+            _log.warning("the search index is made anew: %s", error)
+            self._open_another()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -64,33 +74,69 @@ class SearchFile:
             self._reader.close()
             self._writer.close()
 
+    def merge(self) -> bool:
+        """Write a part of the indexes anew, without the words that are crossed out in them.
+
+        Whether there may be more of them; nothing where words are taken out at once.
+        """
+        if _FORGETS:
+            return False
+        merged = 0
+        with self.write() as db:
+            for table in _INDEXES:
+                before = db.total_changes
+                for pages in (-_MERGED, _MERGED):
+                    db.execute(
+                        f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)",  # noqa: S608  our own words
+                        (pages,),
+                    )
+                # Two changes are those of the orders themselves.
+                merged += db.total_changes - before - 2
+        return merged > 2
+
     def _open(self) -> None:
         layout = self._layout()
         if layout not in (0, LAYOUT):
             remove_search(self._path)
             layout = 0
-        self._reader, self._writer = self._connect(), self._connect()
+        self._reader = self._connect()
+        self._writer = self._reader if self._path == MEMORY else self._connect()
         if layout == 0:
             self._reader.execute("PRAGMA journal_mode=WAL")
             with self.write() as db:
                 make_tables(db)
                 db.execute(f"PRAGMA user_version={LAYOUT}")
 
-    def _layout(self) -> int | None:
-        """That of the file, 0 for a new one; None for a file that cannot be read."""
-        with closing(sqlite3.connect(self._path, timeout=_BUSY_S)) as db:
+    def _open_another(self) -> None:
+        """In place of one that cannot be opened."""
+        try:
+            remove_search(self._path)
+            self._open()
+        except (sqlite3.DatabaseError, UserError, OSError) as error:
+            _log.warning("the search index is kept in memory: %s", error)
+            self._path, self._reading = MEMORY, self._writing
+            self._open()
+
+    def _layout(self) -> int:
+        """That of the file, 0 for a new one, less for one that cannot be read."""
+        if self._path == MEMORY:
+            return 0
+        with closing(connect(self._path)) as db:
             try:
-                return int(db.execute("PRAGMA user_version").fetchone()[0])
+                layout = int(db.execute("PRAGMA user_version").fetchone()[0])
+                for table in _INDEXES if layout == LAYOUT else ():
+                    # Another SQLite may have made them in a way that this one cannot read.
+                    db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH 'aaaa'").fetchone()  # noqa: S608  as above
             except sqlite3.DatabaseError as error:
-                if _is_useless(error):
-                    return None
+                if _is(error, (*_USELESS, sqlite3.SQLITE_ERROR)):
+                    return -1
                 raise
+        return layout
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-        )
+        connection = connect(self._path)
         connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA temp_store=MEMORY")
         return connection
 
     @contextmanager
@@ -98,7 +144,7 @@ class SearchFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if not _is_useless(error):
+            if not _is(error, _USELESS):
                 raise _broken(f"The system says: {error}.") from error
             _log.warning("the search index is made anew: %s", error)
             with self._reading, self._writing:
@@ -118,17 +164,27 @@ def make_tables(db: sqlite3.Connection) -> None:
     db.execute(f"CREATE VIRTUAL TABLE chats {_WORDS}")
     for table in TABLES:
         db.execute(table)
+    if _FORGETS:
+        for table in _INDEXES:
+            db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', 1)")  # noqa: S608  our own words
 
 
 def remove_search(path: Path) -> None:
-    """Remove the index with what SQLite keeps beside it; it is made again when it is opened."""
+    """Remove the index with what SQLite keeps beside it; it is made again when it is opened.
+
+    Raises OSError.
+    """
     for end in ("", "-wal", "-shm"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
+        place = path.with_name(path.name + end)
+        if place.is_dir() and not place.is_symlink():
+            place.rmdir()  # unless something is in it, which is none of ours
+        elif path != MEMORY:
+            place.unlink(missing_ok=True)
 
 
 def _broken(why: str) -> SearchBroken:
     return SearchBroken("The chats could not be searched.", why, "Try again in a while.")
 
 
-def _is_useless(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _USELESS
+def _is(error: Exception, codes: tuple[int, ...]) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

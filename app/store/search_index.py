@@ -71,7 +71,12 @@ class SearchIndex:
     def step(self) -> bool:
         """Read a few hundred texts more; returns whether there was anything to read."""
         self._check()
-        return self._take_changes() or self._take_older("chats") or self._take_older("messages")
+        return (
+            self._take_changes()
+            or self._take_older("chats")
+            or self._take_older("messages")
+            or self._forget_words()
+        )
 
     def close(self) -> None:
         self.file.close()
@@ -154,6 +159,17 @@ class SearchIndex:
             _note(db, table, found[0][0] - 1 if found else 0)
         return True
 
+    def _forget_words(self) -> bool:
+        """What was removed leaves the file, too, a part at a time."""
+        with self.file.read() as db:
+            if not _state(db).get("removed"):
+                return False
+        if self.file.merge():
+            return True
+        with self.file.write() as db:
+            _note(db, "removed", 0)
+        return False
+
 
 def _belongs(state: dict[str, int], database: Database) -> bool:
     """Whether the index was made of these chats: not so after a copy was put in their place."""
@@ -197,3 +213,5 @@ def _replace(
     db.executemany(insert, new)
     note_terms(db, (words for _, words, _ in new))
     drop_terms(db, old)
+    if old:
+        _note(db, "removed", 1)

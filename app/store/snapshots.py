@@ -10,10 +10,11 @@ from datetime import datetime
 from pathlib import Path
 
 from app.core.errors import SnapshotUnusable
-from app.store.db import Database
+from app.store.db import Database, connect
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
 from engines.cancel import CancelToken
+from engines.private import make_private_file, make_private_folder
 
 _NAME = "chats-%Y-%m-%d.db"
 _BEFORE = "before-restore-%Y-%m-%d-%H%M%S.db"
@@ -77,7 +78,7 @@ class Snapshots:
         with _opened(source) as db:
             _require_sound(db, source)
             kept = self._copy(now.strftime(_BEFORE), CancelToken())
-            with closing(sqlite3.connect(self._database)) as target:
+            with closing(connect(self._database)) as target:
                 db.backup(target)
         Database(self._database).close()
         return kept
@@ -86,13 +87,14 @@ class Snapshots:
         path = self._folder / name
         partial = path.with_suffix(".part")
         with explained(self._folder):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._folder)
             partial.unlink(missing_ok=True)
+            make_private_file(partial)
         try:
-            with closing(sqlite3.connect(self._database)) as db:
+            with closing(connect(self._database)) as db:
                 db.set_progress_handler(lambda: cancel.cancelled, _LOOK_EVERY)
                 db.execute("VACUUM INTO ?", (str(partial),))
-            with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+            with closing(connect(partial)) as copy:
                 copy.set_progress_handler(lambda: cancel.cancelled, _LOOK_EVERY)
                 _require_sound(copy, partial)
                 # Rows have other numbers in a copy, so no search index goes with it.

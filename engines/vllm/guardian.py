@@ -31,6 +31,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from engines.private import OTHERS
 from engines.vllm.leftovers import clear, forget, write_record
 from engines.vllm.marks import marked, new_mark, variables
 from engines.vllm.processes import Process, family, kill, process, processes
@@ -199,6 +200,7 @@ def main() -> int:
         line = orders.readline()
     if not line.endswith(b"\n"):
         return 0
+    os.umask(OTHERS)  # records, caches, sockets and logs tell of chats
     prctl(_SUBREAPER, 1)
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from engines.private import make_private_folder
 from engines.vllm.leftovers import SCRATCH
 
 _LONGEST_SOCKET: Final = 107
@@ -29,7 +30,7 @@ def make_scratch(folder: Path) -> tuple[Path, bool]:
     """
     name = SCRATCH + secrets.token_hex(3)
     runs = runs_folder(folder)
-    runs.mkdir(parents=True, exist_ok=True)
+    make_private_folder(runs)
     runs.chmod(0o700)
     for parent in (runs, Path(tempfile.gettempdir())):
         scratch = parent / name

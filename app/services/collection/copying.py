@@ -16,6 +16,7 @@ from app.hub.faults import Cancelled
 from app.services.collection.hashing import CHUNK, Progress, Share, not_read, sha256_of
 from app.store.folder import explained
 from engines.cancel import CancelToken
+from engines.private import private
 
 _SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
@@ -81,7 +82,7 @@ def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:
         reading = source.open("rb")
     except OSError as error:
         raise not_read(source, error) from error
-    with reading, explained(part), part.open("wb") as writing:
+    with reading, explained(part), open(part, "wb", opener=private) as writing:
         while True:
             try:
                 piece = reading.read(CHUNK)
@@ -125,6 +126,6 @@ def _new_folder(own: Path, stem: str) -> Path:
         for number in count(1):
             folder = own / (stem if number == 1 else f"{stem}-{number}")
             with contextlib.suppress(FileExistsError):
-                folder.mkdir()
+                folder.mkdir(mode=0o700)
                 return folder
     raise AssertionError("count() ends")

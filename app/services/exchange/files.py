@@ -1,4 +1,7 @@
-"""Writing exports as files: all of them are there in the end, or none."""
+"""Writing exports as files: all of them are there in the end, or none.
+
+They hold chats, so they are their owner's alone; to show one to others is theirs to allow.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from types import TracebackType
 
 from app.core.errors import DiskFull, ExportFailed
 from app.core.export import file_name
+from engines.private import private
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -51,7 +55,7 @@ class Files:
         """If it is not there; the one above it has to be."""
         if not folder.is_dir():
             with _explained(folder):
-                folder.mkdir()
+                folder.mkdir(mode=0o700)
             self._made.append(folder)
 
     def free(self, folder: Path, title: str, ending: str) -> Path:
@@ -69,7 +73,7 @@ class Files:
         """Raises DiskFull or ExportFailed; what was at `path` before is still there then."""
         with (
             self.whole(path) as partial,
-            partial.open("w", encoding="utf-8", newline="\n") as file,
+            open(partial, "w", encoding="utf-8", newline="\n", opener=private) as file,
         ):
             file.write(text)
             file.flush()

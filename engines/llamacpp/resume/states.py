@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
-from typing import BinaryIO, Final
+from typing import Final
 
 from engines.llamacpp.resume.records import (
     DamagedState,
@@ -35,6 +35,7 @@ from engines.llamacpp.resume.records import (
     read_head,
     read_record,
 )
+from engines.private import make_private_folder, private
 
 logger = logging.getLogger(__name__)
 
@@ -201,14 +202,13 @@ class StateFolder:
         """Under another name first: a file with the right name is a whole one."""
         import secrets
 
-        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self._path)
         path = self._path / f"{name}-{secrets.token_hex(4)}.state"
         unfinished = path.with_suffix(f".{os.getpid()}.part")
         try:
-            with _create(unfinished) as file:
+            with open(unfinished, "xb", opener=private) as file:
                 file.write(head)
-                for _, _, data in record.parts():
-                    file.write(data)
+                file.writelines(data for _, _, data in record.parts())
             os.utime(unfinished, ns=(record.used, record.used))
             unfinished.replace(path)
         finally:
@@ -229,14 +229,6 @@ def _name(chat: str) -> str:
     from hashlib import blake2b
 
     return blake2b(chat.encode(errors="surrogatepass"), digest_size=12).hexdigest()
-
-
-def _create(path: Path) -> BinaryIO:
-    """A new file for its owner alone."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb")
-
-
-_BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
 def _remove(path: Path, why: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled
+from engines.private import make_private_folder, private
 
 _LOOK_S = 0.2
 
@@ -22,8 +23,8 @@ def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Itera
     So a uv that outlives a killed Hearth keeps others out until it has ended too. waiting: called
     once where somebody else holds the lock. Raises LoadCancelled while waiting, and OSError.
     """
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (root / "lock").open("a") as file:
+    make_private_folder(root)
+    with open(root / "lock", "a", opener=private) as file:
         if not _lock(file.fileno()):
             waiting()
             while not _lock(file.fileno()):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled
+from engines.private import OTHERS
 
 _KEPT_LINES = 200
 
@@ -54,6 +55,7 @@ def run(
         encoding="utf-8",
         errors="replace",
         start_new_session=True,
+        umask=OTHERS,
         pass_fds=() if holding is None or sys.platform == "win32" else (holding,),
     ) as process:
         forget = cancel.on_cancel(lambda: _end(process))

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
+from engines.private import private
 from engines.vllm.provision.child import CommandFailed, run
 from engines.vllm.provision.home import SERVE, EngineHome, Installed, python_of
 from engines.vllm.provision.lock import Lock, Pythons
@@ -94,7 +95,8 @@ class Making:
 
     def fill(self) -> None:
         requirements = self.scratch / "requirements.txt"
-        requirements.write_text(self.lock.requirements, encoding="utf-8")
+        with open(requirements, "w", encoding="utf-8", opener=private) as file:
+            file.write(self.lock.requirements)
         self._uv(
             "pip", "install", "--no-index", "--no-deps", "--require-hashes", "--no-build",
             "--python", str(python_of(self.folder)), "--find-links", str(self.files),

@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.private import private
 from engines.vllm.provision.lock import Lock, Profile
 
 PART = ".part"
@@ -116,7 +117,8 @@ class EngineHome:
         facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
         if made.linux:
             facts |= {"folder": made.folder.as_posix(), "linux": made.linux}
-        (part / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        with open(part / FACTS, "w", encoding="utf-8", opener=private) as file:
+            json.dump(facts, file)
         part.replace(place)
         return made
 
@@ -178,7 +180,7 @@ class EngineHome:
     def _write(self, now: Installed, before: Installed | None) -> None:
         names = [it.folder.name for it in (now, before) if it is not None]
         new = self.root / "current.new"
-        with new.open("w", encoding="utf-8") as file:
+        with open(new, "w", encoding="utf-8", opener=private) as file:
             file.write("\n".join(names) + "\n")
             file.flush()
             os.fsync(file.fileno())

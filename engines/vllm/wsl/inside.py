@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, UserError
+from engines.private import OTHERS
 from engines.vllm.leftovers import outlive, reap, settle
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed
@@ -48,6 +49,7 @@ def main() -> int:
         from engines.vllm import guardian
 
         return guardian.main()
+    os.umask(OTHERS)
     ears = _Ears()
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         # From a thread, for the main one may just hold a lock.

@@ -21,6 +21,7 @@ _FILES: Final = (
     "engines/errors.py",
     "engines/redaction.py",
     "engines/text.py",
+    "engines/private.py",
     "engines/vllm/__init__.py",
     "engines/vllm/guardian.py",
     "engines/vllm/leftovers.py",

@@ -22,6 +22,25 @@ def found(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return dict(vllm)
 
 
+def test_what_others_may_read_is_told(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def privacy() -> dict[str, Any]:
+        doctor(DataFolder(data_dir), Output(as_json=True))
+        found = json.loads(capsys.readouterr().out)
+        return dict(next(it for it in found if it["check"] == "privacy"))
+
+    data_dir.mkdir(mode=0o755)
+    (data_dir / "costs.json").touch(mode=0o644)
+    assert privacy()["state"] == "ok", "it is mended by looking"
+    if os.name == "nt" or os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    (data_dir / "logs" / "theirs").touch()
+    os.chown(data_dir / "logs" / "theirs", 12345, 12345)
+    said = privacy()
+    assert said["state"] == "warning"
+    assert str(data_dir / "logs" / "theirs") in said["finding"]
+    assert said["fix"]
+
+
 def install(data_dir: Path, name: str) -> Path:
     """An environment in use, as far as its papers go; the place of its Python."""
     home = data_dir / "engines" / "vllm"

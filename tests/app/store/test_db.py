@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from app.store import db as db_module
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.migrations import MIGRATIONS
+from app.store.search_index import SearchIndex
 
 
 def version_of(path: Path) -> int:
@@ -95,6 +97,35 @@ def test_a_damaged_database_is_refused_and_left_as_it_is(tmp_path: Path, content
     with pytest.raises(DatabaseDamaged):
         Database(path)
     assert path.read_bytes() == content
+
+
+def test_what_is_deleted_is_written_over_where_sqlite_would_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+
+    def leaves_it_there(*words: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(*words, **named)
+        connection.execute("PRAGMA secure_delete=OFF")
+        return connection
+
+    monkeypatch.setattr("sqlite3.connect", leaves_it_there)
+    database = Database(tmp_path / "chats.db")
+    chats = ChatStore(database)
+    index = SearchIndex(tmp_path / "search.db", database)
+    gone = chats.ask(None, "xylophonesecret")[0].chat_id
+    chats.ask(None, "this is kept")
+    while index.step():
+        pass
+    chats.delete(gone)
+    chats.purge(gone)
+    while index.step():
+        pass
+    index.close()
+    database.close()
+    for name in ("chats.db", "search.db"):
+        assert b"this is kept" in (tmp_path / name).read_bytes()
+        assert b"xylophonesecret" not in (tmp_path / name).read_bytes(), name
 
 
 def test_a_full_disk_is_named_and_nothing_saved_is_lost(database: Database) -> None:

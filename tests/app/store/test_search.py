@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -199,6 +200,29 @@ def test_what_was_purged_is_not_in_the_file_of_the_index(chats: ChatStore, found
         rows += db.execute("SELECT * FROM terms").fetchall()
     assert "xylophonesecret" not in str(rows)
     assert "kept" in str(rows)
+    assert b"xylophonesecret" not in found.path.read_bytes(), "nor in what the file has left over"
+
+
+@pytest.mark.parametrize("in_the_way", ["folder", "full folder", "pipe", "link"])
+def test_what_lies_in_the_place_of_the_index_keeps_nobody_from_searching(
+    chats: ChatStore, database: Database, tmp_path: Path, in_the_way: str
+) -> None:
+    path = tmp_path / "search.db"
+    if in_the_way == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("there are no such pipes here")
+        os.mkfifo(path)
+    elif in_the_way == "link":
+        path.symlink_to(tmp_path / "nowhere" / "search.db")
+    else:
+        path.mkdir()
+    if in_the_way == "full folder":
+        (path / "mine").write_text("of the user's")
+    answered(chats, "Q", "needle")
+    found = Found(path, database)
+    assert found("needle") == ["[needle]"]
+    found.index.close()
+    assert path.is_file() or (path / "mine").read_text() == "of the user's"
 
 
 def test_whole_words_come_before_parts_of_words(chats: ChatStore, found: Found) -> None:

@@ -1,0 +1,114 @@
+"""What Hearth writes is for its owner's eyes alone, on a computer with other accounts."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.store.db import Database
+from app.store.folder import DataFolder
+from tests.e2e.conftest import ROOT, environment, value
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows keeps other accounts out itself")
+
+_WINDOW = """
+import sys
+from PySide6.QtCore import QTimer
+from app import window
+from app.core.wish import Wish
+from app.store.folder import DataFolder
+from app.ui.main_window import MainWindow
+
+def look():
+    main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))
+    if main.is_furnished:
+        main.services.settings.set("snapshots", 3)
+        QTimer.singleShot(500, main.close)
+    else:
+        QTimer.singleShot(50, look)
+
+app = window._application()
+QTimer.singleShot(0, look)
+sys.exit(window.open_window(DataFolder.default(), True, Wish()))
+"""
+
+
+def run(data_dir: Path, *words: str, umask: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=100,
+        cwd=ROOT,
+        env=environment(data_dir) | {"QT_QPA_PLATFORM": "offscreen"},
+        umask=umask,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def open_to_others(folder: Path) -> list[str]:
+    paths = (folder, *folder.rglob("*"))
+    return [
+        f"{path} {stat.filemode(path.lstat().st_mode)}"
+        for path in paths
+        if not path.is_symlink() and path.lstat().st_mode & 0o077
+    ]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_nothing_that_is_written_is_for_others(data_dir: Path, umask: int) -> None:
+    asked = run(data_dir, "-m", "app", "ask", "Hello", "--json", umask=umask)
+    assert json.loads(asked.stdout)["text"]
+    chat = value(run(data_dir, "-m", "app", "chats", "list", "--json", umask=umask))
+    assert chat == []
+    run(data_dir, "-m", "app", "settings", "set", "kv_disk", "100", umask=umask)
+    run(data_dir, "-c", _WINDOW, umask=umask)
+    there = {path.name for path in data_dir.iterdir()}
+    assert there >= {"chats.db", "search.db", "settings.json", "window.json"}
+    assert open_to_others(data_dir) == []
+
+
+def test_an_export_is_for_its_owner_alone(data_dir: Path, tmp_path: Path) -> None:
+    from app.store.chats import ChatStore
+
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    database = Database(folder.database)
+    chat = ChatStore(database).ask(None, "a secret")[0].chat_id
+    database.close()
+    for kind in ("md", "html", "json", "pdf"):
+        out = tmp_path / f"out.{kind}"
+        run(data_dir, "-m", "app", "chats", "export", chat, "--format", kind, "--output", str(out))
+        assert stat.S_IMODE(out.stat().st_mode) == 0o600, kind
+
+
+def test_what_was_left_open_is_closed_at_the_next_start(data_dir: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o755)
+    (outside / "shown.txt").write_text("for all")
+    for place in ("snapshots", "states", "logs", "models/own", "headers/a/b", "engines/vllm/run"):
+        (data_dir / place).mkdir(parents=True)
+        (data_dir / place / "file").write_text("x")
+    for name in ("search.db-wal", "chats.before-v3.db", "costs.json", "anything.else"):
+        (data_dir / name).touch()
+    (data_dir / "linked").symlink_to(outside / "shown.txt")
+    (data_dir / "logs" / "linked").symlink_to(outside)
+    Database(data_dir / "chats.db").close()
+    for path in (data_dir, *data_dir.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o777 if path.is_dir() else 0o666)
+    outside.chmod(0o755)
+    (outside / "shown.txt").chmod(0o644)
+    run(data_dir, "-m", "app", "chats", "list")
+    assert open_to_others(data_dir) == []
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o755
+    assert stat.S_IMODE((outside / "shown.txt").stat().st_mode) == 0o644

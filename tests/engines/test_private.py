@@ -1,0 +1,78 @@
+"""Files and folders for their owner alone: made so, and made so again."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engines.kept_file import KeptFile
+from engines.log_file import LogFile
+from engines.private import close_to_others, make_private_folder, private
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+
+
+@pytest.fixture(autouse=True)
+def generous() -> Iterator[None]:
+    """A umask that takes nothing from anybody."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def test_a_folder_and_those_above_it_are_private(tmp_path: Path) -> None:
+    make_private_folder(tmp_path / "a" / "b" / "c")
+    assert [mode(tmp_path / it) for it in ("a", "a/b", "a/b/c")] == [0o700] * 3
+
+
+def test_what_was_found_out_and_logged_is_private(tmp_path: Path) -> None:
+    KeptFile(tmp_path / "kept" / "book.json").write({"a": 1})
+    log = LogFile(tmp_path / "hearth.log", encoding="utf-8")
+    log.close()
+    assert mode(tmp_path / "kept") == 0o700
+    assert mode(tmp_path / "kept" / "book.json") == mode(tmp_path / "hearth.log") == 0o600
+
+
+def test_what_its_owner_may_do_stays(tmp_path: Path) -> None:
+    for given, left in ((0o755, 0o700), (0o666, 0o600), (0o440, 0o400), (0o2775, 0o2700)):
+        path = tmp_path / f"{given:o}"
+        path.mkdir()
+        path.chmod(given)
+        assert close_to_others(path)
+        assert mode(path) == left
+
+
+def test_links_and_folders_that_all_share_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "shown").touch(mode=0o644)
+    (tmp_path / "shown").chmod(0o644)
+    (tmp_path / "link").symlink_to(tmp_path / "shown")
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    assert close_to_others(tmp_path / "link")
+    assert not close_to_others(tmp_path / "shared")
+    assert close_to_others(tmp_path / "gone")
+    assert (mode(tmp_path / "shown"), mode(tmp_path / "shared")) == (0o644, 0o1777)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root gives files away")
+def test_what_belongs_to_another_account_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "theirs"
+    path.touch(mode=0o600)
+    os.chown(path, 12345, 12345)
+    assert not close_to_others(path)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "book.json")
+    assert KeptFile(tmp_path / "book.json").read() == {}
+    os.mkfifo(tmp_path / "log")
+    with pytest.raises(OSError, match="log"), open(tmp_path / "log", "a", opener=private):
+        pass
