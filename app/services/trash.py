@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from app.store.chats import ChatStore
 
 
-def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], older_than_s: float) -> int:
-    """Remove chats that were deleted longer ago than that, in seconds; returns how many.
+def see_today(chats: ChatStore) -> None:
+    """Count this day for what lies in the trash, if it is not counted yet."""
+    chats.see_day(datetime.now().astimezone().date().isoformat())
+
+
+def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: int) -> int:
+    """Remove chats that have lain in the trash for so many days; returns how many.
 
     forget_states: removes what an engine has kept of a chat; for every deleted one, as a chat
     that is brought back can be read again. It goes first, so that nothing of a chat is left where
@@ -16,7 +22,7 @@ def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], older_th
     """
     for chat_id in chats.deleted():
         forget_states(chat_id)
-    gone = chats.deleted(older_than_s)
+    gone = chats.deleted(days)
     for chat_id in gone:
         chats.purge(chat_id)
     return len(gone)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from app.core.conversation import StoredMessage
 from app.core.tree import Node, Removed, Tree, first_words
+from app.store.chats import LAIN, lain
 from app.store.db import Database
 from app.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf
 
@@ -185,11 +186,10 @@ class BranchStore:
             leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, seen)
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
 
-    def purge(self, older_than_s: float) -> None:
-        """Remove for good what was taken out at least that long ago."""
+    def purge(self, days: int) -> None:
+        """Remove for good what was taken out at least so many days ago; see `ChatStore.see_day`."""
         with self._database.write() as db:
-            limit = time.time() - older_than_s
-            db.execute("DELETE FROM messages WHERE deleted <= ?", (limit,))
+            db.execute(f"DELETE FROM messages WHERE {LAIN}", lain(days))  # noqa: S608  our own words
 
 
 def _tree(db: sqlite3.Connection, chat_id: str) -> Tree:

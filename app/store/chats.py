@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 _BEHIND_ALL = "\U0010ffff"
 """Comes after every character that an id may go on with."""
 
+LAIN = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
+"""What has lain in the trash for so many days: that were seen, and by the clock. A clock that was
+ahead when something was deleted, and is not any more, does not keep it for ever."""
+_DAY_S = 24 * 3600.0
+
+
+def lain(days: int) -> tuple[float, ...]:
+    """The values for `LAIN`."""
+    return days, time.time(), days * _DAY_S
+
 
 class ChatStore:
     """Every method is one transaction and may be called from any thread."""
@@ -211,12 +221,28 @@ class ChatStore:
         with self._database.write() as db:
             db.execute("UPDATE chats SET deleted = NULL WHERE id = ?", (chat_id,))
 
-    def deleted(self, older_than_s: float = 0.0) -> list[str]:
-        """The ids of chats that were deleted at least that long ago."""
+    def deleted(self, days: int = 0) -> list[str]:
+        """The ids of chats that lie in the trash, for at least so many days; see `see_day`."""
         with self._database.read() as db:
-            limit = time.time() - older_than_s
-            rows = db.execute("SELECT id FROM chats WHERE deleted <= ?", (limit,)).fetchall()
+            rows = db.execute(f"SELECT id FROM chats WHERE {LAIN}", lain(days)).fetchall()  # noqa: S608  our own words
         return [row["id"] for row in rows]
+
+    def see_day(self, day: str) -> None:
+        """Count a day for all that lies in the trash, once for each date.
+
+        What goes by these days outlives a clock that jumps: it is not the clock alone that says
+        how long something has been there. day: a local date, as 2026-03-01.
+        """
+        with self._database.read() as db:
+            if db.execute("SELECT 1 FROM days WHERE day = ?", (day,)).fetchone():
+                return
+        with self._database.write() as db:
+            if db.execute("INSERT OR IGNORE INTO days (day) VALUES (?)", (day,)).rowcount:
+                for table in ("chats", "messages"):
+                    db.execute(
+                        f"UPDATE {table} SET trash_days = trash_days + 1"  # noqa: S608  as above
+                        " WHERE deleted IS NOT NULL"
+                    )
 
     def purge(self, chat_id: str) -> None:
         """Remove a deleted chat for good."""

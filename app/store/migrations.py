@@ -352,6 +352,20 @@ def _servers(db: sqlite3.Connection) -> None:
     )
 
 
+def _days_in_trash(db: sqlite3.Connection) -> None:
+    """The dates on which Hearth was open, and how many of them have passed over what is deleted.
+
+    A clock that jumps ahead is one date, not the weeks between.
+    """
+    db.execute("CREATE TABLE days (day TEXT PRIMARY KEY) STRICT")
+    for table in ("chats", "messages"):
+        db.execute(f"ALTER TABLE {table} ADD COLUMN trash_days INTEGER NOT NULL DEFAULT 0")
+        db.execute(
+            f"CREATE TRIGGER {table}_trashed AFTER UPDATE OF deleted ON {table} BEGIN"  # noqa: S608  our own words
+            f" UPDATE {table} SET trash_days = 0 WHERE rowid = new.rowid; END"
+        )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -373,4 +387,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _places_and_changes,
     _edits,
     _servers,
+    _days_in_trash,
 )

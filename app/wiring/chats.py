@@ -20,6 +20,7 @@ from app.services.reproducing import Reproducing
 from app.services.scratch import Scratch
 from app.services.snapshots import DailySnapshots
 from app.services.titles import Titles
+from app.services.trash import see_today
 from app.services.waiting import WaitingMessages
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
@@ -54,7 +55,7 @@ def in_background(
     chats, generation, search = services.chats, services.generation, services.search
     titles = Titles(store, runtime, generation, services.settings, tasks)
     titles.titled.connect(chats.changed)
-    daily = DailySnapshots(snapshots, services.settings, tasks)
+    daily = DailySnapshots(snapshots, services.settings, tasks, lambda: see_today(store))
     for failed in (daily.failed, chats.drafts.failed):
         failed.connect(chats.failed)
     for signal in (chats.changed, generation.asked, generation.ended):

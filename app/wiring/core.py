@@ -35,7 +35,7 @@ from app.services.served_models import served_models
 from app.services.servers import Servers
 from app.services.staying import Staying
 from app.services.tokens import Tokens
-from app.services.trash import empty_trash
+from app.services.trash import empty_trash, see_today
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
@@ -74,8 +74,8 @@ if TYPE_CHECKING:
     from engines.llamacpp.resume.states import StateFolder
     from engines.remote.engine import RemoteEngine
 
-DELETED_KEPT_S = 30 * 24 * 3600.0
-"""How long a deleted chat can still be brought back, in seconds."""
+DELETED_KEPT_DAYS = 30
+"""How long a deleted chat can still be brought back: days on which Hearth was open."""
 
 HEADERS_KEPT_S = 30 * 24 * 3600.0
 """How long a header from the Hub is kept, in seconds."""
@@ -233,8 +233,9 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     try:
         opened.tidy()
         chats.mark_interrupted()
-        empty_trash(chats, lambda chat: opened.states.forget(chat), DELETED_KEPT_S)  # noqa: PLW0108 - made when needed
-        BranchStore(database).purge(DELETED_KEPT_S)
+        see_today(chats)
+        empty_trash(chats, lambda chat: opened.states.forget(chat), DELETED_KEPT_DAYS)  # noqa: PLW0108 - made when needed
+        BranchStore(database).purge(DELETED_KEPT_DAYS)
         index = SearchIndex(folder.search, database)
     except BaseException:
         database.close()

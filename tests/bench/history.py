@@ -41,7 +41,7 @@ A_CHAT = 20
 SEARCH_BAR_S = 0.1
 SLOWER_BAR = 1.5
 NOISE_S = 0.01
-MONTH_S = 30 * 24 * 3600.0
+MONTH_DAYS = 30
 BEGAN = 1_600_000_000.0
 PAGE = 60
 
@@ -94,7 +94,7 @@ class History:
         database = Database(self.path)
         chats = ChatStore(database)
         chats.mark_interrupted()
-        empty_trash(chats, lambda _: None, MONTH_S)
+        empty_trash(chats, lambda _: None, MONTH_DAYS)
         index = SearchIndex(self.index, database)
         shelves = Shelves(database)
         FolderStore(database).folders()

@@ -23,7 +23,11 @@ class Daily:
         self.tasks = Tasks()
         self.settings = SettingsService(SettingsFile(folder / "settings.json"))
         snapshots = Snapshots(self.folder, folder / "chats.db")
-        self.service = DailySnapshots(snapshots, self.settings, self.tasks)
+        self.seen = 0
+        self.service = DailySnapshots(snapshots, self.settings, self.tasks, self.see)
+
+    def see(self) -> None:
+        self.seen += 1
 
 
 @pytest.fixture
@@ -47,6 +51,14 @@ def test_none_is_made_where_none_is_wanted(daily: Daily, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(daily.service.taken, wait=300):
         daily.service.look()
     assert not daily.folder.exists()
+
+
+def test_a_window_that_stays_open_sees_the_days_go_by(daily: Daily, qtbot: QtBot) -> None:
+    daily.settings.set("snapshots", 0)
+    daily.service.look()
+    qtbot.waitUntil(lambda: daily.seen == 1)
+    daily.service.look()
+    qtbot.waitUntil(lambda: daily.seen == 2)
 
 
 def test_a_failure_is_told_once(

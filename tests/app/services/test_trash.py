@@ -16,10 +16,10 @@ def test_what_an_engine_kept_goes_before_its_chat(services: Services) -> None:
     def forget(chat_id: str) -> None:
         forgotten.append((chat_id, bool(chats.messages(chat_id))))
 
-    assert empty_trash(chats, forget, older_than_s=60) == 0
+    assert empty_trash(chats, forget, days=1) == 0
     assert forgotten == [(old.chat_id, True)]
     forgotten.clear()
-    assert empty_trash(chats, forget, older_than_s=-1) == 1
+    assert empty_trash(chats, forget, days=0) == 1
     assert forgotten == [(old.chat_id, True)]
     assert chats.messages(old.chat_id) == []
     assert len(chats.path(kept.chat_id)) == 2

@@ -149,7 +149,7 @@ def test_what_was_deleted_long_ago_goes_for_good_with_all_below(
 ) -> None:
     path = turns(chats, 3)
     removed = branches.remove(path[2], {})
-    branches.purge(60)
+    branches.purge(1)
     branches.put_back(removed)
     assert len(chats.path(path[0].chat_id)) == 6
     branches.remove(path[2], {})

@@ -124,8 +124,8 @@ def test_deleted_chats_are_removed_only_when_they_are_old(
     _, answer = chats.ask(None, "Hello")
     chats.delete(answer.chat_id)
     _, kept = chats.ask(None, "Kept")
-    assert chats.deleted(older_than_s=60) == []
-    assert chats.deleted(older_than_s=-1) == [answer.chat_id]
+    assert chats.deleted(days=1) == []
+    assert chats.deleted() == [answer.chat_id]
     chats.purge(answer.chat_id)
     chats.purge(kept.chat_id)
     assert [chat.title for chat in chats.chats()] == ["Kept"]
