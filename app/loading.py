@@ -16,6 +16,7 @@ from app.opening import FirstServices, Opened
 from app.services.drafts import Drafts
 from app.ui.main_window import MainWindow
 from app.ui.qt_types import make_types
+from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.wiring import Core
@@ -51,6 +52,11 @@ class Loading(QObject):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._go_on)
+
+    @property
+    def hindered(self) -> UserError | None:
+        """Why nothing can be kept just now, where that is so; once the window is whole."""
+        return self._core.hindered if self._core is not None else None
 
     def start(self) -> None:
         self._pause.start(0)

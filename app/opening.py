@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.core.errors import DiskFull, NothingKept
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
@@ -27,7 +28,10 @@ MB = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """The stores of what the sidebar lists. The owner closes the database."""
+    """The stores of what the sidebar lists. The owner closes the database.
+
+    hindered: why nothing can be kept just now, where that is so: then this is for reading.
+    """
 
     folder: DataFolder
     settings: SettingsFile
@@ -35,6 +39,7 @@ class Opened:
     chats: ChatStore
     shelves: Shelves
     folders: FolderStore
+    hindered: NothingKept | None
 
     @cached_property
     def states(self) -> StateFolder:
@@ -50,8 +55,20 @@ class Opened:
 
 
 def open_data(folder: DataFolder) -> Opened:
-    """Raises AppError; nothing stays open then."""
-    folder.prepare()
+    """Raises AppError; nothing stays open then.
+
+    What is there is opened for reading where nothing can be written. On a full disk, what can be
+    made again gives way, so that there is room to delete something.
+    """
+    hindered: NothingKept | None = None
+    try:
+        folder.prepare()
+    except NothingKept as error:
+        if not folder.database.exists():
+            raise
+        if isinstance(error, DiskFull):
+            folder.make_room()
+        hindered = error
     database = Database(folder.database)
     return Opened(
         folder,
@@ -60,6 +77,7 @@ def open_data(folder: DataFolder) -> Opened:
         ChatStore(database),
         Shelves(database),
         FolderStore(database),
+        hindered or database.reads_only,
     )
 
 

@@ -10,7 +10,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,12 +38,14 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
     root.addHandler(handler)
     root.setLevel(logging.INFO)
     try:
-        with open(folder.logs / "native-crash.txt", "w", encoding="utf-8", opener=private) as crash:
-            faulthandler.enable(crash)
-            try:
-                yield
-            finally:
-                faulthandler.disable()
+        with ExitStack() as ends:
+            # Where nothing can be written, there is no log, and all else goes on.
+            with suppress(OSError):
+                path = folder.logs / "native-crash.txt"
+                crash = ends.enter_context(open(path, "w", encoding="utf-8", opener=private))
+                faulthandler.enable(crash)
+                ends.callback(faulthandler.disable)
+            yield
     finally:
         root.removeHandler(handler)
         root.setLevel(level)

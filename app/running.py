@@ -46,7 +46,7 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
         window.restore(state.read())
         loading = Loading(opened, first, window, offline)
         start = _Start(window, instance, wish)
-        loading.ready.connect(start.finish)
+        loading.ready.connect(lambda: start.finish(loading.hindered))
         loading.failed.connect(start.fail)
         FirstPainting(window.composer.edit).painted.connect(loading.start)
         # Not `quit`, which a window may refuse that rather stays in the tray.
@@ -80,7 +80,8 @@ class _Start:
         self._wish = wish
         self._hook = sys.excepthook
 
-    def finish(self) -> None:
+    def finish(self, hindered: UserError | None) -> None:
+        """hindered: why nothing can be kept just now, where that is so."""
         # What is there now stays: looking through it again and again would hold up the window.
         gc.freeze()
         gc.enable()
@@ -88,6 +89,8 @@ class _Start:
         sys.excepthook = _reporter(self._window)
         self._instance.asked.connect(desktop.fulfil)
         self._instance.listen()
+        if hindered is not None:
+            self._window.notifier.error(hindered)
         if self._wish != Wish():
             desktop.fulfil(self._wish)
 

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -121,11 +122,10 @@ def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[s
         from app.wiring import open_core
 
     core = open_core(folder, "offline" in args)
-    try:
-        with keep_log(folder):
-            return _with_core(args, core, _output(words))
-    finally:
-        core.close()
+    with keep_log(folder), closing(core):
+        if core.hindered is not None:
+            _output(words).note(str(core.hindered))
+        return _with_core(args, core, _output(words))
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:

@@ -11,11 +11,20 @@ class AppError(UserError):
     code = "app"
 
 
-class DataFolderReadOnly(AppError):
+class NothingKept(AppError):
+    """Nothing can be written in the data folder; what is there can still be read."""
+
+    def at_start(self) -> NothingKept:
+        """As it is said of a start that goes on without writing."""
+        why = f"{self.why} Chats can still be read and exported."
+        return type(self)(self.what, why, self.do)
+
+
+class DataFolderReadOnly(NothingKept):
     code = "data_folder_read_only"
 
 
-class DiskFull(AppError):
+class DiskFull(NothingKept):
     code = "disk_full"
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from app.core.errors import (
@@ -15,6 +18,7 @@ from app.core.errors import (
     DatabaseDamaged,
     DatabaseNewer,
     DataFolderReadOnly,
+    NothingKept,
 )
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
@@ -41,13 +45,51 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _beside(path: Path, end: str) -> Path:
+    """One of the files that SQLite keeps beside a database."""
+    return path.with_name(path.name + end)
+
+
+def _require_file(path: Path) -> None:
+    """Raises DatabaseDamaged where something lies in the place of the file, or beside it, that is
+    none: SQLite would wait for it, or begin anew at the end of a link that leads nowhere."""
+    for place in (path, _beside(path, "-wal"), _beside(path, "-shm")):
+        if place.is_symlink() and not place.exists():
+            why = f"{place} leads to {place.readlink()}, which is not there."
+        elif place.exists() and not place.is_file():
+            why = f"{place} is not a file."
+        else:
+            continue
+        raise DatabaseDamaged(
+            "The database of chats cannot be opened.",
+            why,
+            "Put the file back where it was, or move what lies in its place away.",
+        )
+
+
+def _unwritable(path: Path) -> Path | None:
+    """Which of a database's files, or its folder, the system does not let us write to."""
+    places = (path, _beside(path, "-wal"), _beside(path, "-shm"), path.parent)
+    return next((it for it in places if it.exists() and not os.access(it, os.W_OK)), None)
+
+
+def _not_writable(place: Path) -> DataFolderReadOnly:
+    return DataFolderReadOnly(
+        "Hearth cannot write to its database.",
+        f"The system does not allow writing to {place}.",
+        "Allow writing to that file and its folder, or choose another with --data-dir.",
+    )
+
+
 class Database:
     """One SQLite file in WAL mode, so that reading never waits for writing.
 
     Every commit reaches the disk (synchronous=FULL): a question that was sent survives a power
     cut. The owner calls `close`, after all threads that used the database have ended.
 
-    Raises on opening: DatabaseNewer, DatabaseDamaged, DataFolderReadOnly, DiskFull, DatabaseBusy.
+    reads_only: why nothing can be written, where that is so; what is there can be read then.
+    Raises on opening: DatabaseNewer, DatabaseDamaged, DatabaseBusy, and DataFolderReadOnly or
+    DiskFull where there is nothing to be read either.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,8 +97,19 @@ class Database:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
-        with self._explained():
-            self._migrate()
+        self._ends = ExitStack()
+        self._reads_from = ""
+        self.reads_only: NothingKept | None = None
+        if path != MEMORY:
+            _require_file(path)
+        try:
+            with self._explained():
+                self._migrate()
+                self._connection()
+                if path != MEMORY and (hindered := _unwritable(path)):
+                    raise _not_writable(hindered)
+        except NothingKept as error:
+            self._open_to_read(error)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -67,6 +120,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A transaction: everything in the block is saved at its end, or nothing."""
+        if self.reads_only is not None:
+            raise self.reads_only
         with self._explained():
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
@@ -82,6 +137,7 @@ class Database:
             for connection in self._connections:
                 connection.close()
             self._connections.clear()
+        self._ends.close()
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -93,12 +149,59 @@ class Database:
         return connection
 
     def _open(self) -> sqlite3.Connection:
+        if self._reads_from:
+            connection = sqlite3.connect(
+                self._reads_from, uri=True, timeout=_BUSY_S, isolation_level=None,
+                check_same_thread=False,
+            )  # fmt: skip
+            connection.row_factory = sqlite3.Row
+            return connection
         connection = connect(self._path)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
+
+    def _open_to_read(self, hindered: NothingKept) -> None:
+        """Open what cannot be written to. Raises `hindered` where that cannot be read either."""
+        self.close()
+        self._local = threading.local()
+        if not self._path.is_file():
+            raise hindered
+        uri, wal = self._path.absolute().as_uri(), _beside(self._path, "-wal")
+        try:
+            whole = not wal.exists() or wal.stat().st_size == 0
+            # Where SQLite finds no place for the lists that it keeps beside a file, it can read the
+            # file alone, which is all there is unless something waits in the file beside it.
+            ways = [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if whole else [])]
+            if not any(self._is_readable(way) for way in ways):
+                self._read_a_copy(wal)
+        except (OSError, sqlite3.DatabaseError):
+            raise hindered from None
+        self.reads_only = hindered
+
+    def _is_readable(self, way: str) -> bool:
+        """Whether it can be read like that, by this Hearth; from here on it is."""
+        try:
+            with closing(sqlite3.connect(way, uri=True, timeout=_BUSY_S)) as db:
+                version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        except sqlite3.DatabaseError:
+            return False
+        self._reads_from = way
+        return version == len(MIGRATIONS)
+
+    def _read_a_copy(self, wal: Path) -> None:
+        """Read from a copy that is gone at the end, brought up to date, with all that waits."""
+        folder = Path(self._ends.enter_context(TemporaryDirectory(prefix="hearth-")))
+        copy = folder / "chats.db"
+        shutil.copyfile(self._path, copy)
+        if wal.exists():
+            shutil.copyfile(wal, _beside(copy, "-wal"))
+        with closing(Database(copy)) as made:
+            if made.reads_only is not None:
+                raise made.reads_only
+        self._reads_from = f"{copy.as_uri()}?mode=ro"
 
     def _migrate(self) -> None:
         version = self._version_on_disk()
@@ -130,8 +233,8 @@ class Database:
 
     def _back_up(self, version: int) -> None:
         copy = self._path.with_name(f"{self._path.stem}.before-v{version + 1}.db")
-        copy.unlink(missing_ok=True)
         with explained(copy):
+            copy.unlink(missing_ok=True)
             make_private_file(copy)
         with self.read() as db:
             db.execute("VACUUM INTO ?", (str(copy),))
@@ -145,14 +248,11 @@ class Database:
 
     def _explain(self, error: sqlite3.DatabaseError) -> Exception:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL:
+        no_room = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+        if code == sqlite3.SQLITE_FULL or no_room:
             return disk_full(self._path.parent)
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            return DataFolderReadOnly(
-                "Hearth cannot write to its database.",
-                f"The system does not allow writing to {self._path}.",
-                "Allow writing to that file and its folder, or choose another with --data-dir.",
-            )
+            return _not_writable(_unwritable(self._path) or self._path)
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DatabaseDamaged(
                 "The database of chats is damaged.",

@@ -5,15 +5,20 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
 from app.core.home import from_home
 from engines.private import below, close_to_others, make_private_folder, private
+
+_ROOM = 256 * 1024
+"""Bytes that are taken and given back to see whether there is room: more than deleting a chat
+takes in the meantime."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +84,23 @@ class DataFolder:
         Raises DataFolderReadOnly or DiskFull.
         """
         with explained(self.root):
-            for folder in (self.root, self.models, self.logs):
-                make_private_folder(folder)
+            make_private_folder(self.root)
+            for folder in (self.models, self.logs):
+                # What lies in its way is told by who wants something in there.
+                with suppress(FileExistsError):
+                    make_private_folder(folder)
             self.close_to_others()
             with tempfile.TemporaryFile(dir=self.root) as probe:
-                probe.write(b"\0" * 4096)
+                probe.write(b"\0" * _ROOM)
                 probe.flush()
+
+    def make_room(self) -> None:
+        """On a full disk, remove what can be made again, so that chats can be deleted."""
+        shutil.rmtree(self.headers, ignore_errors=True)
+        shutil.rmtree(self.states, ignore_errors=True)
+        for file in self.root.glob(f"{self.search.name}*"):
+            with suppress(OSError):
+                file.unlink()
 
     def close_to_others(self) -> list[Path]:
         """Take what lies here from all other accounts; returns what some of them may still read.
@@ -137,11 +153,16 @@ def write_whole(path: Path, text: str) -> None:
     """
     partial = path.with_name(f"{path.name}.part")
     with explained(path.parent):
-        with open(partial, "w", encoding="utf-8", opener=private) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        try:
+            with open(partial, "w", encoding="utf-8", opener=private) as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except OSError:
+            with suppress(OSError):
+                partial.unlink()
+            raise
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.search_words import words_of
-from app.store.db import Database
+from app.store.db import MEMORY, Database
 from app.store.search_file import SearchFile, make_tables
 from app.store.search_terms import drop_terms, note_terms
 
@@ -54,9 +54,11 @@ class SearchIndex:
     was there before the index is read from its newest end on.
     """
 
-    def __init__(self, path: Path, database: Database) -> None:
-        self.file = SearchFile(path)
+    def __init__(self, path: Path, database: Database, *, only_read: bool = False) -> None:
+        """only_read: nothing can be written, so the index is in memory as long as it is open."""
+        self.file = SearchFile(MEMORY if only_read else path)
         self._database = database
+        self._only_read = only_read
         self._check()
 
     def behind(self) -> Behind:
@@ -90,10 +92,10 @@ class SearchIndex:
         """How far the index is, after it was begun anew where it is not of these chats."""
         with self.file.read() as db:
             state = _state(db)
-        if _belongs(state, self._database):
+        if (self._only_read and state) or _belongs(state, self._database):
             return state
         with self.file.write() as db:
-            if not _belongs(_state(db), self._database):
+            if self._only_read or not _belongs(_state(db), self._database):
                 self._begin(db)
             return _state(db)
 
@@ -102,15 +104,17 @@ class SearchIndex:
         import secrets
 
         history = secrets.randbits(62)
-        with self._database.write() as chats:
+        with self._database.read() if self._only_read else self._database.write() as chats:
             last = _last_change(chats)
             tops = {
                 table: chats.execute(newest).fetchone()[0] or 0 for table, newest in _NEWEST.items()
             }
-            chats.execute("DELETE FROM changes")
-            chats.execute(
-                "INSERT OR REPLACE INTO kept (name, value) VALUES ('history', ?)", (str(history),)
-            )
+            if not self._only_read:
+                chats.execute("DELETE FROM changes")
+                chats.execute(
+                    "INSERT OR REPLACE INTO kept (name, value) VALUES ('history', ?)",
+                    (str(history),),
+                )
         make_tables(db)
         for table, rowid in tops.items():
             _note(db, table, rowid)
@@ -138,6 +142,8 @@ class SearchIndex:
             _replace(db, "messages", places["message"], texts)
             _replace(db, "chats", places["chat"], titles)
             _note(db, "changes", log[-1]["number"])
+        if self._only_read:
+            return True
         with self._database.write() as chats:
             chats.execute("DELETE FROM changes WHERE number <= ?", (log[-1]["number"],))
         return True

@@ -44,7 +44,8 @@ class SingleInstance(QObject):
     ) -> None:
         """Raises AlreadyOpen, after the window that is open was asked for what is wished.
 
-        One that is closing is waited for: it may still have to end what it had started.
+        One that is closing is waited for: it may still have to end what it had started. Where no
+        lock can be written, no window can write either: then it is open without one, for reading.
         """
         super().__init__(parent)
         self._folder = folder
@@ -53,7 +54,7 @@ class SingleInstance(QObject):
         self._lock.setStaleLockTime(0)
         self._watch: QFileSystemWatcher | None = None
         until = time.monotonic() + _PATIENCE_S
-        while not self._take_lock():
+        while not self._take_lock() and self._lock.error() == QLockFile.LockError.LockFailedError:
             if pass_on(folder, wish or Wish()):
                 raise _already_open("Its window has been brought to the front.")
             if time.monotonic() > until:

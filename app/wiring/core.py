@@ -10,6 +10,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.core.errors import NothingKept
 from app.core.models import ModelEntry
 from app.core.once import once
 from app.hub.cache_root import default_root
@@ -97,10 +98,11 @@ class Core:
 
     What a start does without is imported and made when it is first asked for.
     outside: devices are seen through another process. stays_offline: in this run, whatever the
-    settings say.
+    settings say. hindered: why nothing can be kept just now, where that is so.
     """
 
     opened: Opened
+    hindered: NothingKept | None
     outside: bool
     folder: DataFolder
     database: Database
@@ -231,12 +233,8 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     folder, settings, database = opened.folder, opened.settings, opened.database
     chats = opened.chats
     try:
-        opened.tidy()
-        chats.mark_interrupted()
-        see_today(chats)
-        empty_trash(chats, lambda chat: opened.states.forget(chat), DELETED_KEPT_DAYS)  # noqa: PLW0108 - made when needed
-        BranchStore(database).purge(DELETED_KEPT_DAYS)
-        index = SearchIndex(folder.search, database)
+        hindered = opened.hindered or _tidy(opened)
+        index = SearchIndex(folder.search, database, only_read=hindered is not None)
     except BaseException:
         database.close()
         raise
@@ -323,6 +321,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     downloads.on_done = care.downloaded
     core = Core(
         opened=opened,
+        hindered=hindered.at_start() if hindered else None,
         outside=outside,
         folder=folder,
         database=database,
@@ -363,6 +362,20 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         engine_care=care_of_engines,
     )
     return core
+
+
+def _tidy(opened: Opened) -> NothingKept | None:
+    """What is to go by now goes; returns why nothing can be written, where that is so."""
+    chats = opened.chats
+    try:
+        opened.tidy()
+        chats.mark_interrupted()
+        see_today(chats)
+        empty_trash(chats, lambda chat: opened.states.forget(chat), DELETED_KEPT_DAYS)  # noqa: PLW0108 - made when needed
+        BranchStore(opened.database).purge(DELETED_KEPT_DAYS)
+    except NothingKept as error:
+        return error
+    return None
 
 
 def _whose(gate: Gate, token: str) -> str:
