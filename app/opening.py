@@ -6,16 +6,18 @@ Part of the composition root. What takes longer to load, `wiring` makes on top o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.core.errors import DiskFull, NothingKept
+from app.core.errors import DatabaseDamaged, DiskFull, NothingKept
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.folders import FolderStore
 from app.store.settings_file import SettingsFile
 from app.store.shelves import Shelves
+from app.store.snapshots import Snapshots
 
 if TYPE_CHECKING:
     from app.services.chats import Chats
@@ -54,6 +56,23 @@ class Opened:
             _ = self.states  # it tidies up as it is made
 
 
+def open_database(folder: DataFolder) -> Database:
+    """Raises AppError; DatabaseDamaged names the copy that can be put back, if there is one."""
+    snapshots = Snapshots(folder.snapshots, folder.database)
+    try:
+        snapshots.require_chats()
+        return Database(folder.database)
+    except DatabaseDamaged as error:
+        raise snapshots.with_copy(error) from error
+
+
+def put_back(folder: DataFolder, copy: str) -> None:
+    """Put back the copy of all chats that has this name. Raises AppError."""
+    folder.prepare()
+    snapshots = Snapshots(folder.snapshots, folder.database)
+    snapshots.restore(snapshots.named(copy), datetime.now().astimezone())
+
+
 def open_data(folder: DataFolder) -> Opened:
     """Raises AppError; nothing stays open then.
 
@@ -69,7 +88,7 @@ def open_data(folder: DataFolder) -> Opened:
         if isinstance(error, DiskFull):
             folder.make_room()
         hindered = error
-    database = Database(folder.database)
+    database = open_database(folder)
     return Opened(
         folder,
         SettingsFile(folder.settings),

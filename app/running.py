@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
+from app.core.errors import DatabaseDamaged
 from app.core.settings import Settings
 from app.core.wish import Wish
 from app.end_signals import EndSignals
@@ -102,13 +103,20 @@ class _Start:
         sys.excepthook = self._hook
 
 
-def show_startup_error(app: QApplication, error: UserError) -> None:
-    """Say in a window of its own why Hearth cannot start; returns when it is closed."""
+def show_startup_error(app: QApplication, error: UserError) -> str:
+    """Say in a window of its own why Hearth cannot start; returns when it is closed.
+
+    The name of the copy of the chats that the user wants to have put back; "" for none.
+    """
     from app.ui.notify import startup_dialog
 
     Appearance(app).apply(Settings())
-    dialog = startup_dialog(error)
+    copy = error.copy if isinstance(error, DatabaseDamaged) else ""
+    dialog = startup_dialog(error, with_copy=bool(copy))
+    answers: list[str] = []
+    dialog.answered.connect(answers.append)
     dialog.exec()
+    return copy if answers == ["putBack"] else ""
 
 
 def _reporter(window: MainWindow) -> _Hook:

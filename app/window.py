@@ -26,21 +26,29 @@ from engines.errors import UserError
 def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
     """Show the window until it is closed; returns the exit status.
 
-    An error that ends it is shown in a window of its own, a bug of ours too. Raises UserError then,
-    and AlreadyOpen where the data folder has a window, which is shown instead.
+    An error that ends it is shown in a window of its own, a bug of ours too; where chats are
+    damaged, a copy of them can be put back there. Raises UserError then, and AlreadyOpen where the
+    data folder has a window, which is shown instead.
     """
+    from app.opening import put_back
     from app.running import show_startup_error
 
+    copy = ""
     try:
-        return _open(folder, offline, wish)
-    except AlreadyOpen:
-        raise
-    except Exception as error:
-        from app.reports import explained
+        while True:
+            try:
+                if copy:
+                    put_back(folder, copy)
+                return _open(folder, offline, wish)
+            except AlreadyOpen:
+                raise
+            except Exception as error:
+                from app.reports import explained
 
-        said = error if isinstance(error, UserError) else explained(error, folder)
-        show_startup_error(_application(), said)
-        raise said from error
+                said = error if isinstance(error, UserError) else explained(error, folder)
+                copy = show_startup_error(_application(), said)
+                if not copy:
+                    raise said from error
     finally:
         gc.enable()
 

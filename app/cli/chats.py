@@ -14,9 +14,10 @@ from app.core.chat import Chat
 from app.core.errors import ChatNotFound
 from app.core.export import as_markdown
 from app.core.hits import Hit
-from app.core.home import from_home
 from app.core.places import ARCHIVE, TRASH
 from app.services.indexing import steps
+from app.store.folder import DataFolder
+from app.store.snapshots import Snapshots
 from app.wiring import Core
 from engines.cancel import CancelToken
 
@@ -34,8 +35,6 @@ def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
             export_chats(core, args, out)
         case "import":
             import_chats(core, args, out)
-        case "restore":
-            _restore(core, args.what, out)
         case "undelete":
             chat = _in_trash(core, args.what)
             core.shelves.undelete((chat.id,))
@@ -96,21 +95,25 @@ def _by_chat(hits: Sequence[Hit]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _restore(core: Core, what: str, out: Output) -> None:
-    snapshots = core.snapshots.list()
+def restore_chats(folder: DataFolder, what: str, out: Output) -> int:
+    """List the copies, or put one back; the database need not be whole for that."""
+    snapshots = Snapshots(folder.snapshots, folder.database)
     if what == "list":
+        copies = snapshots.list()
         out.value(
-            [asdict(snapshot) for snapshot in snapshots],
-            lambda: table([(s.path.name, _when(s.made), size(s.size)) for s in snapshots]),
+            [asdict(copy) for copy in copies],
+            lambda: table([(it.path.name, _when(it.made), size(it.size)) for it in copies]),
         )
-        return
-    named = (snapshot.path for snapshot in snapshots if snapshot.path.name == what)
-    source = next(named, from_home(what))
-    kept = core.snapshots.restore(source, datetime.now().astimezone())
+        return 0
+    folder.prepare()
+    source = snapshots.named(what)
+    kept = snapshots.restore(source, datetime.now().astimezone())
+    before = f" What was there before is in {kept}." if kept else ""
     out.value(
-        {"restored": str(source), "kept": str(kept)},
-        lambda: f"The chats are those of {source.name} now. What was there before is in {kept}.",
+        {"restored": str(source), "kept": str(kept) if kept else None},
+        lambda: f"The chats are those of {source.name} now.{before}",
     )
+    return 0
 
 
 def _in_trash(core: Core, called: str) -> Chat:

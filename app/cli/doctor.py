@@ -14,8 +14,8 @@ from typing import Literal
 from app import __version__
 from app.cli.display import has_display
 from app.cli.output import Output, size
+from app.opening import open_database
 from app.reports import explained
-from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from engines.errors import UserError
@@ -117,7 +117,7 @@ def _disk(folder: DataFolder) -> Finding:
 
 
 def _database(folder: DataFolder) -> Finding:
-    database = Database(folder.database)
+    database = open_database(folder)
     try:
         with database.read() as db:
             verdict = str(db.execute("PRAGMA quick_check").fetchone()[0])

@@ -33,7 +33,13 @@ class DatabaseNewer(AppError):
 
 
 class DatabaseDamaged(AppError):
+    """copy: the name of the last copy of all chats, where there is one that can be put back."""
+
     code = "database_damaged"
+
+    def __init__(self, what: str, why: str, do: str, copy: str = "") -> None:
+        super().__init__(what, why, do)
+        self.copy = copy
 
 
 class DatabaseBusy(AppError):

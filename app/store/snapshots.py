@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.core.errors import SnapshotUnusable
+from app.core.errors import DatabaseDamaged, SnapshotUnusable
+from app.core.home import from_home
 from app.store.db import Database, connect
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
@@ -39,10 +41,54 @@ class Snapshots:
         self._database = database
 
     def list(self) -> list[Snapshot]:
-        """The newest first."""
-        files = [(file, file.stat()) for file in self._folder.glob("*.db")]
+        """The newest first; those from before an update, which lie beside the database, as well."""
+        before_updates = self._database.parent.glob(f"{self._database.stem}.before-v*.db")
+        files = [(file, file.stat()) for file in (*self._folder.glob("*.db"), *before_updates)]
         found = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
         return sorted(found, key=lambda snapshot: snapshot.made, reverse=True)
+
+    def require_chats(self) -> None:
+        """Raises DatabaseDamaged where the database is empty or gone and was not so before.
+
+        SQLite would begin a new one in its place: the chats would seem to be gone, and the copies
+        of the new one would take the place of theirs.
+        """
+        path, wal = self._database, self._database.with_name(f"{self._database.name}-wal")
+        if not _is_blank(path):
+            return
+        size = path.stat().st_size if path.exists() else 0
+        # SQLite throws away what waits to be put into a file of nothing.
+        waits = not size and wal.is_file() and wal.stat().st_size > 0
+        if not waits and self._last_copy() is None:
+            return
+        if path.exists():
+            what, why = "The database of chats is empty.", f"Nothing is in {path} any more."
+        else:
+            what, why = "The database of chats is gone.", f"{path} is not there any more."
+        raise DatabaseDamaged(
+            what,
+            why,
+            "Put the file back as it was; to begin without chats, choose another data folder with "
+            "--data-dir.",
+        )
+
+    def with_copy(self, error: DatabaseDamaged) -> DatabaseDamaged:
+        """The error with the last copy that can be put back, if there is one."""
+        copy = self._last_copy()
+        if copy is None:
+            return error
+        do = f"{error.do} The last copy of them is put back with: hearth chats restore {copy.name}"
+        return DatabaseDamaged(error.what, error.why, do, copy.name)
+
+    def named(self, name: str) -> Path:
+        """The copy of that name; else a file at that path."""
+        found = (snapshot.path for snapshot in self.list() if snapshot.path.name == name)
+        return next(found, from_home(name))
+
+    def _last_copy(self) -> Path | None:
+        """The newest that is whole and holds something; else the newest that is whole."""
+        whole = [it.path for it in self.list() if _is_sound(it.path)]
+        return next((it for it in whole if _held(it)), whole[0] if whole else None)
 
     def is_due(self, now: datetime) -> bool:
         """Whether there is none of this day yet. now: in local time."""
@@ -52,10 +98,13 @@ class Snapshots:
         """Copy the database as it is now; None if that was cancelled, then nothing is left of it.
 
         The copy is checked, and has its name only once it is whole and on the disk. Of the daily
-        ones so many are kept. Raises DiskFull, DataFolderReadOnly or SnapshotUnusable.
+        ones so many are kept, and none goes for one that has lost more than half of what it holds:
+        that may not be what the user wanted.
+        Raises DiskFull, DataFolderReadOnly or SnapshotUnusable.
         """
-        taken = self._copy(now.strftime(_NAME), cancel)
+        taken = self._copy(now.strftime(_NAME), cancel, _is_no_loss)
         if taken is not None:
+            held = _held(taken)
             # One with a later date is of a clock that was wrong, and the first to go.
             newest_first = sorted(
                 self._folder.glob("chats-*.db"),
@@ -63,7 +112,8 @@ class Snapshots:
                 reverse=True,
             )
             for old in newest_first[keep:]:
-                old.unlink(missing_ok=True)
+                if _held(old) <= 2 * held:
+                    old.unlink(missing_ok=True)
             # What a crash in the middle of a copy has left, on whichever day.
             for left in self._folder.glob("chats-*.part*"):
                 left.unlink(missing_ok=True)
@@ -77,13 +127,34 @@ class Snapshots:
         """
         with _opened(source) as db:
             _require_sound(db, source)
-            kept = self._copy(now.strftime(_BEFORE), CancelToken())
+            kept = self._set_aside(now.strftime(_BEFORE))
             with closing(connect(self._database)) as target:
                 db.backup(target)
         Database(self._database).close()
         return kept
 
-    def _copy(self, name: str, cancel: CancelToken) -> Path | None:
+    def _set_aside(self, name: str) -> Path | None:
+        """Keep what is in the database; what is damaged as it is, with the files beside it."""
+        if _is_sound(self._database):
+            return self._copy(name, CancelToken())
+        kept = None
+        with explained(self._folder):
+            make_private_folder(self._folder)
+            for end in ("-wal", "-shm", ""):
+                place = self._database.with_name(self._database.name + end)
+                is_nothing = place.is_file() and not place.stat().st_size
+                if os.path.lexists(place) and not is_nothing:
+                    kept = self._folder / f"{name}.damaged{end}"
+                    place.replace(kept)
+        return kept
+
+    def _copy(
+        self,
+        name: str,
+        cancel: CancelToken,
+        is_wanted: Callable[[Path, Path], bool] = lambda *_: True,
+    ) -> Path | None:
+        """is_wanted: whether a new copy may take the place of what is there, which stays else."""
         path = self._folder / name
         partial = path.with_suffix(".part")
         with explained(self._folder):
@@ -103,6 +174,8 @@ class Snapshots:
                 # SQLite leaves it to its caller to bring such a copy to the disk.
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
+                if not is_wanted(partial, path):
+                    return None
                 partial.replace(path)
         except sqlite3.DatabaseError as error:
             code = error.sqlite_errorcode & 0xFF
@@ -114,6 +187,44 @@ class Snapshots:
         finally:
             partial.unlink(missing_ok=True)
         return path
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether it is a whole database of chats that this Hearth knows."""
+    try:
+        with _opened(path) as db:
+            _require_sound(db, path)
+    except (SnapshotUnusable, sqlite3.DatabaseError):
+        return False
+    return True
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether nothing is there, or a file in which no Hearth has begun. A link is something, and
+    so is what cannot be read: whoever opens it says why."""
+    if not path.is_file():
+        return not path.exists() and not path.is_symlink()
+    if not path.stat().st_size:
+        return True
+    try:
+        with _opened(path) as db:
+            return int(db.execute("PRAGMA user_version").fetchone()[0]) == 0
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _held(path: Path) -> int:
+    """How many chats and messages are in a database; none where that cannot be read."""
+    try:
+        with _opened(path) as db:
+            counted = "SELECT (SELECT count(*) FROM chats) + (SELECT count(*) FROM messages)"
+            return int(db.execute(counted).fetchone()[0])
+    except (SnapshotUnusable, sqlite3.DatabaseError):
+        return 0
+
+
+def _is_no_loss(new: Path, old: Path) -> bool:
+    return _held(old) <= 2 * _held(new)
 
 
 def _opened(source: Path) -> closing[sqlite3.Connection]:

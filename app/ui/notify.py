@@ -155,10 +155,16 @@ class Notifier(QObject):
             QGuiApplication.clipboard().setText(report)
 
 
-def startup_dialog(error: UserError) -> MessageDialog:
-    """The message for an error that keeps the window from opening."""
+def startup_dialog(error: UserError, *, with_copy: bool = False) -> MessageDialog:
+    """The message for an error that keeps the window from opening.
+
+    with_copy: "putBack" is an answer, for the last copy of the chats.
+    """
+    answers = [("close", QCoreApplication.translate("notify", "Close"))]
+    if with_copy:
+        answers.append(("putBack", QCoreApplication.translate("notify", "Put back the copy")))
     return MessageDialog(
         [translated(error.what), translated(error.why), translated(error.do)],
-        [("close", QCoreApplication.translate("notify", "Close"))],
+        answers,
         drawing="warning",
     )

@@ -63,6 +63,43 @@ def test_a_clock_that_was_ahead_does_not_crowd_out_what_is_taken_now(
     assert names == ["chats-2026-03-01.db", "chats-2026-03-02.db", "chats-2028-02-01.db"]
 
 
+def lose(database: Database, titles: str) -> None:
+    """As no user does: the chats are gone, and nothing says why."""
+    with database.write() as db:
+        db.execute("DELETE FROM chats WHERE title GLOB ?", (titles,))
+
+
+def test_copies_of_what_was_lost_stay_however_many_come_after_them(
+    snapshots: Snapshots, chats: ChatStore, database: Database
+) -> None:
+    for number in range(10):
+        chats.ask(None, f"chat {number}")
+    for day in range(3):
+        take(snapshots, day, keep=3)
+    lose(database, "chat [1-9]")
+    for day in range(3, 20):
+        take(snapshots, day, keep=3)
+    names = sorted(found.path.name for found in snapshots.list())
+    good = [f"chats-2026-03-0{day}.db" for day in (1, 2, 3)]
+    assert names == [*good, *(f"chats-2026-03-{day}.db" for day in (18, 19, 20))]
+    for number in range(1, 6):
+        chats.ask(None, f"chat {number}")
+    take(snapshots, 20, keep=3)
+    names = sorted(found.path.name for found in snapshots.list())
+    assert names == [f"chats-2026-03-{day}.db" for day in (19, 20, 21)], "what is as good is enough"
+
+
+def test_the_copy_of_a_day_stays_when_the_chats_are_lost_on_it(
+    snapshots: Snapshots, chats: ChatStore, database: Database
+) -> None:
+    chats.ask(None, "good")
+    path = take(snapshots)
+    before = path.read_bytes()
+    lose(database, "*")
+    assert snapshots.take(NOON, 3, CancelToken()) is None
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [before]
+
+
 def test_what_a_crash_has_left_goes_with_the_next_copy(snapshots: Snapshots) -> None:
     folder = take(snapshots).parent
     for name in ("chats-2026-02-01.part", "chats-2026-02-01.part-journal"):

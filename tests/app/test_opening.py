@@ -1,0 +1,169 @@
+"""Opening the data folder after something has happened to the chats in it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from app.cli.main import main
+from app.core.errors import DatabaseDamaged
+from app.core.wish import Wish
+from app.opening import open_data
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.folder import DataFolder
+from app.store.snapshots import Snapshots
+from app.window import open_window
+from engines.cancel import CancelToken
+
+COPY = "chats-2026-03-01.db"
+NEWER = "chats-2026-03-02.db"
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def blank(path: Path) -> None:
+    """A file of SQLite's in which nothing is."""
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("VACUUM")
+    assert path.stat().st_size
+
+
+def scribble(path: Path) -> None:
+    path.write_bytes(b"no database any more" * 1000)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def put_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "something").write_text("of somebody's")
+
+
+def put_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def put_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.parent / "not there" / "chats.db")
+
+
+HARMS = [
+    empty, blank, Path.unlink, scribble, cut, put_folder, put_link,
+    pytest.param(put_pipe, marks=pytest.mark.skipif(os.name == "nt", reason="there are none")),
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(data_dir: Path) -> DataFolder:
+    """With a chat, a copy of that, and a newer copy that is no good."""
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    database = Database(folder.database)
+    ChatStore(database).ask(None, "kept")
+    Snapshots(folder.snapshots, folder.database).take(
+        datetime(2026, 3, 1, tzinfo=UTC), 7, CancelToken()
+    )
+    database.close()
+    (folder.snapshots / NEWER).write_bytes(b"")
+    return folder
+
+
+def titles(folder: DataFolder) -> list[str]:
+    opened = open_data(folder)
+    found = [chat.title for chat in opened.chats.chats()]
+    opened.database.close()
+    return found
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_the_last_copy_is_offered_and_can_be_put_back(
+    folder: DataFolder, harm: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    harm(folder.database)
+    for _ in range(2):
+        with pytest.raises(DatabaseDamaged) as caught:
+            open_data(folder)
+        assert caught.value.copy == COPY
+        assert f"hearth chats restore {COPY}" in caught.value.do
+    assert main(["chats", "list"]) == 1
+    assert COPY in capsys.readouterr().err
+    assert main(["chats", "restore", "list"]) == 0
+    assert COPY in capsys.readouterr().out
+    assert main(["chats", "restore", COPY]) == 0
+    assert titles(folder) == ["kept"]
+
+
+@pytest.mark.parametrize("harm", [scribble, cut, put_folder])
+def test_what_is_damaged_is_kept_as_it_is(folder: DataFolder, harm: Callable[[Path], None]) -> None:
+    harm(folder.database)
+    before = None if folder.database.is_dir() else folder.database.read_bytes()
+    assert main(["chats", "restore", COPY]) == 0
+    (kept,) = folder.snapshots.glob("before-restore-*.damaged")
+    if before is None:
+        assert (kept / "something").read_text() == "of somebody's"
+    else:
+        assert kept.read_bytes() == before
+
+
+def test_what_waits_beside_an_empty_database_is_not_thrown_away(data_dir: Path) -> None:
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    empty(folder.database)
+    wal = folder.database.with_name("chats.db-wal")
+    wal.write_bytes(b"all of the chats")
+    with pytest.raises(DatabaseDamaged):
+        open_data(folder)
+    assert wal.read_bytes() == b"all of the chats"
+
+
+def test_a_first_start_that_was_broken_off_is_gone_on_with(data_dir: Path) -> None:
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    empty(folder.database)
+    assert titles(folder) == []
+
+
+@pytest.mark.parametrize("answer", ["putBack", "close"])
+def test_the_window_offers_the_copy(
+    folder: DataFolder, qapp: QApplication, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty(folder.database)
+    opened: list[list[str]] = []
+
+    def press() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert dialog is not None
+        names = [button.objectName() for button in dialog.findChildren(QPushButton)]
+        assert names == ["close", "putBack"]
+        dialog.findChild(QPushButton, answer).click()
+
+    def run(_: object, data: object, *__: object) -> int:
+        opened.append([chat.title for chat in data.chats.chats()])  # type: ignore[attr-defined]
+        return 0
+
+    monkeypatch.setattr("app.running.run", run)
+    QTimer.singleShot(0, press)
+    if answer == "close":
+        with pytest.raises(DatabaseDamaged):
+            open_window(folder, True, Wish())
+        assert folder.database.read_bytes() == b""
+    else:
+        assert open_window(folder, True, Wish()) == 0
+        assert opened == [["kept"]]
