@@ -21,8 +21,9 @@ from app.ui.appearance import Appearance
 from app.ui.early import FirstPainting
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
-from app.ui.single_instance import SingleInstance
+from app.ui.single_instance import LOCK, SingleInstance
 from engines.errors import UserError
+from engines.private import close_to_others
 
 if TYPE_CHECKING:
     from app.opening import Opened
@@ -36,6 +37,7 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
     Raises what kept the window from opening.
     """
     instance = SingleInstance(opened.folder.root, wish)
+    close_to_others(opened.folder.root / LOCK)
     try:
         first = first_services(opened)
         speak(app, first.settings.current.language)

@@ -15,7 +15,8 @@ class LogFile(RotatingFileHandler):
     would come as a traceback, in the middle of an answer."""
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+        binary = open(self.baseFilename, f"{self.mode}b", opener=private)  # noqa: SIM115 - kept open
+        return TextIOWrapper(binary, encoding=self.encoding)
 
     def handleError(self, record: LogRecord) -> None:
         """The line is lost, and the next one is tried again."""

@@ -16,8 +16,8 @@ class NothingKept(AppError):
 
     def at_start(self) -> NothingKept:
         """As it is said of a start that goes on without writing."""
-        why = f"{self.why} Chats can still be read and exported."
-        return type(self)(self.what, why, self.do)
+        still = "Chats can still be read and exported."
+        return type(self)(self.what, f"{self.why} {still}", self.do)
 
 
 class DataFolderReadOnly(NothingKept):

@@ -27,6 +27,11 @@ from engines.private import make_private_file
 MEMORY: Final = Path(":memory:")
 """Where a database is that no file holds."""
 
+PUT_BACK: Final = (
+    "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
+)
+"""What is to be done about a database that is not as it was."""
+
 _BUSY_S = 5.0
 
 
@@ -257,7 +262,7 @@ class Database:
             return DatabaseDamaged(
                 "The database of chats is damaged.",
                 f"{self._path} is not a whole SQLite file any more; Hearth has not changed it.",
-                "Put back a copy of it, or move the file away to start with an empty one.",
+                PUT_BACK,
             )
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return DatabaseBusy(

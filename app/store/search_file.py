@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from app.core.errors import SearchBroken, UserError
+from app.core.errors import AppError, SearchBroken
 from app.store.db import MEMORY, connect
 from app.store.search_terms import TABLES
 
@@ -46,7 +46,7 @@ class SearchFile:
         self._writing = threading.RLock()
         try:
             self._open()
-        except (sqlite3.DatabaseError, UserError) as error:
+        except (sqlite3.DatabaseError, AppError) as error:
             if _is(error, _BUSY):
                 raise _broken(f"The system says: {error}.") from error
             _log.warning("the search index is made anew: %s", error)
@@ -112,7 +112,7 @@ class SearchFile:
         try:
             remove_search(self._path)
             self._open()
-        except (sqlite3.DatabaseError, UserError, OSError) as error:
+        except (sqlite3.DatabaseError, AppError, OSError) as error:
             _log.warning("the search index is kept in memory: %s", error)
             self._path, self._reading = MEMORY, self._writing
             self._open()

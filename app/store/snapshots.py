@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.core.errors import DatabaseDamaged, SnapshotUnusable
 from app.core.home import from_home
-from app.store.db import Database, connect
+from app.store.db import PUT_BACK, Database, connect
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
 from engines.cancel import CancelToken
@@ -68,8 +68,7 @@ class Snapshots:
         raise DatabaseDamaged(
             what,
             why,
-            "Put the file back as it was; to begin without chats, choose another data folder with "
-            "--data-dir.",
+            PUT_BACK,
         )
 
     def with_copy(self, error: DatabaseDamaged) -> DatabaseDamaged:
@@ -77,8 +76,8 @@ class Snapshots:
         copy = self._last_copy()
         if copy is None:
             return error
-        do = f"{error.do} The last copy of them is put back with: hearth chats restore {copy.name}"
-        return DatabaseDamaged(error.what, error.why, do, copy.name)
+        how = f"The last copy is put back with `hearth chats restore {copy.name}`."
+        return DatabaseDamaged(error.what, error.why, f"{error.do} {how}", copy.name)
 
     def named(self, name: str) -> Path:
         """The copy of that name; else a file at that path."""

@@ -16,7 +16,6 @@ from PySide6.QtCore import QCoreApplication, QLockFile, QObject, Signal
 
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
-from engines.private import close_to_others, private
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QFileSystemWatcher
@@ -28,7 +27,7 @@ _TAKEN_S = 2.0
 """Within so many seconds a window takes a wish; where Qt has to look by itself, it does so once a
 second."""
 _LOOK_S = 0.01
-_LOCK = "window.lock"
+LOCK = "window.lock"
 
 
 class SingleInstance(QObject):
@@ -49,7 +48,7 @@ class SingleInstance(QObject):
         """
         super().__init__(parent)
         self._folder = folder
-        self._lock = QLockFile(str(folder / _LOCK))
+        self._lock = QLockFile(str(folder / LOCK))
         # However long the window is open, its lock only ends with its process.
         self._lock.setStaleLockTime(0)
         self._watch: QFileSystemWatcher | None = None
@@ -92,7 +91,6 @@ class SingleInstance(QObject):
 
     def _take_lock(self) -> bool:
         if self._lock.tryLock(0):
-            close_to_others(self._folder / _LOCK)
             return True
         # In a container every start may have the same process number: then the lock is an old
         # one of ours that Qt takes for that of a living process.
@@ -124,8 +122,8 @@ def pass_on(folder: Path, wish: Wish) -> bool:
     left = place / f"{time.time_ns()}-{os.getpid()}.wish"
     partial = left.with_suffix(".part")
     try:
-        with open(partial, "wb", opener=private) as file:
-            file.write(wish.to_line())
+        partial.touch(mode=0o600)
+        partial.write_bytes(wish.to_line())
         partial.rename(left)
     except OSError:
         return False  # nobody listens

@@ -4680,6 +4680,11 @@
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
+      <source>Put back the copy</source>
+      <translation>Kopie zurücklegen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/notify.py" />
       <source>Open</source>
       <translation>Öffnen</translation>
     </message>
@@ -6677,6 +6682,11 @@
       <location filename="../../app/core/engine_advice.py" />
       <source>{0} has less than 16 GB, and vLLM needs a whole model on the card; llama.cpp shares it with the processor.</source>
       <translation>{0} hat weniger als 16 GB, und vLLM braucht das ganze Modell auf der Karte; llama.cpp teilt es mit dem Prozessor.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/errors.py" />
+      <source>Chats can still be read and exported.</source>
+      <translation>Chats können noch gelesen und exportiert werden.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/chatgpt.py" />
@@ -9579,6 +9589,41 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
+      <source>Put a copy of it back; to begin without chats, choose another data folder with --data-dir.</source>
+      <translation>Leg eine Kopie davon zurück; um ohne Chats zu beginnen, wähle mit --data-dir einen anderen Datenordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
+      <source>Hearth cannot write to its database.</source>
+      <translation>Hearth kann nicht in seine Datenbank schreiben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
+      <source>Allow writing to that file and its folder, or choose another with --data-dir.</source>
+      <translation>Erlaube das Schreiben in diese Datei und ihren Ordner oder wähle mit --data-dir einen anderen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
+      <source>{0} leads to {1}, which is not there.</source>
+      <translation>{0} führt zu {1}, und das ist nicht da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
+      <source>The database of chats cannot be opened.</source>
+      <translation>Die Datenbank der Chats kann nicht geöffnet werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
+      <source>Put the file back where it was, or move what lies in its place away.</source>
+      <translation>Leg die Datei dorthin zurück, wo sie war, oder nimm weg, was an ihrer Stelle liegt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
+      <source>{0} is not a file.</source>
+      <translation>{0} ist keine Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/db.py" />
       <source>These chats were written by a newer Hearth.</source>
       <translation>Diese Chats hat ein neueres Hearth geschrieben.</translation>
     </message>
@@ -9594,16 +9639,6 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>Hearth cannot write to its database.</source>
-      <translation>Hearth kann nicht in seine Datenbank schreiben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/db.py" />
-      <source>Allow writing to that file and its folder, or choose another with --data-dir.</source>
-      <translation>Erlaube das Schreiben in diese Datei und ihren Ordner oder wähle mit --data-dir einen anderen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/db.py" />
       <source>The database of chats is damaged.</source>
       <translation>Die Datenbank der Chats ist beschädigt.</translation>
     </message>
@@ -9611,11 +9646,6 @@
       <location filename="../../app/store/db.py" />
       <source>{0} is not a whole SQLite file any more; Hearth has not changed it.</source>
       <translation>{0} ist keine ganze SQLite-Datei mehr; Hearth hat sie nicht geändert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/db.py" />
-      <source>Put back a copy of it, or move the file away to start with an empty one.</source>
-      <translation>Leg eine Kopie davon zurück oder nimm die Datei weg, um mit einer leeren zu beginnen.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -9824,6 +9854,11 @@
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
+      <source>The last copy is put back with `hearth chats restore {0}`.</source>
+      <translation>Die letzte Kopie legt `hearth chats restore {0}` zurück.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/snapshots.py" />
       <source>The copy {0} cannot be used.</source>
       <translation>Die Kopie {0} lässt sich nicht verwenden.</translation>
     </message>
@@ -9841,6 +9876,26 @@
       <location filename="../../app/store/snapshots.py" />
       <source>The file is damaged: {0}.</source>
       <translation>Die Datei ist beschädigt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/snapshots.py" />
+      <source>The database of chats is empty.</source>
+      <translation>Die Datenbank der Chats ist leer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/snapshots.py" />
+      <source>Nothing is in {0} any more.</source>
+      <translation>In {0} ist nichts mehr.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/snapshots.py" />
+      <source>The database of chats is gone.</source>
+      <translation>Die Datenbank der Chats ist weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/snapshots.py" />
+      <source>{0} is not there any more.</source>
+      <translation>{0} ist nicht mehr da.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />

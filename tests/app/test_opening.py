@@ -152,7 +152,7 @@ def test_the_window_offers_the_copy(
         assert dialog is not None
         names = [button.objectName() for button in dialog.findChildren(QPushButton)]
         assert names == ["close", "putBack"]
-        dialog.findChild(QPushButton, answer).click()
+        next(it for it in dialog.findChildren(QPushButton) if it.objectName() == answer).click()
 
     def run(_: object, data: object, *__: object) -> int:
         opened.append([chat.title for chat in data.chats.chats()])  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from app.core.errors import DiskFull, ExportFailed
 from app.core.export import file_name
-from engines.private import private
+from engines.private import make_private_file
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -73,7 +73,7 @@ class Files:
         """Raises DiskFull or ExportFailed; what was at `path` before is still there then."""
         with (
             self.whole(path) as partial,
-            open(partial, "w", encoding="utf-8", newline="\n", opener=private) as file,
+            partial.open("w", encoding="utf-8", newline="\n") as file,
         ):
             file.write(text)
             file.flush()
@@ -86,6 +86,7 @@ class Files:
         was_there = path.exists()
         try:
             with _explained(path):
+                make_private_file(partial)
                 yield partial
                 partial.replace(path)
         finally:

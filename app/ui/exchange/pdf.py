@@ -34,7 +34,6 @@ from PySide6.QtSvg import QSvgRenderer
 from app.core.export import ExportOptions
 from app.markdown.typeset import typeset
 from app.services.exchange.page import Told, paper
-from engines.private import private
 
 _DPI = 96
 """Of the layout: pixels of the page are those of a screen."""
@@ -50,7 +49,7 @@ _GREY = QColor("#62676e")
 def print_chats(chats: Sequence[Told], options: ExportOptions, path: Path) -> None:
     """Each chat begins a page. Raises OSError if the file cannot be written."""
     # Qt does not say why it could not write; opening the file does.
-    with open(path, "wb", opener=private):
+    with path.open("wb"):
         pass
     writer = QPdfWriter(str(path))
     writer.setResolution(_DPI)

@@ -105,7 +105,7 @@ def test_what_is_deleted_is_written_over_where_sqlite_would_not(
     connect = sqlite3.connect
 
     def leaves_it_there(*words: Any, **named: Any) -> sqlite3.Connection:
-        connection = connect(*words, **named)
+        connection: sqlite3.Connection = connect(*words, **named)
         connection.execute("PRAGMA secure_delete=OFF")
         return connection
 
