@@ -27,6 +27,9 @@ from engines.private import make_private_file
 MEMORY: Final = Path(":memory:")
 """Where a database is that no file holds."""
 
+BESIDE: Final = ("-wal", "-shm", "-journal")
+"""Ends of the names of the files that SQLite keeps beside a database."""
+
 PUT_BACK: Final = (
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
 )
@@ -35,30 +38,15 @@ PUT_BACK: Final = (
 _BUSY_S = 5.0
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a database, for us alone, in which what is deleted is written over with zeros.
-
-    So SQLite does in some builds by itself, and not in others.
-    """
-    if path != MEMORY and not path.exists():
-        with explained(path):
-            make_private_file(path)
-    connection = sqlite3.connect(
-        path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-    )
-    connection.execute("PRAGMA secure_delete=ON")
-    return connection
-
-
 def _beside(path: Path, end: str) -> Path:
     """One of the files that SQLite keeps beside a database."""
     return path.with_name(path.name + end)
 
 
-def _require_file(path: Path) -> None:
+def require_files(path: Path) -> None:
     """Raises DatabaseDamaged where something lies in the place of the file, or beside it, that is
     none: SQLite would wait for it, or begin anew at the end of a link that leads nowhere."""
-    for place in (path, _beside(path, "-wal"), _beside(path, "-shm")):
+    for place in (path, *(_beside(path, end) for end in BESIDE)):
         if place.is_symlink() and not place.exists():
             why = f"{place} leads to {place.readlink()}, which is not there."
         elif place.exists() and not place.is_file():
@@ -72,9 +60,26 @@ def _require_file(path: Path) -> None:
         )
 
 
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a database, for us alone, in which what is deleted is written over with zeros.
+
+    So SQLite does in some builds by itself, and not in others. Raises AppError.
+    """
+    if path != MEMORY:
+        require_files(path)
+    if path != MEMORY and not path.exists():
+        with explained(path):
+            make_private_file(path)
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA secure_delete=ON")
+    return connection
+
+
 def _unwritable(path: Path) -> Path | None:
     """Which of a database's files, or its folder, the system does not let us write to."""
-    places = (path, _beside(path, "-wal"), _beside(path, "-shm"), path.parent)
+    places = (path, *(_beside(path, end) for end in BESIDE), path.parent)
     return next((it for it in places if it.exists() and not os.access(it, os.W_OK)), None)
 
 
@@ -106,7 +111,7 @@ class Database:
         self._reads_from = ""
         self.reads_only: NothingKept | None = None
         if path != MEMORY:
-            _require_file(path)
+            require_files(path)
         try:
             with self._explained():
                 self._migrate()

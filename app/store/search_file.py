@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from app.core.errors import AppError, SearchBroken
-from app.store.db import MEMORY, connect
+from app.store.db import BESIDE, MEMORY, connect
 from app.store.search_terms import TABLES
 
 LAYOUT = 2
@@ -174,7 +174,7 @@ def remove_search(path: Path) -> None:
 
     Raises OSError.
     """
-    for end in ("", "-wal", "-shm"):
+    for end in ("", *BESIDE):
         place = path.with_name(path.name + end)
         if place.is_dir() and not place.is_symlink():
             place.rmdir()  # unless something is in it, which is none of ours

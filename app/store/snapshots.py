@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.core.errors import DatabaseDamaged, SnapshotUnusable
+from app.core.errors import AppError, DatabaseDamaged, SnapshotUnusable
 from app.core.home import from_home
-from app.store.db import PUT_BACK, Database, connect
+from app.store.db import BESIDE, PUT_BACK, Database, connect, require_files
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
 from engines.cancel import CancelToken
@@ -139,7 +139,7 @@ class Snapshots:
         kept = None
         with explained(self._folder):
             make_private_folder(self._folder)
-            for end in ("-wal", "-shm", ""):
+            for end in (*BESIDE, ""):
                 place = self._database.with_name(self._database.name + end)
                 is_nothing = place.is_file() and not place.stat().st_size
                 if os.path.lexists(place) and not is_nothing:
@@ -193,7 +193,7 @@ def _is_sound(path: Path) -> bool:
     try:
         with _opened(path) as db:
             _require_sound(db, path)
-    except (SnapshotUnusable, sqlite3.DatabaseError):
+    except (AppError, sqlite3.DatabaseError):
         return False
     return True
 
@@ -218,7 +218,7 @@ def _held(path: Path) -> int:
         with _opened(path) as db:
             counted = "SELECT (SELECT count(*) FROM chats) + (SELECT count(*) FROM messages)"
             return int(db.execute(counted).fetchone()[0])
-    except (SnapshotUnusable, sqlite3.DatabaseError):
+    except (AppError, sqlite3.DatabaseError):
         return 0
 
 
@@ -229,6 +229,7 @@ def _is_no_loss(new: Path, old: Path) -> bool:
 def _opened(source: Path) -> closing[sqlite3.Connection]:
     if not source.is_file():
         raise _unusable(source, "There is no such file.")
+    require_files(source)
     uri = f"{source.absolute().as_uri()}?mode=ro"
     return closing(sqlite3.connect(uri, uri=True))
 

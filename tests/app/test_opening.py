@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -131,6 +132,47 @@ def test_what_waits_beside_an_empty_database_is_not_thrown_away(data_dir: Path) 
     with pytest.raises(DatabaseDamaged):
         open_data(folder)
     assert wal.read_bytes() == b"all of the chats"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+@pytest.mark.parametrize("name", ["chats.db-wal", "chats.db-shm", "chats.db-journal"])
+def test_what_lies_in_the_place_of_a_file_beside_the_database_is_named(
+    folder: DataFolder, name: str
+) -> None:
+    place = folder.root / name
+    os.mkfifo(place)
+    with pytest.raises(DatabaseDamaged) as caught:
+        open_data(folder)
+    assert str(place) in caught.value.why
+    place.unlink()
+    assert titles(folder) == ["kept"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "search.db", "search.db-wal", "search.db-journal", "costs.json", "window.json",
+        "logs/hearth.log", "logs/native-crash.txt", "snapshots", "states", "headers", "models",
+        "logs",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
+def test_nothing_else_in_the_folder_holds_up_a_start(
+    folder: DataFolder, name: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = folder.root / name
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.parent.mkdir(exist_ok=True)
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "link":
+        place.symlink_to(folder.root / "not" / "there")
+    else:
+        (place / "inside").mkdir(parents=True)
+    assert main(["chats", "search", "kept"]) == 0
+    assert "kept" in capsys.readouterr().out
 
 
 def test_a_first_start_that_was_broken_off_is_gone_on_with(data_dir: Path) -> None:

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
-from typing import Final
+from typing import BinaryIO, Final
 
 from engines.llamacpp.resume.records import (
     DamagedState,
@@ -206,7 +206,7 @@ class StateFolder:
         path = self._path / f"{name}-{secrets.token_hex(4)}.state"
         unfinished = path.with_suffix(f".{os.getpid()}.part")
         try:
-            with open(unfinished, "xb", opener=private) as file:
+            with _create(unfinished) as file:
                 file.write(head)
                 file.writelines(data for _, _, data in record.parts())
             os.utime(unfinished, ns=(record.used, record.used))
@@ -229,6 +229,11 @@ def _name(chat: str) -> str:
     from hashlib import blake2b
 
     return blake2b(chat.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def _create(path: Path) -> BinaryIO:
+    """A new file for its owner alone."""
+    return open(path, "xb", opener=private)
 
 
 def _remove(path: Path, why: str) -> None:
