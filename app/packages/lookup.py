@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from app.core.errors import AppError, EngineFileMissing, HostFailed, NoConnection
+from app.core.home import from_home
 from app.hub.faults import Cancelled
 from app.hub.line import hung_up_by
 from app.hub.retry import is_transient
@@ -160,7 +161,7 @@ def local(address: str) -> Path | None:
     if parts.scheme == "file":
         path = unquote(parts.path)
         return Path(path.lstrip("/") if sys.platform == "win32" else path)
-    return None if parts.scheme in {"http", "https"} else Path(address).expanduser()
+    return None if parts.scheme in {"http", "https"} else from_home(address)
 
 
 def _listed(place: Path) -> list[Link]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QWidget
 
+from app.core.home import from_home
 from app.ui.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 
@@ -39,7 +40,7 @@ class FileField(QWidget):
     @property
     def path(self) -> Path | None:
         text = self._line.text().strip()
-        return Path(text).expanduser() if text else None
+        return from_home(text) if text else None
 
     def _pick(self) -> None:
         dialog = QFileDialog(
