@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.opening import FirstServices, Opened
-from app.services.drafts import Drafts
-from app.ui.main_window import MainWindow
+from app.presenters.drafts import Drafts
 from app.ui.qt_types import make_types
+from app.ui.window.main_window import MainWindow
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Loading(QObject):
         self._wait_for_somebody()
 
     def _wait_for_somebody(self) -> None:
-        from app.ui.first_touch import FirstTouch
+        from app.ui.window.first_touch import FirstTouch
 
         def go_on() -> None:
             tasks = self._first.tasks
@@ -97,7 +97,7 @@ class Loading(QObject):
 
     def _make(self) -> Iterator[None]:
         from app.reports import describe, keep_log
-        from app.ui.furnishing import furnish
+        from app.ui.window.furnishing import furnish
         from app.wiring import complete
         from app.wiring.window import open_services
 
@@ -119,10 +119,10 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
 
 def _import() -> None:
     import app.reports
-    import app.ui.furnishing
+    import app.ui.window.furnishing
     import app.wiring.window  # noqa: F401 - and those before: to have them loaded
 
 
 def _import_messages() -> None:
     import app.markdown.parser
-    import app.ui.chat.message_view  # noqa: F401 - as above
+    import app.ui.chat.transcript.message_view  # noqa: F401 - as above

@@ -20,9 +20,9 @@ from app.store.shelves import Shelves
 from app.store.snapshots import Snapshots
 
 if TYPE_CHECKING:
-    from app.services.chats import Chats
-    from app.services.settings import SettingsService
-    from app.services.tasks import Tasks
+    from app.presenters.chats import Chats
+    from app.presenters.settings import SettingsService
+    from app.presenters.tasks import Tasks
     from engines.llamacpp.resume.states import StateFolder
 
 MB = 1_000_000
@@ -110,10 +110,10 @@ class FirstServices(NamedTuple):
 
 def first_services(opened: Opened) -> FirstServices:
     """Qt comes in here, as in `wiring.window`."""
-    from app.services.chats import Chats
-    from app.services.drafts import Drafts
-    from app.services.settings import SettingsService
-    from app.services.tasks import Tasks
+    from app.presenters.chats import Chats
+    from app.presenters.drafts import Drafts
+    from app.presenters.settings import SettingsService
+    from app.presenters.tasks import Tasks
     from app.store.drafts import DraftStore
 
     settings = SettingsService(opened.settings)

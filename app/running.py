@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from app.core.errors import DatabaseDamaged
-from app.core.settings import Settings
+from app.core.settings.fields import Settings
 from app.core.wish import Wish
 from app.end_signals import EndSignals
 from app.loading import Loading, keep_words
 from app.opening import first_services
 from app.store.window_state import WindowStateFile
-from app.ui.appearance import Appearance
-from app.ui.early import FirstPainting
-from app.ui.language import speak
-from app.ui.main_window import MainWindow
-from app.ui.single_instance import LOCK, SingleInstance
+from app.ui.look.appearance import Appearance
+from app.ui.look.language import speak
+from app.ui.window.early import FirstPainting
+from app.ui.window.main_window import MainWindow
+from app.ui.window.single_instance import LOCK, SingleInstance
 from engines.errors import UserError
 from engines.private import close_to_others
 

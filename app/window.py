@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QApplication
 
 from app import __version__
 from app.core.errors import AlreadyOpen
-from app.core.settings import Settings
+from app.core.settings.fields import Settings
 from app.core.wish import Wish
 from app.store.folder import DataFolder
-from app.ui.single_instance import pass_on
+from app.ui.window.single_instance import pass_on
 from engines.errors import UserError
 
 
@@ -70,8 +70,8 @@ def passed_on(folder: Path, wish: Wish) -> bool:
 
 
 def _application() -> QApplication:
-    from app.ui.icons import app_icon
-    from app.ui.language import speak
+    from app.ui.look.icons import app_icon
+    from app.ui.look.language import speak
 
     present = QApplication.instance()
     if isinstance(present, QApplication):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from engines.buffers import Buffers
+from engines.memory.buffers import Buffers
 
 EngineName = Literal["llamacpp", "vllm", "remote"]
 """What runs a model: this process, the worker that Hearth looks after, another server."""
@@ -124,7 +124,7 @@ class Adapter:
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """What to load and how; made by `engines.planner`, carried out by an engine.
+    """What to load and how; made by `engines.memory.planner`, carried out by an engine.
 
     gpu_layers: layers placed on GPUs, -1 for all of them, 0 for none.
     threads, batch_threads: for one token at a time, and for evaluating a prompt.

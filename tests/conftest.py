@@ -69,7 +69,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Nothing of what the user of this computer has from the Hub or in other programs is seen.
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
-    monkeypatch.setattr("app.services.collection.places.home", lambda: tmp_path / "home")
+    monkeypatch.setattr("app.services.models.collection.places.home", lambda: tmp_path / "home")
     return folder
 
 

@@ -213,7 +213,7 @@ def _top_p(text: str) -> float:
 
 def _as_setting(name: str, text: str) -> float:
     """Within the bounds of the setting of that name."""
-    from app.core.settings import Settings
+    from app.core.settings.fields import Settings
 
     try:
         return float(getattr(Settings().changed(name, text), name))

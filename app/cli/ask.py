@@ -13,7 +13,7 @@ from app.cli.parser import Usage
 from app.cli.printing import loading, print_answer, tell_stay
 from app.cli.streams import read
 from app.core.errors import FileNotText
-from app.services.answers import AnswerEvent, AnswerOptions
+from app.services.answers.answers import AnswerEvent, AnswerOptions
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.types import EngineName, Message

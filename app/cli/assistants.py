@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from app.cli.output import Output, table
-from app.core.assistants import Assistant
+from app.core.chats.assistants import Assistant
 from app.core.errors import AssistantUnknown
-from app.core.held import NO_LAYERS, Layers
-from app.core.settings import fields
-from app.services.chat_layers import values_of
+from app.core.settings.fields import fields
+from app.core.settings.held import NO_LAYERS, Layers
+from app.services.answers.chat_layers import values_of
 
 if TYPE_CHECKING:
     from app.wiring import Core

@@ -12,11 +12,11 @@ from app.cli.bench_many import measure_many
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
 from app.cli.parser import Usage
-from app.core.models import ModelEntry
-from app.core.same_answer import Compared, in_words, is_good, verdict_of
-from app.core.settings import Settings
-from app.services.bench_results import BenchResult, ModeResult, Step
-from app.services.measured_speeds import speed_of
+from app.core.engines.same_answer import Compared, in_words, is_good, verdict_of
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.services.measuring.results import BenchResult, ModeResult, Step
+from app.services.measuring.speeds import speed_of
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.types import MtpMode

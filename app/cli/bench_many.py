@@ -8,10 +8,10 @@ from dataclasses import asdict
 
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
-from app.core.models import ModelEntry
-from app.core.settings import Settings
-from app.services.bench_many import ManyResult, kept
-from app.services.bench_results import Step
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.services.measuring.bench_many import ManyResult, kept
+from app.services.measuring.results import Step
 from app.wiring import Core
 from engines.cancel import CancelToken
 

@@ -15,13 +15,13 @@ from app.cli.ask import answer_built_in, on_engine
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.printing import loading, print_answer, tell_stay
-from app.core.assistants import NewChat
-from app.core.conversation import StoredMessage
-from app.core.models import STARTER
-from app.core.settings import Settings
-from app.services.answers import AnswerEvent, AnswerOptions, Ready
-from app.services.engine_choice import NAMES
-from app.services.mtp_advice import mtp_of_files
+from app.core.chats.assistants import NewChat
+from app.core.chats.conversation import StoredMessage
+from app.core.models.entry import STARTER
+from app.core.settings.fields import Settings
+from app.services.answers.answers import AnswerEvent, AnswerOptions, Ready
+from app.services.engines.choice import NAMES
+from app.services.models.mtp_advice import mtp_of_files
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError

@@ -10,12 +10,12 @@ from typing import Any
 
 from app.cli.exchange import export_chats, import_chats
 from app.cli.output import Output, size, table
-from app.core.chat import Chat
+from app.core.chats.chat import Chat
+from app.core.chats.places import ARCHIVE, TRASH
 from app.core.errors import ChatNotFound
-from app.core.export import as_markdown
-from app.core.hits import Hit
-from app.core.places import ARCHIVE, TRASH
-from app.services.indexing import steps
+from app.core.exchange.export import as_markdown
+from app.core.search.hits import Hit
+from app.services.chats.indexing import steps
 from app.store.folder import DataFolder
 from app.store.snapshots import Snapshots
 from app.wiring import Core

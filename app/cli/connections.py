@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from app.cli.output import Output, size, table
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.wiring import Core
 
 _NONE = "No connection has left this computer."

@@ -19,7 +19,7 @@ from app.reports import explained
 from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from engines.errors import UserError
-from engines.gguf_header import read_header
+from engines.models.gguf.header import read_header
 from engines.registry import statuses
 
 State = Literal["ok", "warning", "failed"]

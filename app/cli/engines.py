@@ -10,9 +10,9 @@ from typing import Any
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, size, table
 from app.cli.streams import read_line
-from app.core.engine_care import Check, Step
+from app.core.engines.care import Check, Step
 from app.core.errors import AppError, EngineHindered
-from app.services.engine_care import EngineCare
+from app.services.engines.care import EngineCare
 from app.wiring import Core
 
 INSTALLED = "vllm"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from app.cli.output import Output
 from app.core.errors import ChatNotFound, ExportFailed, NothingImported
+from app.core.exchange.export import ExportOptions
 from app.core.exchange.report import reports, told
-from app.core.export import ExportOptions
 from app.core.home import from_home
 from app.services.exchange.reading import read_files
 from app.services.exchange.writing import tell, text_of, write_file, write_files

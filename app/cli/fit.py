@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 from app.cli.output import Output, size, table
 from app.core.errors import ModelUnknown
-from app.core.hub import RepoFile, Repository, Variant
-from app.core.hub_names import HubName, hub_name, is_hub_name
-from app.core.loads import LoadRecord
-from app.core.quantisations import recommend, same_label
+from app.core.models.hub import RepoFile, Repository, Variant
+from app.core.models.hub_names import HubName, hub_name, is_hub_name
+from app.core.models.loads import LoadRecord
+from app.core.models.quantisations import recommend, same_label
 from app.hub.repository import choose
-from app.services.checkpoint_fit import fit_of
-from app.services.fitting import FitReport
-from app.services.wishing import wishes_of
+from app.services.engines.wishing import wishes_of
+from app.services.models.checkpoint_fit import fit_of
+from app.services.models.fitting import FitReport
 from app.wiring import Core
-from engines.fit import Parts
-from engines.gguf_header import read_header
-from engines.wishes import Wishes
+from engines.memory.fit import Parts
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import read_header
 
 _PARTS = {
     "weights": "Weights",

@@ -9,15 +9,15 @@ from typing import Any
 
 from app.cli.output import Output, size, table
 from app.core.errors import RepositoryUnknown
-from app.core.hub import Found, Query, RepoFile, Repository
-from app.core.hub_facts import drafts_ahead, sees_pictures
-from app.core.hub_names import hub_name
-from app.core.offers import Choice
-from app.core.quantisations import same_label
+from app.core.models.hub import Found, Query, RepoFile, Repository
+from app.core.models.hub_facts import drafts_ahead, sees_pictures
+from app.core.models.hub_names import hub_name
+from app.core.models.offers import Choice
+from app.core.models.quantisations import same_label
 from app.hub.repository import Incomplete, choose
-from app.services.choices import choices_of, most_parameters
+from app.services.models.choices import choices_of, most_parameters
 from app.wiring import Core, hardware
-from engines.fit import Verdict
+from engines.memory.fit import Verdict
 
 _VERDICTS: dict[Verdict, str] = {
     "fits": "fits", "tight": "tight", "partial": "fits partly", "no": "too large",

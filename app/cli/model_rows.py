@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from app.cli.output import size
-from app.core.models import ModelEntry
-from app.services.about import about
-from app.services.model_details import ModelDetails
+from app.core.models.entry import ModelEntry
+from app.services.models.about import about
+from app.services.models.details import ModelDetails
 from app.wiring import Core
 from engines.errors import EngineError
 

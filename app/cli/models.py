@@ -15,9 +15,9 @@ from app.cli.output import Output, size, table
 from app.cli.parser import Usage
 from app.cli.pull import pull
 from app.core.errors import ModelUnknown
-from app.core.hub_names import is_hub_name
-from app.core.model_settings import checked
-from app.services.model_details import details
+from app.core.models.hub_names import is_hub_name
+from app.core.settings.models import checked
+from app.services.models.details import details
 from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound

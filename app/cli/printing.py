@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from app.cli.output import Output
-from app.core.conversation import Failure
-from app.core.models import ModelEntry
-from app.core.settings import Settings
-from app.core.thinking import why_fixed
+from app.core.chats.conversation import Failure
+from app.core.chats.thinking import why_fixed
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
-from app.services.answers import AnswerEvent, Ended, Ready
-from app.services.compacting import Compaction
+from app.services.answers.answers import AnswerEvent, Ended, Ready
+from app.services.answers.compacting import Compaction
 from app.wiring import Core
 from engines.base import Progress
 from engines.errors import UserError

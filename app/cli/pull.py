@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import Output, size, table
-from app.core.downloads import Download
 from app.core.errors import AppError
-from app.core.hub_names import hub_name
+from app.core.models.downloads import Download
+from app.core.models.hub_names import hub_name
 from app.hub.retry import Patience
 from app.opening import MB
-from app.services.downloads import DownloadQueue, Pace
-from app.services.metered import is_metered
-from app.services.pulling import wanted_of
+from app.services.downloads.metered import is_metered
+from app.services.downloads.pulling import wanted_of
+from app.services.downloads.queue import DownloadQueue, Pace
 from app.wiring import Core
 
 _LOOK_S = 0.2

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from app.cli.output import Output, size, table
-from app.core.engine_advice import Advice
-from app.core.recommend import Pick, Recommendation
-from app.core.recommend_words import speed_words
-from app.services.engine_choice import NAMES
+from app.core.engines.advice import Advice
+from app.core.models.recommend import Pick, Recommendation
+from app.core.models.recommend_words import speed_words
+from app.services.engines.choice import NAMES
 from app.wiring import Core
 from engines.cancel import CancelToken
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from app.cli.output import Output, table
 from app.cli.streams import read_line
 from app.core.home import from_home
-from app.core.servers import ServerFacts, ServerProfile, key_variable, short_name
+from app.core.network.servers import ServerFacts, ServerProfile, key_variable, short_name
 from app.net.hosts import is_loopback
 
 if TYPE_CHECKING:
-    from app.services.servers import Servers
+    from app.services.engines.servers import Servers
 
 _KINDS = {
     "vllm": "vLLM",

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from app.core.network import Purpose
+from app.core.network.connections import Purpose
 from app.hub.refusals import refusal, unreadable
 from app.net import Gate, endpoint, explained
 from engines.redaction import redacted

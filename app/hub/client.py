@@ -17,11 +17,11 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from app.core.errors import GatedRepository, HubNameInvalid
-from app.core.hub import Found, Query, RepoFile, Repository, Sort, Variant
-from app.core.hub_facts import drafts_ahead, sees_pictures
-from app.core.hub_names import HUBS, hub_name
-from app.core.network import Purpose
-from app.core.quantisations import recommend
+from app.core.models.hub import Found, Query, RepoFile, Repository, Sort, Variant
+from app.core.models.hub_facts import drafts_ahead, sees_pictures
+from app.core.models.hub_names import HUBS, hub_name
+from app.core.models.quantisations import recommend
+from app.core.network.connections import Purpose
 from app.hub.asking import Answer, Asking, ask
 from app.hub.refusals import unreadable
 from app.hub.remote_header import fetch_headers

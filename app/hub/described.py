@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
-from app.core.hub import Found, Gate, RepoFile, Repository
-from app.core.hub_facts import parameters_in
-from app.core.hub_names import is_repo, is_safe_path
+from app.core.models.hub import Found, Gate, RepoFile, Repository
+from app.core.models.hub_facts import parameters_in
+from app.core.models.hub_names import is_repo, is_safe_path
 from app.hub.refusals import unreadable
 
 _Value = TypeVar("_Value")

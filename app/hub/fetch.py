@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from app.core.errors import HubUnreadable
-from app.core.hub import RepoFile
+from app.core.models.hub import RepoFile
 from app.hub.cache_layout import Slot
 from app.hub.checksum import UNKNOWN, hasher
 from app.hub.faults import Cancelled

@@ -3,7 +3,8 @@
 path = fetch_headers(read, variant.files, folder)
 read_header(path)  # as if the model was here
 
-Source of the format: engines/gguf/reader.py. Headers are some MB long, most of it the tokens.
+Source of the format: engines/models/gguf/reader.py. Headers are some MB long, most of it the
+tokens.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
 
-from app.core.hub import RepoFile
+from app.core.models.hub import RepoFile
 from app.store.folder import explained
 from engines.errors import ModelDamaged, NotAModel
-from engines.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
+from engines.models.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
 from engines.private import make_private_folder
 
 FIRST: Final = 1 << 20

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from app.core.hub import RepoFile, Variant
-from app.core.quantisations import (
+from app.core.models.hub import RepoFile, Variant
+from app.core.models.quantisations import (
     Quantisation,
     quantisation_of,
     same_label,

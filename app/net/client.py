@@ -15,7 +15,7 @@ import httpx2
 
 from app import __version__
 from app.core.errors import Offline
-from app.core.network import Connection, Purpose
+from app.core.network.connections import Connection, Purpose
 from app.net.counted import Received, Sent
 from app.net.entry import Entry
 from app.net.explained import is_certificate

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from app.core.network import Connection, Purpose
+from app.core.network.connections import Connection, Purpose
 from engines.errors import UserError
 from engines.redaction import redacted
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.core.network import PURPOSES, Connection, Purpose, Trust
+from app.core.network.connections import PURPOSES, Connection, Purpose, Trust
 from app.net.scope import Scope, within
 
 if TYPE_CHECKING:

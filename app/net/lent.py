@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 
 from app.core.errors import AddressInvalid
-from app.core.network import Connection, Purpose
+from app.core.network.connections import Connection, Purpose
 from app.net.client import PORTS, GatedTransport, plain_client
 from app.net.open_lines import OpenLines
 from app.net.scope import Origin, Scope, within

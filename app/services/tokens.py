@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.core.errors import KeyringBroken, NoSuchService, Offline, TokenMalformed
-from app.core.secret import Secret
+from app.core.network.secret import Secret
 from app.store.secrets import ENVIRONMENT, Secrets, SecretStatus
 
 HUB = "hf"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from app.core.assistants import Assistant, Preset
+from app.core.chats.assistants import Assistant, Preset
 from app.store.db import Database
 
 

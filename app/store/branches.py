@@ -6,8 +6,8 @@ import sqlite3
 import time
 from collections.abc import Mapping
 
-from app.core.conversation import StoredMessage
-from app.core.tree import Node, Removed, Tree, first_words
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.tree import Node, Removed, Tree, first_words
 from app.store.chats import LAIN, lain
 from app.store.db import Database
 from app.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf

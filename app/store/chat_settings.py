@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from app.core.assistants import NewChat
+from app.core.chats.assistants import NewChat
 from app.store.db import Database
 
 

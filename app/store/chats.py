@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from app.core.chat import Chat, title_from
+from app.core.chats.chat import Chat, title_from
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
 from app.store.message_rows import insert_message, insert_turn, leaf_of, new_id, show_leaf
@@ -15,8 +15,8 @@ from app.store.rows import chat_of, message_of
 from app.store.writers import is_alive, this_writer
 
 if TYPE_CHECKING:
-    from app.core.assistants import NewChat
-    from app.core.conversation import StoredMessage
+    from app.core.chats.assistants import NewChat
+    from app.core.chats.conversation import StoredMessage
     from engines.types import MtpMode
 
 _BEHIND_ALL = "\U0010ffff"
@@ -74,7 +74,7 @@ class ChatStore:
 
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
         """The messages that the chat shows, oldest first."""
-        from app.core.conversation import path_to
+        from app.core.chats.conversation import path_to
 
         return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
 

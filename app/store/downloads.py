@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from app.core.downloads import Wanted
-from app.core.hub import RepoFile
+from app.core.models.downloads import Wanted
+from app.core.models.hub import RepoFile
 from app.store.db import Database
 from engines.errors import UserError
 
@@ -18,7 +18,7 @@ KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
 
 @dataclass(frozen=True)
 class KeptDownload:
-    """A row. runner: names the process that is at work on it; see `app.services.runners`."""
+    """A row. runner: names the process that is at work on it; see `downloads.runners`."""
 
     id: str
     wanted: Wanted

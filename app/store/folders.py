@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from app.core.places import Folder, RemovedFolder
+from app.core.chats.places import Folder, RemovedFolder
 from app.store.db import Database
 from app.store.message_rows import new_id
 

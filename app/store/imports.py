@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from app.core.chat import Chat
-from app.core.conversation import StoredMessage
+from app.core.chats.chat import Chat
+from app.core.chats.conversation import StoredMessage
 from app.core.exchange.found import Imported, ReadyChat
 from app.core.exchange.thread import made_id
 from app.store.db import Database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.store.db import Database
 
 KEPT = 20_000

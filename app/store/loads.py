@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import asdict, fields
 from typing import Final
 
-from app.core.loads import LoadRecord
+from app.core.models.loads import LoadRecord
 from app.store.db import Database
 from engines.types import LoadPlan
 

@@ -9,7 +9,7 @@ from app.core.errors import ChatNotFound
 from app.store.writers import this_writer
 
 if TYPE_CHECKING:
-    from app.core.conversation import MessageState, StoredMessage
+    from app.core.chats.conversation import MessageState, StoredMessage
     from engines.types import Role
 
 
@@ -23,7 +23,7 @@ def insert_message(
     now: float,
     asked: str = "",
 ) -> StoredMessage:
-    from app.core.conversation import StoredMessage
+    from app.core.chats.conversation import StoredMessage
 
     message = StoredMessage(new_id(), chat_id, parent_id, role, text, now, state, asked=asked)
     writer = this_writer() if state == "streaming" else None

@@ -93,7 +93,7 @@ def _known_models(db: sqlite3.Connection) -> None:
 
 
 def _connections(db: sqlite3.Connection) -> None:
-    """The ledger, as `app.core.network.Connection` has it."""
+    """The ledger, as `app.core.network.connections.Connection` has it."""
     db.execute(
         """CREATE TABLE connections (
             id INTEGER PRIMARY KEY,
@@ -112,7 +112,7 @@ def _connections(db: sqlite3.Connection) -> None:
 
 
 def _loads(db: sqlite3.Connection) -> None:
-    """What loads were expected to take and took, as `app.core.loads.LoadRecord` has it."""
+    """What loads were expected to take and took, as `app.core.models.loads.LoadRecord` has it."""
     db.execute(
         """CREATE TABLE loads (
             id INTEGER PRIMARY KEY,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from app.core.models import ModelEntry
+from app.core.models.entry import ModelEntry
 from app.store.db import Database
 from app.store.file_hashes import FileHashes
 from app.store.known_headers import KnownHeaders

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.core.prompts import SavedPrompt
+from app.core.chats.prompts import SavedPrompt
 from app.store.db import Database
 
 

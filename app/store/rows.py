@@ -6,10 +6,10 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from app.core.chat import Chat
+from app.core.chats.chat import Chat
 
 if TYPE_CHECKING:
-    from app.core.conversation import AnswerFacts, StoredMessage
+    from app.core.chats.conversation import AnswerFacts, StoredMessage
     from engines.types import MtpReport
 
 
@@ -37,7 +37,7 @@ def chat_of(row: sqlite3.Row) -> Chat:
 
 def message_of(row: sqlite3.Row) -> StoredMessage:
     """A whole row of `messages`."""
-    from app.core.conversation import Failure, StoredMessage
+    from app.core.chats.conversation import Failure, StoredMessage
 
     return StoredMessage(
         id=row["id"],
@@ -58,7 +58,7 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
 
 
 def _facts(values: dict[str, Any]) -> AnswerFacts:
-    from app.core.conversation import AnswerFacts
+    from app.core.chats.conversation import AnswerFacts
 
     mtp, notes = values.pop("mtp", None), values.pop("notes", ())
     return AnswerFacts(**values, mtp=_report(mtp) if mtp else None, notes=tuple(notes))

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Iterator
 from itertools import islice
 
-from app.core.hits import Hit
-from app.core.search_words import Term, match_of, parse
-from app.core.snippets import snippet
+from app.core.search.hits import Hit
+from app.core.search.snippets import snippet
+from app.core.search.words import Term, match_of, parse
 from app.store.db import Database
 from app.store.rows import chat_of
 from app.store.search_index import SearchIndex
@@ -42,7 +42,7 @@ class Search:
         self._database = database
 
     def find(self, words: str, limit: int) -> list[Hit]:
-        """Titles and messages that hold all the words; `app.core.search_words` says how they are
+        """Titles and messages that hold all the words; `app.core.search.words` says how they are
         read. What holds them only as parts of longer words comes last. Any text is allowed."""
         terms = parse(words)
         if not terms:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.search_words import words_of
+from app.core.search.words import words_of
 from app.store.db import MEMORY, Database
 from app.store.search_file import SearchFile, make_tables
 from app.store.search_terms import drop_terms, note_terms

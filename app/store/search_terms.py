@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterable
 
-from app.core.search_words import Term
+from app.core.search.words import Term
 
 _ADD = "INSERT INTO inside (rowid, term) VALUES (new.id, new.term)"
 _REMOVE = "INSERT INTO inside (inside, rowid, term) VALUES ('delete', old.id, old.term)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from app.core.errors import KeyringBroken
-from app.core.secret import Secret
+from app.core.network.secret import Secret
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from app.core.errors import ServerInvalid
-from app.core.servers import ServedModel, ServerFacts, ServerProfile
+from app.core.network.servers import ServedModel, ServerFacts, ServerProfile
 from app.store.db import Database
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.core.errors import SettingsInvalid
-from app.core.settings import RENAMED, Settings
+from app.core.settings.fields import RENAMED, Settings
 from app.store.folder import explained, read_file, write_whole
 
 _MOST_BYTES: Final = 4_000_000

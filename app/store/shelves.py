@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.core.chat import Chat
-from app.core.places import Place, PlaceKind
+from app.core.chats.chat import Chat
+from app.core.chats.places import Place, PlaceKind
 from app.store.db import Database
 from app.store.rows import chat_of
 

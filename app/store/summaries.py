@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from app.core.conversation import OverflowPolicy
-from app.core.summary import Summary
+from app.core.chats.conversation import OverflowPolicy
+from app.core.chats.summary import Summary
 from app.store.db import Database
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.waiting import Waiting
 from app.core.errors import NotWaiting
-from app.core.waiting import Waiting
 from app.store.db import Database
 from app.store.message_rows import insert_turn, leaf_of, new_id, show_leaf
 

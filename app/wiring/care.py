@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.engine_care import Profile
+from app.core.engines.care import Profile
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
@@ -15,8 +15,8 @@ from app.net import Gate
 from app.packages.config import indexes_here
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
-from app.services.engine_care import EngineCare
-from app.services.engine_installing import Ways
+from app.services.engines.care import EngineCare
+from app.services.engines.installing import Ways
 from app.wiring.shipped import LOCKS
 from engines.errors import EngineError
 from engines.vllm.provision.environment import pythons_here, uv

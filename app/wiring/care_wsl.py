@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.services.engine_installing import Ways
+from app.services.engines.installing import Ways
 from app.wiring.shipped import LOCKS
 from engines.cancel import CancelToken
 from engines.vllm.provision.environment import Maker

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.services.answering import Answering
-from app.services.answers import Answers
-from app.services.branches import Branches
-from app.services.chat_layers import ChatLayers
-from app.services.chat_settings import ChatSettings
-from app.services.chats import Chats
-from app.services.compacting import Compacting
-from app.services.context_use import ContextUses
-from app.services.counting import Counting
-from app.services.drafts import Drafts
-from app.services.generation import Generation
-from app.services.model_thinking import ModelThinking
-from app.services.reproducing import Reproducing
-from app.services.scratch import Scratch
-from app.services.snapshots import DailySnapshots
-from app.services.titles import Titles
-from app.services.trash import see_today
-from app.services.waiting import WaitingMessages
+from app.presenters.answering import Answering
+from app.presenters.branches import Branches
+from app.presenters.chat_settings import ChatSettings
+from app.presenters.chats import Chats
+from app.presenters.context_use import ContextUses
+from app.presenters.drafts import Drafts
+from app.presenters.generation import Generation
+from app.presenters.model_thinking import ModelThinking
+from app.presenters.reproducing import Reproducing
+from app.presenters.scratch import Scratch
+from app.presenters.snapshots import DailySnapshots
+from app.presenters.titles import Titles
+from app.presenters.waiting import WaitingMessages
+from app.services.answers.answers import Answers
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.services.answers.counting import Counting
+from app.services.chats.trash import see_today
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
@@ -33,12 +33,12 @@ from app.store.summaries import SummaryStore
 from app.store.waiting import WaitingStore
 
 if TYPE_CHECKING:
-    from app.services.assistants import Assistants
-    from app.services.library import Library
-    from app.services.runtime import Runtime
-    from app.services.settings import SettingsService
-    from app.services.tasks import Tasks
-    from app.services.window import WindowServices
+    from app.presenters.assistants import Assistants
+    from app.presenters.settings import SettingsService
+    from app.presenters.tasks import Tasks
+    from app.presenters.window import WindowServices
+    from app.services.engines.runtime import Runtime
+    from app.services.models.library import Library
     from app.store.assistants import AssistantStore
     from app.store.db import Database
     from app.store.snapshots import Snapshots

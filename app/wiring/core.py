@@ -11,32 +11,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.errors import NothingKept
-from app.core.models import ModelEntry
+from app.core.models.entry import ModelEntry
 from app.core.once import once
 from app.hub.cache_root import default_root
 from app.net import Gate
 from app.opening import MB, Opened, open_data
-from app.services.answers import Answers
-from app.services.chat_layers import ChatLayers
-from app.services.collection.collection import Collection
-from app.services.collection.folders import folders_named
-from app.services.collection.places import places_here
-from app.services.compacting import Compacting
-from app.services.downloads import DownloadQueue, Pace
-from app.services.engine_choice import EngineChoice
-from app.services.library import Library
-from app.services.loads import LlamaLoads
-from app.services.loads_remote import RemoteLoads
-from app.services.measured_speeds import MeasuredSpeeds
-from app.services.model_care import ModelCare
-from app.services.mtp_advice import Advise, with_catalogue
-from app.services.recommending import Recommending
-from app.services.runtime import Runtime
-from app.services.served_models import served_models
-from app.services.servers import Servers
-from app.services.staying import Staying
+from app.services.answers.answers import Answers
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.services.answers.staying import Staying
+from app.services.chats.trash import empty_trash, see_today
+from app.services.downloads.queue import DownloadQueue, Pace
+from app.services.engines.choice import EngineChoice
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads_remote import RemoteLoads
+from app.services.engines.runtime import Runtime
+from app.services.engines.servers import Servers
+from app.services.measuring.speeds import MeasuredSpeeds
+from app.services.models.care import ModelCare
+from app.services.models.collection.collection import Collection
+from app.services.models.collection.folders import folders_named
+from app.services.models.collection.places import places_here
+from app.services.models.library import Library
+from app.services.models.mtp_advice import Advise, with_catalogue
+from app.services.models.recommending import Recommending
+from app.services.models.served import served_models
 from app.services.tokens import Tokens
-from app.services.trash import empty_trash, see_today
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
@@ -64,11 +64,11 @@ from engines.registry import EngineStatus, statuses
 if TYPE_CHECKING:
     from app.hub.client import Hub
     from app.hub.fetch import Fetcher
-    from app.services.bench import Bench
-    from app.services.bench_many import ManyBench
-    from app.services.device_care import DeviceCare
-    from app.services.engine_care import EngineCare
-    from app.services.fitting import Fitting
+    from app.services.engines.care import EngineCare
+    from app.services.engines.device_care import DeviceCare
+    from app.services.measuring.bench import Bench
+    from app.services.measuring.bench_many import ManyBench
+    from app.services.models.fitting import Fitting
     from app.store.imports import ImportStore
     from engines.hardware import Hardware
     from engines.llamacpp.engine import LlamaCppEngine
@@ -152,7 +152,7 @@ class Core:
 
     @once
     def fitting(self) -> Fitting:
-        from app.services.fitting import Fitting
+        from app.services.models.fitting import Fitting
         from app.store.loads import LoadStore
         from app.wiring.devices import looking
         from engines.llamacpp.sizing.sizer import Sizer
@@ -193,13 +193,13 @@ class Core:
 
     @cached_property
     def bench(self) -> Bench:
-        from app.services.bench import Bench
+        from app.services.measuring.bench import Bench
 
         return Bench(self.runtime)
 
     @cached_property
     def many(self) -> ManyBench:
-        from app.services.bench_many import ManyBench
+        from app.services.measuring.bench_many import ManyBench
 
         return ManyBench(self.runtime)
 

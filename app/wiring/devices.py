@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from app.services.device_care import DeviceCare
+from app.services.engines.device_care import DeviceCare
 from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.devices import Devices

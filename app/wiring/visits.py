@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.services.window import Makers
+from app.presenters.window import Makers
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
-    from app.services.connections import Connections
-    from app.services.discover import Discover
-    from app.services.engine_list import EngineList
-    from app.services.exchange.exporting import Exporting
-    from app.services.exchange.importing import Importing
-    from app.services.hub_token import HubToken
-    from app.services.model_page import ModelPage
-    from app.services.overview import ModelOverview
-    from app.services.same_answer import SameAnswer
-    from app.services.server_list import ServerList
-    from app.services.settings import SettingsService
-    from app.services.tasks import Tasks
+    from app.presenters.connections import Connections
+    from app.presenters.discover import Discover
+    from app.presenters.engine_list import EngineList
+    from app.presenters.exporting import Exporting
+    from app.presenters.hub_token import HubToken
+    from app.presenters.importing import Importing
+    from app.presenters.model_page import ModelPage
+    from app.presenters.overview import ModelOverview
+    from app.presenters.same_answer import SameAnswer
+    from app.presenters.server_list import ServerList
+    from app.presenters.settings import SettingsService
+    from app.presenters.tasks import Tasks
     from app.wiring.core import Core
 
 
@@ -28,23 +28,23 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
     """Each imports what it makes, so that a start of the window does without."""
 
     def exporting() -> Exporting:
-        from app.services.exchange.exporting import Exporting
+        from app.presenters.exporting import Exporting
         from app.ui.exchange.pdf import print_chats
 
         return Exporting(core.chats, core.folders, print_chats, tasks)
 
     def importing() -> Importing:
-        from app.services.exchange.importing import Importing
+        from app.presenters.importing import Importing
 
         return Importing(core.imports, tasks)
 
     def overview() -> ModelOverview:
-        from app.services.overview import ModelOverview
+        from app.presenters.overview import ModelOverview
 
         return ModelOverview(core.library, core.care, core.folder.root, tasks)
 
     def model_page() -> ModelPage:
-        from app.services.model_page import ModelPage
+        from app.presenters.model_page import ModelPage
 
         return ModelPage(
             core.library, core.care, core.fitting, settings, core.look, tasks,
@@ -52,18 +52,18 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
         )  # fmt: skip
 
     def connections() -> Connections:
-        from app.services.connections import Connections
+        from app.presenters.connections import Connections
 
         return Connections(core.ledger, tasks)
 
     def same_answer() -> SameAnswer:
-        from app.services.same_answer import SameAnswer
+        from app.presenters.same_answer import SameAnswer
 
         return SameAnswer(core.bench, core.library, settings, tasks)
 
     def discover() -> Discover:
         from app.net import endpoint
-        from app.services.discover import Discover
+        from app.presenters.discover import Discover
 
         return Discover(
             core.hub,
@@ -78,7 +78,7 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
         )
 
     def hub_token() -> HubToken:
-        from app.services.hub_token import HubToken
+        from app.presenters.hub_token import HubToken
 
         return HubToken(core.tokens, tasks)
 
@@ -97,8 +97,8 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
 
 
 def _engines(core: Core, hush: Callable[[], object], tasks: Tasks) -> EngineList:
-    from app.services.engine_list import EngineList
-    from app.services.engine_seams import EngineSeams
+    from app.presenters.engine_list import EngineList
+    from app.presenters.engine_seams import EngineSeams
 
     seams = EngineSeams(
         system(),
@@ -115,6 +115,6 @@ def _engines(core: Core, hush: Callable[[], object], tasks: Tasks) -> EngineList
 
 
 def _servers(core: Core, tasks: Tasks) -> ServerList:
-    from app.services.server_list import ServerList
+    from app.presenters.server_list import ServerList
 
     return ServerList(core.servers, tasks)

@@ -10,19 +10,19 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.counterparts import Card
-from app.core.engine_advice import System
-from app.core.models import STARTER_CHECKPOINT, ModelEntry
-from app.services.engine_choice import Here
-from app.services.loads import Loads
-from app.services.loads_vllm import Profile, VllmLoads
+from app.core.engines.advice import System
+from app.core.models.counterparts import Card
+from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
+from app.services.engines.choice import Here
+from app.services.engines.loads import Loads
+from app.services.engines.loads_vllm import Profile, VllmLoads
 from app.wiring.shipped import STARTER_PAIR
 from engines.errors import UserError
 from engines.registry import statuses
 
 if TYPE_CHECKING:
-    from app.core.network import Connection
-    from app.services.loads_vllm import Worker
+    from app.core.network.connections import Connection
+    from app.services.engines.loads_vllm import Worker
     from engines.hardware import Hardware
     from engines.vllm.host import Host
     from engines.vllm.provision.home import Installed

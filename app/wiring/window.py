@@ -8,25 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.opening import FirstServices, first_services
-from app.services.assistants import Assistants
-from app.services.chat_search import ChatSearch
-from app.services.chat_settings import ChatSettings
-from app.services.download_list import DownloadList
-from app.services.generation import Generation
-from app.services.global_shortcut.service import GlobalShortcut
-from app.services.idle import IdleStop
-from app.services.metered import is_metered
-from app.services.models import Models
-from app.services.notifications import Notifications
-from app.services.prompts import Prompts
-from app.services.session_bus import SessionBus
-from app.services.snapshots import DailySnapshots
-from app.services.suggestions import Suggestions
-from app.services.system import SystemService
-from app.services.system_motion import SystemMotion
-from app.services.tasks import Tasks
-from app.services.titles import Titles
-from app.services.window import WindowServices
+from app.presenters.assistants import Assistants
+from app.presenters.chat_search import ChatSearch
+from app.presenters.chat_settings import ChatSettings
+from app.presenters.desktop.global_shortcut.service import GlobalShortcut
+from app.presenters.desktop.notifications import Notifications
+from app.presenters.desktop.session_bus import SessionBus
+from app.presenters.desktop.system_motion import SystemMotion
+from app.presenters.download_list import DownloadList
+from app.presenters.generation import Generation
+from app.presenters.idle import IdleStop
+from app.presenters.models import Models
+from app.presenters.prompts import Prompts
+from app.presenters.snapshots import DailySnapshots
+from app.presenters.suggestions import Suggestions
+from app.presenters.system import SystemService
+from app.presenters.tasks import Tasks
+from app.presenters.titles import Titles
+from app.presenters.window import WindowServices
+from app.services.downloads.metered import is_metered
 from app.store.chat_settings import ChatSettingsStore
 from app.wiring.chats import answering, context, in_background, scratch
 from app.wiring.core import Core

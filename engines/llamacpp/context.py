@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engines.gguf.types import KV_TYPES
 from engines.llamacpp.failures import context_failure
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native, c_strlen
+from engines.models.gguf.types import KV_TYPES
 from engines.types import LoadPlan
 
 EVALUATED, NO_ROOM, ABORTED = 0, 1, 2

@@ -14,7 +14,6 @@ from engines.adapters import refuse_adapter
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, LoadCancelled, ModelRefused, NotEnoughMemory
-from engines.gguf_header import read_header, require_chat
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
 from engines.llamacpp.loaded import Loaded
@@ -25,7 +24,8 @@ from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
-from engines.pairing import require_pair
+from engines.models.gguf.header import read_header, require_chat
+from engines.models.pairing import require_pair
 from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Measured, MtpCheck, MtpMode
 
 if TYPE_CHECKING:

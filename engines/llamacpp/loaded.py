@@ -11,7 +11,6 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import LoadCancelled
-from engines.gguf_header import GgufHeader
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
@@ -27,7 +26,8 @@ from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.drafting import open_drafting
 from engines.llamacpp.speculative.speculation import Speculation
-from engines.pairing import mtp_advice
+from engines.models.gguf.header import GgufHeader
+from engines.models.pairing import mtp_advice
 from engines.types import LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)

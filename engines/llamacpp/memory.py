@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engines.buffers import CPU
 from engines.errors import NotEnoughMemory
-from engines.fit import amount
-from engines.formula.weights import weights
-from engines.gguf_header import GgufHeader
 from engines.hardware.memory import measure_memory, within_limits
-from engines.planner import by_formula
+from engines.memory.buffers import CPU
+from engines.memory.fit import amount
+from engines.memory.formula.weights import weights
+from engines.memory.planner import by_formula
+from engines.models.gguf.header import GgufHeader
 from engines.types import LoadPlan
 
 
@@ -20,8 +20,8 @@ def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | Non
     Linux promises more memory than it has: llama.cpp gets its KV cache, and is killed when it
     clears it. Weights that are mapped from the file can leave memory again and do not count here,
     except those that llama.cpp copies into a layout that suits the processor. Whether a plan is
-    a good one is for `engines.planner.check` to say. drafter: the header of the plan's drafter.
-    A plan that is to be loaded anyway is not refused.
+    a good one is for `planner.check` to say. drafter: the header of the plan's drafter. A plan that
+    is to be loaded anyway is not refused.
     """
     if plan.anyway:
         return

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engines.errors import EngineFailed
-from engines.formula.weights import EXPERTS
 from engines.llamacpp.native import Native
+from engines.memory.formula.weights import EXPERTS
 from engines.types import LoadPlan
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.gguf_header import read_header
 from engines.helper.child import begin
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logits import Logits
@@ -24,6 +23,7 @@ from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.probing.protocol import verdict_of
 from engines.llamacpp.speculative.cost_book import CostBook
+from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from engines.checkpoint import Checkpoint
+from engines.models.checkpoint import Checkpoint
 from engines.openai.unused import MIN_P_WITH_MTP
 from engines.types import KvType, LoadPlan
 from engines.vllm.memory import cpu_cache_gib

@@ -7,10 +7,10 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from engines.checkpoint import read_chat_template
 from engines.dialect import Dialect
 from engines.dialect.switch import Switch
 from engines.errors import TemplateFailed
+from engines.models.checkpoint import read_chat_template
 
 logger = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from engines.checkpoint import Checkpoint
-from engines.checkpoint_plan import BESIDE_RAM, vllm_cards
 from engines.hardware.values import Gpu, Hardware
+from engines.memory.checkpoint_plan import BESIDE_RAM, vllm_cards
+from engines.models.checkpoint import Checkpoint
 
 GIB: Final = 1 << 30
 _MOST_SHARE: Final = 0.92

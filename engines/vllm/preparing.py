@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from engines.checkpoint import Checkpoint, read_checkpoint, tensors_in
-from engines.checkpoint_plan import require_room, room_for
 from engines.errors import (
     Action,
     AdapterUnknown,
@@ -19,6 +17,8 @@ from engines.errors import (
     NotAChatModel,
 )
 from engines.hardware.values import Hardware
+from engines.memory.checkpoint_plan import require_room, room_for
+from engines.models.checkpoint import Checkpoint, read_checkpoint, tensors_in
 from engines.types import Adapter, LoadPlan
 from engines.vllm.memory import used_cards
 from engines.vllm.provision.home import Installed

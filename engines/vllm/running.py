@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engines.checkpoint import Checkpoint
+from engines.models.checkpoint import Checkpoint
 from engines.openai.values import Drafted
 from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engines.checkpoint import ASSISTANTS, HEADS, Checkpoint, pairs
 from engines.errors import DrafterMismatch, MtpUnavailable
+from engines.models.checkpoint import ASSISTANTS, HEADS, Checkpoint, pairs
 from engines.types import MAX_DEPTH, MtpKind
 
 _DRAFTED_FOR: Final = {kind for kinds in ASSISTANTS.values() for kind in kinds}

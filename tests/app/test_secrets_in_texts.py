@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.secret import Secret
+from app.core.network.secret import Secret
 from app.hub.asking import Asking, ask
 from app.net import Gate
 from app.reports import describe, keep_log, log_file

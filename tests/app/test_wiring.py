@@ -51,7 +51,7 @@ class Clock:
             def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
                 return clock.now
 
-        monkeypatch.setattr("app.services.trash.datetime", Now)
+        monkeypatch.setattr("app.services.chats.trash.datetime", Now)
 
 
 @pytest.fixture

@@ -26,9 +26,9 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.core.chat import Chat
-from app.core.places import ARCHIVE, CHATS, PINNED, TRASH
-from app.services.trash import empty_trash
+from app.core.chats.chat import Chat
+from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH
+from app.services.chats.trash import empty_trash
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore

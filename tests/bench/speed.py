@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 from engines.cancel import CancelToken  # noqa: E402
 from engines.hardware.bandwidth import measure  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
-from engines.speed import Reading, decoding_speed  # noqa: E402
+from engines.memory.speed import Reading, decoding_speed  # noqa: E402
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
 
 PROMPT = ChatRequest(

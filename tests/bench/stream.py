@@ -36,12 +36,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.settings import Settings
+from app.core.settings.fields import Settings
 from app.markdown.parser import Parser
-from app.services.tasks import BATCH_MS
-from app.ui.appearance import Appearance
-from app.ui.chat.markdown_view import MarkdownView
-from app.ui.theme import text_font
+from app.presenters.tasks import BATCH_MS
+from app.ui.chat.text.markdown_view import MarkdownView
+from app.ui.look.appearance import Appearance
+from app.ui.look.theme import text_font
 
 _BATCH_S = BATCH_MS / 1000
 _SIZE = 15

@@ -28,13 +28,13 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication
 
 import app.plain_imports  # noqa: F401 - what PySide6 has put onto `import` weighs on the memory
-from app.core.conversation import AnswerFacts, StoredMessage
+from app.core.chats.conversation import AnswerFacts, StoredMessage
 from app.reports import describe
 from app.store.chats import ChatStore
 from app.store.folder import DataFolder
-from app.ui.appearance import Appearance
-from app.ui.furnishing import furnished
-from app.ui.main_window import MainWindow
+from app.ui.look.appearance import Appearance
+from app.ui.window.furnishing import furnished
+from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import open_services
 from engines.llamacpp import engine as llamacpp

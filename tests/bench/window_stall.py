@@ -24,13 +24,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
-from app.ui.appearance import Appearance
 from app.ui.chat.chat_page import ChatPage
-from app.ui.furnishing import furnished
-from app.ui.main_window import MainWindow
+from app.ui.look.appearance import Appearance
+from app.ui.window.furnishing import furnished
+from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import WindowParts, open_services
 from engines.llamacpp import engine as llamacpp

@@ -19,7 +19,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel
 from app import window
 from app.cli.main import main
-from app.ui.main_window import MainWindow
+from app.ui.window.main_window import MainWindow
 from app.ui.widgets.toast import Toast
 
 def texts(widget):

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QLabel
 from app import window
 from app.core.wish import Wish
 from app.store.folder import DataFolder
-from app.ui.main_window import MainWindow
+from app.ui.window.main_window import MainWindow
 from app.ui.widgets.toast import Toast
 
 def look():
@@ -39,7 +39,7 @@ def look():
     print(*(chat.title for chat in main.services.chats.page(ALL, 0, 99)))
     main.close()
 
-from app.core.places import ALL
+from app.core.chats.places import ALL
 app = window._application()
 QTimer.singleShot(0, look)
 sys.exit(window.open_window(DataFolder.default(), True, Wish()))

@@ -49,7 +49,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from app import window
 from app.store.folder import DataFolder
-from app.ui.main_window import MainWindow
+from app.ui.window.main_window import MainWindow
 from app.core.wish import Wish
 
 def begin():

@@ -23,7 +23,7 @@ from PySide6.QtCore import QTimer
 from app import window
 from app.core.wish import Wish
 from app.store.folder import DataFolder
-from app.ui.main_window import MainWindow
+from app.ui.window.main_window import MainWindow
 
 def look():
     main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))

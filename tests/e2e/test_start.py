@@ -16,11 +16,11 @@ HEAVY = {
     "pydantic", "pygments",
 }  # fmt: skip
 ELSEWHERE = {
-    "app.core.recommend", "app.hub.client", "app.hub.fetch", "app.services.fitting",
-    "app.ui.chat.context_card", "app.ui.chat.message_view", "app.ui.desktop.palette",
+    "app.core.models.recommend", "app.hub.client", "app.hub.fetch", "app.services.models.fitting",
+    "app.ui.chat.context.card", "app.ui.chat.transcript.message_view", "app.ui.desktop.palette",
     "app.ui.desktop.quick_ask", "app.ui.sidebar.bulk_bar", "app.ui.sidebar.hit_list",
     "engines.hardware.detect", "engines.llamacpp.engine",
-    "app.services.discover", "app.services.exchange.importing", "app.services.exchange.writing",
+    "app.presenters.discover", "app.presenters.importing", "app.services.exchange.writing",
     "app.ui.assistants.chat_settings_panel", "app.ui.assistants.scratch_window",
     "app.ui.connections.connections_page", "app.ui.exchange.import_dialog",
     "app.ui.models.models_page", "app.ui.settings.settings_dialog",
@@ -34,15 +34,15 @@ from PySide6.QtCore import QTimer
 from app import window
 from app.core.wish import Wish
 from app.store.folder import DataFolder
-from app.ui.early import FirstPainting
-from app.ui.main_window import MainWindow
+from app.ui.window.early import FirstPainting
+from app.ui.window.main_window import MainWindow
 
 heavy = set(sys.argv[2:])
 told = FirstPainting._tell
 
 def note(self):
     engines = {name for name in sys.modules if name.startswith("engines.")}
-    early = engines - {"engines.errors", "engines.cancel"} | set(sys.modules) & {"app.ui.zoom"}
+    early = engines - {"engines.errors", "engines.cancel"} | set(sys.modules) & {"app.ui.look.zoom"}
     print("painted", *sorted(heavy & set(sys.modules) | early), flush=True)
     told(self)
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app.ui.language import FOLDER
+from app.ui.look.language import FOLDER
 from resources.translations.make.update import read
 from tests.e2e.looks import contents
 from tests.e2e.looks.house import opened, settle

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import QApplication
 from app import window
 from app.core.wish import Wish
 from app.store.folder import DataFolder
-from app.ui.main_window import MainWindow
+from app.ui.window.main_window import MainWindow
 
 def begin():
     main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)

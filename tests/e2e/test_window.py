@@ -24,8 +24,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from app import running, window
 from app.store.folder import DataFolder
-from app.ui.main_window import MainWindow
-from app.ui.single_instance import SingleInstance
+from app.ui.window.main_window import MainWindow
+from app.ui.window.single_instance import SingleInstance
 from app.core.wish import Wish
 from engines.errors import UserError
 
@@ -150,7 +150,7 @@ def text(_, piece):
     seen.append(piece)
     QTimer.singleShot(400, lambda: say("streaming"))
 main.services.generation.text.connect(text)
-from app.services.lease import Lease
+from app.services.engines.lease import Lease
 chat = Lease.chat
 def slowly(lease, request, cancel):
     import time
@@ -173,7 +173,7 @@ def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: P
     assert before
     again = start(
         """
-from app.core.places import ALL
+from app.core.chats.places import ALL
 (chat,) = main.services.chats.page(ALL, 0, 9)
 main.open_chat(chat.id)
 answer = page.transcript.last().message

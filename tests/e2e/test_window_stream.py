@@ -9,13 +9,13 @@ import shiboken6
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
-from app.ui.chat.markdown_view import _AT_ONCE
-from app.ui.furnishing import furnished
-from app.ui.main_window import MainWindow
+from app.ui.chat.text.markdown_view import _AT_ONCE
+from app.ui.window.furnishing import furnished
+from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import WindowParts, open_services
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engines.checkpoint import HEADS, is_checkpoint, pairs, read_checkpoint
 from engines.errors import ModelDamaged, ModelNotFound, NotAModel
+from engines.models.checkpoint import HEADS, is_checkpoint, pairs, read_checkpoint
 from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
 
 LLAMA: dict[str, Any] = {

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engines.checkpoint import Checkpoint, read_checkpoint
-from engines.checkpoint_plan import (
+from engines.errors import Action, ContextTooLarge, NotEnoughMemory
+from engines.hardware import Gpu, Hardware, Memory
+from engines.memory.checkpoint_plan import (
     BESIDE_CARD,
     BESIDE_RAM,
     Room,
@@ -18,10 +19,9 @@ from engines.checkpoint_plan import (
     require_room,
     room_for,
 )
-from engines.errors import Action, ContextTooLarge, NotEnoughMemory
-from engines.hardware import Gpu, Hardware, Memory
+from engines.memory.wishes import Wishes
+from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.types import Adapter
-from engines.wishes import Wishes
 from tests.app.core.machines import CPU, GIB, card
 from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from engines.equivalent import Target, equivalent
+from engines.memory.equivalent import Target, equivalent
 from engines.types import MAX_DEPTH, Adapter, LoadPlan
 
 GGUF, FOLDER = Path("/m.gguf"), Path("/m")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.wiring import STARTER, STARTER_DRAFTER
-from engines.gguf_glance import Glance, glance
-from engines.gguf_header import read_header
+from engines.models.gguf.glance import Glance, glance
+from engines.models.gguf.header import read_header
 from tests.engines import gguf_files
 
 

@@ -19,7 +19,7 @@ from engines.errors import (
     NotAModel,
     UnknownArchitecture,
 )
-from engines.gguf_header import GgufHeader, read_header
+from engines.models.gguf.header import GgufHeader, read_header
 from tests.engines.gguf_files import (
     LLAMA,
     Values,

@@ -11,8 +11,8 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engines.errors import DrafterMismatch, ModelDamaged
-from engines.gguf_header import GgufHeader, read_header
-from engines.pairing import best, mtp_advice, pairs, require_pair, require_runnable
+from engines.models.gguf.header import GgufHeader, read_header
+from engines.models.pairing import best, mtp_advice, pairs, require_pair, require_runnable
 from tests.engines.gguf_files import (
     LLAMA,
     QWEN35,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from engines.fit import split_needed
-from engines.formula.weights import experts_from, weights
-from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.placement import chosen, room
-from engines.planner import by_formula, check, make_plan
-from engines.wishes import Wishes
+from engines.memory.fit import split_needed
+from engines.memory.formula.weights import experts_from, weights
+from engines.memory.placement import chosen, room
+from engines.memory.planner import by_formula, check, make_plan
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import GgufHeader, read_header
 from tests.support.made_architectures import write_made
 
 GB = 10**9

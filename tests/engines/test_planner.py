@@ -9,13 +9,13 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
-from engines.fit import Drafting, split_needed
-from engines.formula.weights import copied_bytes
-from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.planner import Drafter, check, corrected, judge_roughly, make_plan, require_fit
+from engines.memory.fit import Drafting, split_needed
+from engines.memory.formula.weights import copied_bytes
+from engines.memory.planner import Drafter, check, corrected, judge_roughly, make_plan, require_fit
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import MAX_DEPTH
-from engines.wishes import Wishes
 from tests.engines.gguf_files import (
     LLAMA,
     write_assistant,

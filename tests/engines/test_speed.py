@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.speed import Reading, decoding_speed
+from engines.memory.speed import Reading, decoding_speed
 
 # Bytes of the file, and tokens a second that the engine really wrote with two threads on a
 # processor that reads 46 GB a second.

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from math import prod
 
-from engines.gguf.types import TENSOR_TYPES
+from engines.models.gguf.types import TENSOR_TYPES
 
 STRING, ARRAY = 8, 9
 SCALARS = {

@@ -27,15 +27,15 @@ from app.core.errors import (
     TokenRefused,
     WrongBytes,
 )
-from app.core.hub import RepoFile
-from app.core.network import Connection
+from app.core.models.hub import RepoFile
+from app.core.network.connections import Connection
 from app.hub.faults import Cancelled
 from app.hub.fetch import Fetcher, Item
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Receiving, Retrying, Step, Terms
 from app.net import Gate
-from app.services.collection.hub_cache import scan_hub
+from app.services.models.collection.hub_cache import scan_hub
 from engines.cancel import CancelToken
 from tests.hub.contents import GGUF_START, Made
 from tests.hub.faults import (

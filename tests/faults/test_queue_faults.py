@@ -16,16 +16,16 @@ from random import Random
 
 import pytest
 
-from app.core.downloads import Download, Wanted
-from app.core.hub import RepoFile
-from app.core.network import Connection
+from app.core.models.downloads import Download, Wanted
+from app.core.models.hub import RepoFile
+from app.core.network.connections import Connection
 from app.hub.fetch import Fetcher
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
 from app.net import Gate
-from app.services.collection.hub_cache import scan_hub
-from app.services.downloads import DownloadQueue, Pace
+from app.services.downloads.queue import DownloadQueue, Pace
+from app.services.models.collection.hub_cache import scan_hub
 from app.store.db import Database
 from app.store.downloads import DownloadStore
 from tests.hub.contents import GGUF_START, Made

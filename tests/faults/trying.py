@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any
 
 from engines.errors import EngineError
-from engines.gguf_header import read_header
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import ERROR, STAGE, write_plan
+from engines.models.gguf.header import read_header
 from engines.types import LoadPlan
 
 ROOT = Path(__file__).parents[2]

@@ -14,14 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engines.cancel import CancelToken
-from engines.gguf_header import read_header
 from engines.hardware import NativeDevice, detect
 from engines.llamacpp.devices import Devices
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.trial import Trials
-from engines.planner import check, make_plan
+from engines.memory.planner import check, make_plan
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import read_header
 from engines.types import (
     ChatRequest,
     Done,
@@ -31,7 +32,6 @@ from engines.types import (
     Sampling,
     TextDelta,
 )
-from engines.wishes import Wishes
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter" / "starter.gguf"
 DRAFTER = STARTER.with_name("starter-mtp.gguf")

@@ -44,9 +44,9 @@ from pathlib import Path
 
 from app.net.sockets import socket_client
 from engines.cancel import CancelToken
-from engines.checkpoint import read_checkpoint
 from engines.errors import EngineError, NotEnoughMemory
 from engines.hardware.detect import detect
+from engines.models.checkpoint import read_checkpoint
 from engines.types import (
     ChatRequest,
     Done,

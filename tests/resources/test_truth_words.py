@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.core.templates import Templates
-from app.ui import language
+from app.ui.look import language
 from engines.llamacpp.speculative import truth as llama
 from engines.llamacpp.speculative.costs import Costs
 from engines.openai import faults

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.core.engine_care import Profile, Step
+from app.core.engines.care import Profile, Step
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
@@ -18,8 +18,8 @@ from app.net import Gate
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
-from app.services.engine_care import EngineCare
-from app.services.engine_installing import Ways
+from app.services.engines.care import EngineCare
+from app.services.engines.installing import Ways
 from engines.cancel import CancelToken
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import Lock, Pythons

@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 from engines.cancel import CancelToken
-from engines.fit import Drafting, split_of
-from engines.gguf_header import read_header
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
 from engines.llamacpp.sizing.sizer import Sizer
+from engines.memory.fit import Drafting, split_of
+from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
 
 

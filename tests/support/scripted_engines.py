@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.counterparts import Counterpart
-from app.core.engine_advice import Advice, Situation, System, advise
-from app.core.engine_care import Check, EngineState, Price, Profile, Step
-from app.core.models import ModelEntry
-from app.core.servers import ServerFacts, ServerProfile
-from app.services.engine_list import Device, WorkerState
+from app.core.engines.advice import Advice, Situation, System, advise
+from app.core.engines.care import Check, EngineState, Price, Profile, Step
+from app.core.models.counterparts import Counterpart
+from app.core.models.entry import ModelEntry
+from app.core.network.servers import ServerFacts, ServerProfile
+from app.presenters.engine_list import Device, WorkerState
 from app.store.secrets import SecretStatus
 from engines.cancel import CancelToken
 from engines.errors import EngineError, LoadCancelled

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.catalogue import Catalogue, load_catalogue
-from app.core.downloads import Download, Wanted
-from app.core.hub import Found, Query, RepoFile, Repository, Variant
-from app.core.network import Purpose
-from app.core.recommend import Recommendation, recommend
+from app.core.models.catalogue import Catalogue, load_catalogue
+from app.core.models.downloads import Download, Wanted
+from app.core.models.hub import Found, Query, RepoFile, Repository, Variant
+from app.core.models.recommend import Recommendation, recommend
+from app.core.network.connections import Purpose
 from app.hub.client import Hub
 from app.hub.repository import choose
-from app.services.downloads import DownloadQueue
-from app.services.fitting import FitReport, Fitting
-from app.services.recommending import Recommending
+from app.services.downloads.queue import DownloadQueue
+from app.services.models.fitting import FitReport, Fitting
+from app.services.models.recommending import Recommending
 from engines.cancel import CancelToken
-from engines.fit import Fit, Parts, Verdict, judge
-from engines.gguf_header import GgufHeader
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth
+from engines.memory.fit import Fit, Parts, Verdict, judge
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import GgufHeader
 from engines.types import LoadPlan
-from engines.wishes import Wishes
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 STARTER = RESOURCES / "starter" / "starter.gguf"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from app.core.chat import Chat
-from app.core.conversation import StoredMessage
+from app.core.chats.chat import Chat
+from app.core.chats.conversation import StoredMessage
 
 FoundRole = Literal["user", "assistant", "system", "tool"]
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.core.chat import Chat
-from app.core.conversation import AnswerFacts, Failure, StoredMessage
+from app.core.chats.chat import Chat
+from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
 from app.core.exchange.found import Broken, ReadyChat, check_size
 from app.core.exchange.plain import as_dict, as_list, as_number, as_text, as_time
 from app.core.exchange.thread import folder_for, made_id
-from app.core.settings import fields
+from app.core.settings.fields import fields
 from engines.types import MtpReport
 
 SOURCE = "Hearth"

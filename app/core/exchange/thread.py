@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.core.chat import Chat, title_from
-from app.core.conversation import AnswerFacts, StoredMessage
+from app.core.chats.chat import Chat, title_from
+from app.core.chats.conversation import AnswerFacts, StoredMessage
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, ReadyChat, check_size
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from app.core.errors import DiskFull, ExportFailed
-from app.core.export import file_name
+from app.core.exchange.export import file_name
 from engines.private import make_private_file
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from app.core.chat import Chat
-from app.core.conversation import StoredMessage
-from app.core.export import ExportOptions, speaker, strands
+from app.core.chats.chat import Chat
+from app.core.chats.conversation import StoredMessage
+from app.core.exchange.export import ExportOptions, speaker, strands
 from app.markdown.html import DrawFormula, html_of
 from app.markdown.parser import Parser
 from app.markdown.typeset import typeset

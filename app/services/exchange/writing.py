@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.core.export import ExportOptions, all_as_json, as_json, as_markdown
+from app.core.exchange.export import ExportOptions, all_as_json, as_json, as_markdown
 from app.services.exchange.files import Files
 from app.services.exchange.page import Told, page
 from app.store.chats import ChatStore

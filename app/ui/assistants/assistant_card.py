@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.assistants import Assistant
-from app.core.prompts import filled, variables
-from app.ui.theme import GRID
+from app.core.chats.assistants import Assistant
+from app.core.chats.prompts import filled, variables
+from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

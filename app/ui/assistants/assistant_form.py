@@ -8,13 +8,13 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.core.assistants import LONGEST_NAME, Assistant, Preset
-from app.core.held import NO_LAYERS, Layers, Source, held
-from app.core.models import ModelEntry
-from app.core.settings import Settings
+from app.core.chats.assistants import LONGEST_NAME, Assistant, Preset
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.core.settings.held import NO_LAYERS, Layers, Source, held
 from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

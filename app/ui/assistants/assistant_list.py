@@ -8,19 +8,19 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.assistants import Assistant
-from app.core.models import ModelEntry
-from app.core.prompts import asked_for
-from app.services.assistants import Assistants
-from app.services.settings import SettingsService
+from app.core.chats.assistants import Assistant
+from app.core.chats.prompts import asked_for
+from app.core.models.entry import ModelEntry
+from app.presenters.assistants import Assistants
+from app.presenters.settings import SettingsService
 from app.ui.assistants.assistant_card import AssistantCard
 from app.ui.assistants.assistant_form import AssistantForm
 from app.ui.assistants.preset_keeper import PresetKeeper
-from app.ui.language import translated
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
 from app.ui.prompts.variables_dialog import VariablesDialog
-from app.ui.theme import GRID
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 

@@ -7,11 +7,11 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.services.window import WindowServices
+from app.presenters.window import WindowServices
 from app.ui.assistants.assistant_list import AssistantList
+from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_list import PromptList
-from app.ui.theme import GRID
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import HeadAbove, PageHead
 from app.ui.widgets.segments import Segments

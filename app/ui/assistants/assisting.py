@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject
 
-from app.core.assistants import Preset
+from app.core.chats.assistants import Preset
 from app.ui.assistants.assistant_picker import AssistantPicker
 from app.ui.assistants.preset_keeper import PresetKeeper
 from app.ui.prompts.prompt_use import PromptUse
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.ui.assistants.assistants_page import AssistantsPage, Part
     from app.ui.assistants.chat_settings_panel import ChatSettingsPanel
     from app.ui.assistants.scratch_window import ScratchWindow
-    from app.ui.main_window import MainWindow
+    from app.ui.window.main_window import MainWindow
 
 
 class Assisting(QObject):

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.assistants import Assistant, NewChat, Preset
-from app.core.held import Held, Source
-from app.core.models import ModelEntry
-from app.core.settings import fields
+from app.core.chats.assistants import Assistant, NewChat, Preset
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import fields
+from app.core.settings.held import Held, Source
 from app.ui.assistants.held_setting import HeldSetting
 from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
-from app.core.setting_field import SettingField
-from app.ui.language import translated
+from app.core.settings.field import SettingField
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.settings.editors import make_editor
 from app.ui.settings.long_text import LongText
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 

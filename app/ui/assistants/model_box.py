@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
-from app.core.models import ModelEntry
-from app.ui.icons import icon
+from app.core.models.entry import ModelEntry
+from app.ui.look.icons import icon
+from app.ui.look.theme import theme_of
 from app.ui.models.names import name_of
-from app.ui.theme import theme_of
 
 
 class ModelBox(QComboBox):

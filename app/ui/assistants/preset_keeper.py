@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.core.assistants import LONGEST_NAME
-from app.core.settings import Settings
-from app.services.assistants import Assistants
+from app.core.chats.assistants import LONGEST_NAME
+from app.core.settings.fields import Settings
+from app.presenters.assistants import Assistants
 from app.ui.notify import Notifier
 
 

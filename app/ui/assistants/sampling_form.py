@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.assistants import OF_AN_ASSISTANT, Preset, matching
-from app.core.held import Held, Source
-from app.core.settings import fields
+from app.core.chats.assistants import OF_AN_ASSISTANT, Preset, matching
+from app.core.settings.fields import fields
+from app.core.settings.held import Held, Source
 from app.ui.assistants.held_setting import HeldSetting
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

@@ -10,26 +10,26 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from app.core.settings import Settings
-from app.services.prompts import Prompts
-from app.services.scratch import Scratch
-from app.services.settings import SettingsService
+from app.core.settings.fields import Settings
+from app.presenters.prompts import Prompts
+from app.presenters.scratch import Scratch
+from app.presenters.settings import SettingsService
 from app.ui.actions import commands
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.page_actions import page_actions
-from app.ui.chat.pictures import Pictures
+from app.ui.chat.text.pictures import Pictures
 from app.ui.desktop.keys import keys_of
-from app.ui.icons import app_icon
+from app.ui.look.icons import app_icon
+from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_use import PromptUse
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.services.server_list import Place
+    from app.presenters.server_list import Place
 
 
 class ScratchWindow(QMainWindow):

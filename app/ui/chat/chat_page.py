@@ -9,38 +9,38 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.errors import ChatNotFound
-from app.services.answers import AnswerOptions
-from app.ui.chat.answer_stream import AnswerStream
-from app.ui.chat.answer_voice import AnswerVoice
-from app.ui.chat.chat_answers import ChatAnswers
-from app.ui.chat.chat_context import ChatContext
-from app.ui.chat.chat_find import ChatFind
-from app.ui.chat.chat_mtp import ChatMtp
-from app.ui.chat.chat_queue import ChatQueue
-from app.ui.chat.chat_thinking import ChatThinking
-from app.ui.chat.composer import Composer
-from app.ui.chat.fixes import Fixes
-from app.ui.chat.message_keys import MessageKeys
-from app.ui.chat.message_ring import MessageRing
-from app.ui.chat.mtp_bar import MtpBar
-from app.ui.chat.switches import Switches
-from app.ui.chat.thinking_switch import ThinkingSwitch
-from app.ui.chat.transcript import Transcript
+from app.services.answers.answers import AnswerOptions
+from app.ui.chat.composer.chat_mtp import ChatMtp
+from app.ui.chat.composer.chat_queue import ChatQueue
+from app.ui.chat.composer.chat_thinking import ChatThinking
+from app.ui.chat.composer.composer import Composer
+from app.ui.chat.composer.mtp_bar import MtpBar
+from app.ui.chat.composer.switches import Switches
+from app.ui.chat.composer.thinking_switch import ThinkingSwitch
+from app.ui.chat.context.chat_context import ChatContext
+from app.ui.chat.find.chat_find import ChatFind
+from app.ui.chat.transcript.answer_stream import AnswerStream
+from app.ui.chat.transcript.answer_voice import AnswerVoice
+from app.ui.chat.transcript.chat_answers import ChatAnswers
+from app.ui.chat.transcript.fixes import Fixes
+from app.ui.chat.transcript.message_keys import MessageKeys
+from app.ui.chat.transcript.message_ring import MessageRing
+from app.ui.chat.transcript.transcript import Transcript
+from app.ui.look.scale import scaled
 from app.ui.onboarding.welcome import Welcome
-from app.ui.scale import scaled
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.conversation import StoredMessage
-    from app.core.settings import Settings
-    from app.services.answering import Answering
-    from app.services.chat_settings import ChatSettings
-    from app.services.chats import Chats
-    from app.services.context_use import ContextUses
-    from app.services.generation import Generation
-    from app.services.server_list import Place
+    from app.core.chats.conversation import StoredMessage
+    from app.core.settings.fields import Settings
+    from app.presenters.answering import Answering
+    from app.presenters.chat_settings import ChatSettings
+    from app.presenters.chats import Chats
+    from app.presenters.context_use import ContextUses
+    from app.presenters.generation import Generation
+    from app.presenters.server_list import Place
+    from app.ui.chat.composer.stay_line import StayLine
     from app.ui.chat.engine_badge import EngineBadge
-    from app.ui.chat.stay_line import StayLine
     from app.ui.notify import Notifier
 
 
@@ -186,7 +186,7 @@ class ChatPage(QWidget):
         """Whether this chat is kept from the server that is usual, as nobody sent it there."""
         server = self._chat_settings.kept_from(self._chat_id)
         if self._stay is None and server is not None:
-            from app.ui.chat.stay_line import StayLine
+            from app.ui.chat.composer.stay_line import StayLine
 
             self._stay = StayLine(self.composer)
             self._stay.chosen.connect(self._send_there)

@@ -13,7 +13,7 @@ from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.services.server_list import Place
+    from app.presenters.server_list import Place
 
 _tr = QCoreApplication.translate
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
-from app.ui.scale import scaled
-from app.ui.theme import BAR, COLUMN, GRID
+from app.ui.look.scale import scaled
+from app.ui.look.theme import BAR, COLUMN, GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

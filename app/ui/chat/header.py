@@ -10,17 +10,17 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.ui.chat.offline_switch import OfflineSwitch
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
 from app.ui.models.names import name_of
-from app.ui.scale import scaled
-from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.menu_button import MenuButton
 
 if TYPE_CHECKING:
-    from app.core.counterparts import Counterpart
-    from app.core.models import ModelEntry
-    from app.services.server_list import Place
+    from app.core.models.counterparts import Counterpart
+    from app.core.models.entry import ModelEntry
+    from app.presenters.server_list import Place
     from app.ui.chat.engine_badge import HeaderBadge
 
 _NARROW = 640

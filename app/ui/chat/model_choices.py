@@ -9,17 +9,17 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
-from app.core.models import ModelEntry
+from app.core.models.entry import ModelEntry
 from app.ui.engines.names import engine_called
-from app.ui.format import size
-from app.ui.icons import icon
-from app.ui.language import translated
+from app.ui.look.format import size
+from app.ui.look.icons import icon
+from app.ui.look.language import translated
+from app.ui.look.theme import theme_of
 from app.ui.models.names import name_at_server, name_of
-from app.ui.theme import theme_of
 from engines.types import EngineName
 
 if TYPE_CHECKING:
-    from app.core.counterparts import Counterpart
+    from app.core.models.counterparts import Counterpart
 
 _tr = QCoreApplication.translate
 

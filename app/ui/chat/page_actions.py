@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 
 if TYPE_CHECKING:
     from app.ui.chat.chat_page import ChatPage

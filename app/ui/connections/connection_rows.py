@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.ui.connections.words import cells, heads
 
 _Index = QModelIndex | QPersistentModelIndex

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.network import Connection
-from app.core.traffic import matching, traffic
-from app.services.connections import Connections
+from app.core.network.connections import Connection
+from app.core.network.traffic import matching, traffic
+from app.presenters.connections import Connections
 from app.ui.connections.connection_rows import ConnectionRows
 from app.ui.connections.words import as_text, summary
+from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import PageHead

@@ -8,9 +8,9 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.network import Connection, Purpose
-from app.core.traffic import Traffic
-from app.ui.format import day, size
+from app.core.network.connections import Connection, Purpose
+from app.core.network.traffic import Traffic
+from app.ui.look.format import day, size
 
 _KB = 1000
 

@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 if TYPE_CHECKING:
-    from app.core.conversation import StoredMessage
-    from app.services.generation import Generation
-    from app.services.notifications import Notifications
-    from app.services.settings import SettingsService
+    from app.core.chats.conversation import StoredMessage
+    from app.presenters.desktop.notifications import Notifications
+    from app.presenters.generation import Generation
+    from app.presenters.settings import SettingsService
     from app.ui.desktop.tray import Tray
 
 LONG_S = 10.0

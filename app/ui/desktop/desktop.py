@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from app.core.settings import Settings, fields, limits_of
+from app.core.settings.fields import Settings, fields, limits_of
 from app.ui.desktop.announcer import Announcer
 from app.ui.desktop.drops import Drops
 from app.ui.desktop.menus import show_menu_bar
 from app.ui.desktop.tray import Tray
-from app.ui.language import translated
-from app.ui.motion import Motion
-from app.ui.scale import scaled
+from app.ui.look.language import translated
+from app.ui.look.motion import Motion
+from app.ui.look.scale import scaled
 from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.core.wish import Wish
     from app.ui.desktop.quick_ask import QuickAsk
-    from app.ui.main_window import MainWindow
+    from app.ui.window.main_window import MainWindow
 
 _ZOOM_STEP = 10
 """Percent of the usual size."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from app.core.dropped import kind_of, read_text
+from app.core.chats.dropped import kind_of, read_text
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Drops(QObject):
         if paths:
             self.take_files(paths)
         elif mime.hasText():
-            from app.ui.chat.quoting import quotation
+            from app.ui.chat.transcript.quoting import quotation
 
             self.text.emit(quotation(mime.text()))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.markdown.parser import Parser
-from app.ui.chat.bubble import Bubble
-from app.ui.chat.markdown_view import MarkdownView
-from app.ui.language import translated
-from app.ui.theme import GRID
+from app.ui.chat.text.markdown_view import MarkdownView
+from app.ui.chat.transcript.bubble import Bubble
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 
 

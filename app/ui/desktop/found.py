@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.places import ALL
-from app.core.settings import fields
+from app.core.chats.places import ALL
+from app.core.settings.fields import fields
 from app.ui.actions import commands
 from app.ui.desktop.keys import keys_of, shown
 from app.ui.desktop.palette_items import Item, chats_in_steps
-from app.ui.language import translated
+from app.ui.look.language import translated
 from app.ui.models.names import name_of
 
 if TYPE_CHECKING:
-    from app.core.chat import Chat
-    from app.ui.main_window import MainWindow
+    from app.core.chats.chat import Chat
+    from app.ui.window.main_window import MainWindow
 
 _STEP, _MOST = 200, 5_000
 """Chats that are read in one turn of the event loop, and in all: older ones are searched for."""

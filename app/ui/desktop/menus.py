@@ -7,7 +7,7 @@ import sys
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow
 
-from app.core.settings import Settings
+from app.core.settings.fields import Settings
 from app.ui.actions import commands
 
 _ROLES = {

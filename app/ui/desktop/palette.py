@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 
 from app.ui.desktop.palette_items import Item, best
 from app.ui.desktop.palette_row import DETAIL, DRAWING, PaletteRow
-from app.ui.scale import scaled
-from app.ui.theme import GRID
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 
 _MOST = 50

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from app.core.fuzzy import fit, folded
+from app.core.search.fuzzy import fit, folded
 
 if TYPE_CHECKING:
-    from app.core.chat import Chat
+    from app.core.chats.chat import Chat
 
 Kind = Literal["command", "chat", "model", "setting"]
 

@@ -6,9 +6,9 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.ui.icons import pixmap
-from app.ui.scale import scaled
-from app.ui.theme import GRID, SMALL, theme_of
+from app.ui.look.icons import pixmap
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID, SMALL, theme_of
 
 DETAIL = Qt.ItemDataRole.UserRole + 1
 DRAWING = Qt.ItemDataRole.UserRole + 2

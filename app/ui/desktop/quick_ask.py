@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.services.answers import AnswerOptions
-from app.ui.chat.message_edit import MessageEdit
-from app.ui.chat.wait_words import wait_words
+from app.services.answers.answers import AnswerOptions
+from app.ui.chat.composer.message_edit import MessageEdit
+from app.ui.chat.transcript.wait_words import wait_words
 from app.ui.desktop.exchange import Exchange
-from app.ui.icons import app_icon
-from app.ui.language import translated
-from app.ui.scale import scaled
-from app.ui.theme import GRID
+from app.ui.look.icons import app_icon
+from app.ui.look.language import translated
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -25,10 +25,10 @@ from app.ui.widgets.picture import Picture
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.conversation import StoredMessage
-    from app.services.engine_line import Wait
-    from app.services.generation import Generation
-    from app.services.server_list import Place
+    from app.core.chats.conversation import StoredMessage
+    from app.presenters.generation import Generation
+    from app.presenters.server_list import Place
+    from app.services.engines.line import Wait
     from app.ui.chat.engine_badge import EngineBadge
 
 _WIDTH, _HIGH = 560, 460

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.fuzzy import folded
+from app.core.search.fuzzy import folded
 from app.ui.actions import Command
 from app.ui.desktop.key_button import KeyButton
 from app.ui.desktop.keys import keys_of, shown
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
-from app.core.settings import Settings
-from app.ui.icons import app_icon
+from app.core.settings.fields import Settings
+from app.ui.look.icons import app_icon
 
 
 class Tray(QObject):

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui.engines.comparison import Comparison
 from app.ui.engines.names import engine_called
-from app.ui.language import translated
+from app.ui.look.language import translated
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.core.engine_advice import Advice
+    from app.core.engines.advice import Advice
 
 
 class AdviceCard(Panel):

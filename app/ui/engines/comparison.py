@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.ui.engines.names import engine_called
-from app.ui.language import translated
-from app.ui.theme import GRID
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from engines.types import EngineName
 
 if TYPE_CHECKING:
-    from app.core.engine_advice import Row
+    from app.core.engines.advice import Row
 
 _ENGINES: tuple[EngineName, ...] = ("llamacpp", "vllm")
 

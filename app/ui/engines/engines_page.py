@@ -8,21 +8,21 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from app.services.window import WindowServices
+from app.presenters.window import WindowServices
 from app.ui.engines.advice_card import AdviceCard
 from app.ui.engines.llama_card import LlamaCard
 from app.ui.engines.remote_card import RemoteCard
 from app.ui.engines.vllm_card import VllmCard
+from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
-from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import PageHead
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.engine_care import EngineState
-    from app.services.engine_list import Device
+    from app.core.engines.care import EngineState
+    from app.presenters.engine_list import Device
 
 _WIDTH = 840
 

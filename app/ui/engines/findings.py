@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.ui.language import translated
-from app.ui.theme import Tone
+from app.ui.look.language import translated
+from app.ui.look.theme import Tone
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.core.engine_care import Check
+    from app.core.engines.care import Check
 
 
 class Findings(QWidget):

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from app.ui.language import translated
-from app.ui.motion import show_busy
-from app.ui.theme import GRID
+from app.ui.look.language import translated
+from app.ui.look.motion import show_busy
+from app.ui.look.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
-    from app.core.engine_care import Step
+    from app.core.engines.care import Step
 
 
 class InstallLine(QWidget):

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui.engines.engine_card import EngineCard
-from app.ui.format import size
-from app.ui.language import translated
-from app.ui.theme import GRID, Tone
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID, Tone
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -19,7 +19,7 @@ from app.ui.widgets.picture import Picture
 from app.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
-    from app.services.engine_list import Device
+    from app.presenters.engine_list import Device
 
 
 class LlamaCard(EngineCard):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.engine_names import PROPER_NAMES
+from app.core.engines.names import PROPER_NAMES
 from engines.types import EngineName
 
 

@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.ui.engines.findings import Findings
-from app.ui.format import size
-from app.ui.theme import GRID
+from app.ui.look.format import size
+from app.ui.look.theme import GRID
 from app.ui.widgets.button_row import ButtonRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
-    from app.core.engine_care import Check, EngineState
+    from app.core.engines.care import Check, EngineState
 
 
 class PriceCard(QWidget):

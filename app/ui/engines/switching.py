@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.core.models import ModelEntry
+from app.core.models.entry import ModelEntry
 from app.ui.engines.names import engine_called
-from app.ui.format import size
+from app.ui.look.format import size
 
 if TYPE_CHECKING:
-    from app.core.counterparts import Counterpart
-    from app.core.engine_care import EngineState
-    from app.services.engine_list import EngineList
-    from app.services.server_list import Place
-    from app.ui.main_window import MainWindow
+    from app.core.engines.care import EngineState
+    from app.core.models.counterparts import Counterpart
+    from app.presenters.engine_list import EngineList
+    from app.presenters.server_list import Place
+    from app.ui.window.main_window import MainWindow
 
 
 class Switching(QObject):

@@ -12,16 +12,16 @@ from app.ui.engines.engine_card import EngineCard
 from app.ui.engines.install_line import InstallLine
 from app.ui.engines.price_card import PriceCard
 from app.ui.engines.worker_card import WorkerCard
-from app.ui.format import size
-from app.ui.theme import GRID
+from app.ui.look.format import size
+from app.ui.look.theme import GRID
 from app.ui.widgets.button_row import ButtonRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
-    from app.core.engine_advice import System
-    from app.core.engine_care import Check, EngineState, Step
-    from app.services.engine_list import WorkerState
+    from app.core.engines.advice import System
+    from app.core.engines.care import Check, EngineState, Step
+    from app.presenters.engine_list import WorkerState
 
 
 class VllmCard(EngineCard):

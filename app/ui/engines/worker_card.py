@@ -8,16 +8,16 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QWidget
 
-from app.ui.format import size
-from app.ui.language import translated
-from app.ui.theme import GRID
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.services.engine_list import WorkerState
+    from app.presenters.engine_list import WorkerState
 
 _LOOK_MS = 1000
 _LOG_HEIGHT = 200

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.export import ExportKind, ExportOptions
-from app.ui.format import figure
-from app.ui.theme import GRID
+from app.core.exchange.export import ExportKind, ExportOptions
+from app.ui.look.format import figure
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.switch import Switch
 

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from app.core.exchange.report import FileReport
 from app.ui.exchange.report_list import ReportList
 from app.ui.exchange.report_words import told
-from app.ui.format import figure
-from app.ui.theme import GRID
+from app.ui.look.format import figure
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 
 Step = Literal["choose", "reading", "preview", "done"]

@@ -12,10 +12,10 @@ from app.core.exchange.found import FileFound, Imported
 from app.core.exchange.report import FileReport
 from app.services.exchange.documents import looks_like_chats
 from app.ui.exchange.import_dialog import ImportDialog
-from app.ui.format import figure
+from app.ui.look.format import figure
 
 if TYPE_CHECKING:
-    from app.ui.main_window import MainWindow
+    from app.ui.window.main_window import MainWindow
 
 
 class Importer(QObject):

@@ -31,7 +31,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app.core.export import ExportOptions
+from app.core.exchange.export import ExportOptions
 from app.markdown.typeset import typeset
 from app.services.exchange.page import Told, paper
 

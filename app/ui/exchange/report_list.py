@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.exchange.report import FileReport
 from app.ui.exchange.report_words import sentences
-from app.ui.format import figure
-from app.ui.theme import GRID
+from app.ui.look.format import figure
+from app.ui.look.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel

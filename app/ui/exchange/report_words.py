@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from PySide6.QtCore import QCoreApplication
 
 from app.core.exchange.report import MOST_TOLD, FileReport
-from app.ui.format import figure
-from app.ui.language import translated
+from app.ui.look.format import figure
+from app.ui.look.language import translated
 
 
 def _tr(text: str) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.models import STARTER, ModelEntry
-from app.services.chat_settings import ChatSettings
-from app.services.models import Models, Removed
-from app.services.settings import SettingsService
-from app.ui.format import size
+from app.core.models.entry import STARTER, ModelEntry
+from app.presenters.chat_settings import ChatSettings
+from app.presenters.models import Models, Removed
+from app.presenters.settings import SettingsService
+from app.ui.look.format import size
 from app.ui.notify import Notifier
 from engines.errors import UserError
 

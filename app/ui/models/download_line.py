@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.ui.language import translated
+from app.core.models.downloads import Download
+from app.ui.look.language import translated
 from app.ui.models.download_words import UNDER_WAY, in_words, share
 from app.ui.widgets.label import Label
 

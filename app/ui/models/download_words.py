@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.downloads import Download, DownloadState
-from app.ui.format import figure
+from app.core.models.downloads import Download, DownloadState
+from app.ui.look.format import figure
 
 _MB = 1_000_000
 _MINUTE = 60

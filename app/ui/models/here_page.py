@@ -9,10 +9,10 @@ from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.models import ModelEntry
-from app.services.models import Models
-from app.services.overview import ModelOverview
-from app.services.window import WindowServices
+from app.core.models.entry import ModelEntry
+from app.presenters.models import Models
+from app.presenters.overview import ModelOverview
+from app.presenters.window import WindowServices
 from app.ui.models.details.details_page import DetailsPage
 from app.ui.models.here.list_page import ListPage
 from app.ui.notify import Notifier

@@ -6,8 +6,8 @@ import time
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.models import Source
-from app.core.overview import Order
+from app.core.models.entry import Source
+from app.core.models.overview import Order
 
 _DAY_S = 24 * 3600
 _MONTH_DAYS = 30

@@ -7,7 +7,7 @@ from typing import Literal, cast
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.services.window import WindowServices
+from app.presenters.window import WindowServices
 from app.ui.models.discover.discover_page import DiscoverPage
 from app.ui.models.downloads.downloads_page import DownloadsPage
 from app.ui.models.here_page import HerePage

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
-from app.core.same_answer import Compared, in_words, is_good
-from app.services.bench_results import Step
-from app.services.same_answer import SameAnswer
-from app.ui.language import in_full, translated
-from app.ui.motion import show_busy
+from app.core.engines.same_answer import Compared, in_words, is_good
+from app.presenters.same_answer import SameAnswer
+from app.services.measuring.results import Step
+from app.ui.look.language import in_full, translated
+from app.ui.look.motion import show_busy
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.ui.language import translated
+from app.ui.look.language import translated
 
 if TYPE_CHECKING:
-    from app.core.models import ModelEntry
+    from app.core.models.entry import ModelEntry
 
 
 def name_of(entry: ModelEntry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.ui.theme import BAR, COLUMN
+from app.ui.look.theme import BAR, COLUMN
 from app.ui.widgets.column_page import ColumnPage
 
 

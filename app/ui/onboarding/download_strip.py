@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.core.models import ModelEntry
-from app.core.wanted import name_of
+from app.core.models.downloads import Download
+from app.core.models.entry import ModelEntry
+from app.core.models.wanted import name_of
+from app.ui.look.theme import BAR, COLUMN, GRID
 from app.ui.models.download_words import UNDER_WAY, in_words, share
-from app.ui.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.live_line import LiveLine

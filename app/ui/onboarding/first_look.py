@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 if TYPE_CHECKING:
-    from app.services.window import WindowServices
+    from app.presenters.window import WindowServices
     from app.ui.onboarding.welcome import Welcome
 
 _CALM_MS = 300

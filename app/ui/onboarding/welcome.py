@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app.ui.look.theme import COLUMN, GRID
 from app.ui.models.part_page import PartPage
-from app.ui.theme import COLUMN, GRID
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.core.downloads import Download
-    from app.core.offers import Offers
-    from app.services.system import SystemCheck
+    from app.core.models.downloads import Download
+    from app.core.models.offers import Offers
+    from app.presenters.system import SystemCheck
     from app.ui.models.discover.offer_card import OfferCard
 
 
@@ -111,7 +111,7 @@ class Welcome(PartPage):
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         self._downloads = downloads
         if self._offer is not None:
-            from app.core.wanted import download_of
+            from app.core.models.wanted import download_of
 
             offer = self._offer.offer
             self._offer.show_download(download_of(downloads, offer.repo, offer.label))

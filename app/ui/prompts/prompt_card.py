@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.prompts import SavedPrompt
-from app.ui.theme import GRID
+from app.core.chats.prompts import SavedPrompt
+from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel

@@ -7,9 +7,9 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.core.assistants import LONGEST_NAME
-from app.core.prompts import FILLED_IN, SavedPrompt, asked_for
-from app.ui.theme import GRID
+from app.core.chats.assistants import LONGEST_NAME
+from app.core.chats.prompts import FILLED_IN, SavedPrompt, asked_for
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

@@ -8,8 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QVBoxLayout, QWidget
 
-from app.core.prompts import SavedPrompt, matching
-from app.services.prompts import Prompts
+from app.core.chats.prompts import SavedPrompt, matching
+from app.presenters.prompts import Prompts
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_card import PromptCard

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
-from app.core.prompts import SavedPrompt
-from app.ui.theme import GRID
+from app.core.chats.prompts import SavedPrompt
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 

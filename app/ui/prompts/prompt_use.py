@@ -9,9 +9,9 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
 if TYPE_CHECKING:
-    from app.core.prompts import SavedPrompt
-    from app.services.prompts import Prompts
-    from app.ui.chat.message_edit import MessageEdit
+    from app.core.chats.prompts import SavedPrompt
+    from app.presenters.prompts import Prompts
+    from app.ui.chat.composer.message_edit import MessageEdit
     from app.ui.prompts.prompt_popup import PromptPopup
 
 _TAKES = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
@@ -87,7 +87,7 @@ class PromptUse(QObject):
         if called is None:
             self._close()
             return
-        from app.core.prompts import matching
+        from app.core.chats.prompts import matching
         from app.ui.prompts.prompt_popup import PromptPopup
 
         found = matching(self._prompts.all(), called)
@@ -119,7 +119,7 @@ class PromptUse(QObject):
             return
         known = self._known()
         self._close()
-        from app.core.prompts import asked_for, filled
+        from app.core.chats.prompts import asked_for, filled
 
         names = asked_for(prompt.text)
         if not names:
@@ -134,7 +134,7 @@ class PromptUse(QObject):
         known: dict[str, str],
         place: tuple[int, int],
     ) -> None:
-        from app.core.prompts import filled
+        from app.core.chats.prompts import filled
         from app.ui.prompts.variables_dialog import VariablesDialog
 
         dialog = VariablesDialog(prompt.name, names, parent=self._edit.window())

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QWidget
 
 from app.core.home import from_home
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
 
 

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.language import in_full
+from app.ui.look.language import in_full
+from app.ui.look.theme import GRID
 from app.ui.servers.file_field import FileField
 from app.ui.servers.words import found, models
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.servers import ServerFacts, ServerProfile
+    from app.core.network.servers import ServerFacts, ServerProfile
 
 
 class ServerDialog(QDialog):
@@ -40,7 +40,7 @@ class ServerDialog(QDialog):
 
     def __init__(self, profile: ServerProfile | None, parent: QWidget | None = None) -> None:
         """profile: the one to change; None for a new one."""
-        from app.core.servers import ServerProfile
+        from app.core.network.servers import ServerProfile
 
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -215,7 +215,7 @@ class ServerDialog(QDialog):
     def _moved(self) -> bool:
         """Whether the address that was typed is another place than before."""
         from app.core.errors import AddressInvalid
-        from app.core.servers import origin_of, plain_address
+        from app.core.network.servers import origin_of, plain_address
 
         if self._is_new:
             return False

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.models import ModelEntry
-from app.ui.language import in_full
+from app.core.models.entry import ModelEntry
+from app.ui.look.language import in_full
+from app.ui.look.theme import GRID
 from app.ui.models.names import name_at_server
 from app.ui.servers.words import found, models
-from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.icon_button import IconButton
@@ -23,8 +23,8 @@ from app.ui.widgets.picture import Picture
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.servers import ServerFacts, ServerProfile
-    from app.services.server_list import Place
+    from app.core.network.servers import ServerFacts, ServerProfile
+    from app.presenters.server_list import Place
 
 _MOST = 8
 

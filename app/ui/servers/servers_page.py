@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.services.window import WindowServices
-from app.ui.language import translated
+from app.presenters.window import WindowServices
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
 from app.ui.servers.server_dialog import ServerDialog
 from app.ui.servers.server_row import ServerRow
-from app.ui.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
@@ -25,7 +25,7 @@ from app.ui.widgets.picture import Picture
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.servers import ServerFacts, ServerProfile
+    from app.core.network.servers import ServerFacts, ServerProfile
 
 
 class ServersPage(ColumnPage):

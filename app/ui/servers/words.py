@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.ui.format import figure
+from app.ui.look.format import figure
 
 if TYPE_CHECKING:
-    from app.core.servers import ServerFacts
+    from app.core.network.servers import ServerFacts
 
 _tr = QCoreApplication.translate
 _KINDS = {
@@ -38,7 +38,7 @@ def found(facts: ServerFacts) -> str:
 
 def models(facts: ServerFacts, most: int = 8) -> list[str]:
     """A line for each model; after `most` of them, how many more."""
-    from app.core.servers import short_name
+    from app.core.network.servers import short_name
 
     lines = []
     for model in facts.models[:most]:

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.setting_field import SettingField
-from app.core.settings import is_multiline, limits_of, shown
-from app.ui.language import translated
+from app.core.settings.field import SettingField
+from app.core.settings.fields import is_multiline, limits_of, shown
+from app.ui.look.language import translated
 from app.ui.settings.long_text import LongText
 from app.ui.widgets.switch import Switch
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.setting_field import SettingField
-from app.ui.language import translated
+from app.core.settings.field import SettingField
+from app.ui.look.language import translated
 from app.ui.settings.editors import make_editor
 from app.ui.settings.long_text import LongText
 from app.ui.widgets.label import Label

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.setting_declared import SECTIONS
-from app.core.settings import fields, section_of
-from app.services.settings import SettingsService
-from app.ui.language import translated
+from app.core.settings.declared import SECTIONS
+from app.core.settings.fields import fields, section_of
+from app.presenters.settings import SettingsService
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.settings.setting_row import SettingRow
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from app.ui.format import figure
+from app.ui.look.format import figure
 from app.ui.sidebar.rows import Scope
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label

@@ -16,9 +16,9 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.core.chat import Chat
-from app.core.places import Place
-from app.services.chats import Chats
+from app.core.chats.chat import Chat
+from app.core.chats.places import Place
+from app.presenters.chats import Chats
 from app.ui.sidebar.rows import (
     ChatRow,
     FolderRow,

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
-from app.core.places import ARCHIVE, PINNED, TRASH
+from app.core.chats.places import ARCHIVE, PINNED, TRASH
 from app.ui.sidebar.row_menu import chats_menu, fill_with_folders, folder_menu
 from app.ui.sidebar.rows import ChatRow, FolderRow, Heading, Row
 
 if TYPE_CHECKING:
-    from app.core.chat import Chat
-    from app.core.hits import Hit
-    from app.services.chat_search import ChatSearch
-    from app.services.chats import Chats
+    from app.core.chats.chat import Chat
+    from app.core.search.hits import Hit
+    from app.presenters.chat_search import ChatSearch
+    from app.presenters.chats import Chats
     from app.ui.sidebar.deeds import Deeds
     from app.ui.sidebar.sidebar import Sidebar
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.chat import Chat
-from app.core.places import TRASH
-from app.services.chats import Chats
-from app.services.generation import Generation
-from app.ui.format import figure
+from app.core.chats.chat import Chat
+from app.core.chats.places import TRASH
+from app.presenters.chats import Chats
+from app.presenters.generation import Generation
+from app.ui.look.format import figure
 from app.ui.notify import Notifier
 
 

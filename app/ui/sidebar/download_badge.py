@@ -11,7 +11,7 @@ from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.row_button import RowButton
 
 if TYPE_CHECKING:
-    from app.core.downloads import Download
+    from app.core.models.downloads import Download
 
 
 class DownloadBadge(RowButton):

@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.core.export import ExportOptions, file_name
-from app.services.chats import Chats
-from app.services.exchange.exporting import Exporting
+from app.core.exchange.export import ExportOptions, file_name
+from app.presenters.chats import Chats
+from app.presenters.exporting import Exporting
 from app.ui.exchange.export_dialog import ExportDialog
 from app.ui.notify import Notifier
 

@@ -15,10 +15,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.core.hits import Hit
-from app.ui.icons import pixmap
-from app.ui.scale import scaled
-from app.ui.theme import BASE, GRID, SMALL, Theme, theme_of
+from app.core.search.hits import Hit
+from app.ui.look.icons import pixmap
+from app.ui.look.scale import scaled
+from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
 
 HIT = Qt.ItemDataRole.UserRole
 WHEN = Qt.ItemDataRole.UserRole + 1

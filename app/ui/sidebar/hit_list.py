@@ -20,7 +20,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
-from app.core.hits import Hit
+from app.core.search.hits import Hit
 from app.ui.sidebar.hit_delegate import HIT, WHEN, HitDelegate
 
 _Index = QModelIndex | QPersistentModelIndex

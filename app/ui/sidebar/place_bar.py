@@ -74,7 +74,7 @@ class PlaceBar(QWidget):
 
     def show_counts(self, archive: int, trash: int) -> None:
         """For the menu."""
-        from app.ui.format import figure
+        from app.ui.look.format import figure
 
         counts: dict[Scope, int] = {"chats": 0, "archive": archive, "trash": trash}
         self._menu.clear()

@@ -8,11 +8,11 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.ui.icons import pixmap
-from app.ui.scale import scaled
+from app.ui.look.icons import pixmap
+from app.ui.look.scale import scaled
+from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.ui.sidebar.chat_model import ROW
 from app.ui.sidebar.rows import ChatRow, FolderRow
-from app.ui.theme import BASE, GRID, SMALL, Theme, theme_of
 
 if TYPE_CHECKING:
     from app.ui.sidebar.row_list import RowList

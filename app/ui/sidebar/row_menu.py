@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.chat import Chat
-from app.core.places import Folder
+from app.core.chats.chat import Chat
+from app.core.chats.places import Folder
 from app.ui.sidebar.rows import Scope
 
 Do = Callable[[str], object]

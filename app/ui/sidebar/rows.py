@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Literal, Protocol
 
-from app.core.chat import Chat
-from app.core.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
+from app.core.chats.chat import Chat
+from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 
 Scope = Literal["chats", "archive", "trash"]
 """What the sidebar lists: the chats in their order, or one of the places that are put away."""

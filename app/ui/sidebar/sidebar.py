@@ -18,21 +18,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.services.chats import Chats
-from app.ui.icons import icon
+from app.presenters.chats import Chats
+from app.ui.look.icons import icon
+from app.ui.look.theme import GRID, theme_of
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.sidebar.chat_model import ChatModel
 from app.ui.sidebar.place_bar import PlaceBar
 from app.ui.sidebar.rows import Scope
-from app.ui.theme import GRID, theme_of
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.core.downloads import Download
-    from app.core.hits import Hit
+    from app.core.models.downloads import Download
+    from app.core.search.hits import Hit
     from app.ui.sidebar.bulk_bar import BulkBar
     from app.ui.sidebar.download_badge import DownloadBadge
     from app.ui.sidebar.hit_list import HitList

@@ -6,8 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
-from app.ui.scale import scaled
-from app.ui.theme import GRID
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
 
 
 class ButtonRow(QWidget):

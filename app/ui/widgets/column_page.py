@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from app.ui.theme import COLUMN, GRID
+from app.ui.look.theme import COLUMN, GRID
 
 
 class ColumnPage(QScrollArea):

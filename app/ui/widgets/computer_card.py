@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.services.system import SystemCheck
+from app.presenters.system import SystemCheck
 from app.ui.engines.names import engine_called
-from app.ui.format import size
-from app.ui.language import translated
-from app.ui.theme import GRID
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture

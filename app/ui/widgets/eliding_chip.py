@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
-from app.ui.scale import scaled
+from app.ui.look.scale import scaled
 from app.ui.widgets.chip import Chip
 
 _LEAST = 88

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.ui.icons import icon
-from app.ui.theme import Tone, colour_of, theme_of
+from app.ui.look.icons import icon
+from app.ui.look.theme import Tone, colour_of, theme_of
 
 
 class IconButton(QToolButton):

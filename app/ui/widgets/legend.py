@@ -9,8 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.ui.scale import FITS_ITSELF, scaled
-from app.ui.theme import SMALL, theme_of
+from app.ui.look.scale import FITS_ITSELF, scaled
+from app.ui.look.theme import SMALL, theme_of
 
 _SQUARE = 10
 _BESIDE = 6

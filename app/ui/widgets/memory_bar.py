@@ -8,9 +8,9 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.memory_use import MemoryUse, Use
-from app.ui.format import size
-from app.ui.theme import Theme, theme_of
+from app.core.models.memory_use import MemoryUse, Use
+from app.ui.look.format import size
+from app.ui.look.theme import Theme, theme_of
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.legend import Legend

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.ui.icons import icon
-from app.ui.theme import theme_of
+from app.ui.look.icons import icon
+from app.ui.look.theme import theme_of
 
 _ARROW = 14
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
-from app.ui.theme import BAR, COLUMN, GRID
+from app.ui.look.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 

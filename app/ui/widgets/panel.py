@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 
 
 class Panel(QFrame):

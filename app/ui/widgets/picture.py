@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.ui.icons import pixmap
-from app.ui.scale import scaled
-from app.ui.theme import Tone, colour_of, theme_of
+from app.ui.look.icons import pixmap
+from app.ui.look.scale import scaled
+from app.ui.look.theme import Tone, colour_of, theme_of
 
 
 class Picture(QLabel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from app.ui.theme import GRID
+from app.ui.look.theme import GRID
 
 
 class RowButton(QPushButton):

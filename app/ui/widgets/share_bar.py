@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.ui.theme import theme_of
+from app.ui.look.theme import theme_of
 from app.ui.widgets.legend import Legend
 
 _HEIGHT = 14

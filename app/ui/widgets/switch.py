@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from app.ui.theme import theme_of
+from app.ui.look.theme import theme_of
 
 _SIZE = QSize(44, 26)
 _RING = 2

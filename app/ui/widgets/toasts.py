@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 
 from app.ui.announcing import announce
-from app.ui.scale import scaled
-from app.ui.theme import GRID
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
 from app.ui.widgets.toast import Toast
 
 _MOST = 3

@@ -16,7 +16,6 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import EngineError, MessageTooLong, TemplateRefused
-from engines.gguf_header import read_header
 from engines.helper.child import begin as begin_helping
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.load_params import loading_with
@@ -34,6 +33,7 @@ from engines.llamacpp.probing.protocol import (
 )
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
+from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
 
 CHECKED_BYTES: Final = 2 << 30

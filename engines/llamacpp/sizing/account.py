@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from engines.buffers import CPU, Buffers, DeviceBuffers
+from engines.memory.buffers import CPU, Buffers, DeviceBuffers
 
 _MIB: Final = 1 << 20
 _BUFFER: Final = re.compile(

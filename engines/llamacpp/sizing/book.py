@@ -7,11 +7,11 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from engines.buffers import Buffers
 from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.probing.record import files_of
 from engines.llamacpp.sizing.protocol import read_buffers, write_buffers
+from engines.memory.buffers import Buffers
 from engines.types import LoadPlan
 
 FILE_NAME: Final = "sizes.json"

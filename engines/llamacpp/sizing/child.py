@@ -12,12 +12,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from engines.buffers import CPU, Buffers, DeviceBuffers
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.formula.caches import cache_share
-from engines.formula.weights import Copies, nothing_copied, weights
-from engines.gguf_header import GgufHeader, read_header
 from engines.helper.child import begin
 from engines.llamacpp.context import Context
 from engines.llamacpp.load_params import loading_with
@@ -28,6 +24,10 @@ from engines.llamacpp.sizing.account import Account, device_of, on, read_account
 from engines.llamacpp.sizing.protocol import LIMIT_S, write_buffers
 from engines.llamacpp.sizing.repacking import copies_of
 from engines.llamacpp.speculative.drafting import open_drafting
+from engines.memory.buffers import CPU, Buffers, DeviceBuffers
+from engines.memory.formula.caches import cache_share
+from engines.memory.formula.weights import Copies, nothing_copied, weights
+from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import LoadPlan
 
 

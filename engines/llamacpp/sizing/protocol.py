@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final
 
-from engines.buffers import Buffers, DeviceBuffers
+from engines.memory.buffers import Buffers, DeviceBuffers
 
 LIMIT_S: Final = 20.0
 """Seconds that sizing may take: it reads the header, and takes well under one."""

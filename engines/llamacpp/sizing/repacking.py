@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
-from engines.formula.weights import Copies
-from engines.gguf.reader import Tensor
-from engines.gguf.types import TENSOR_TYPES
 from engines.llamacpp.native import Native
+from engines.memory.formula.weights import Copies
+from engines.models.gguf.reader import Tensor
+from engines.models.gguf.types import TENSOR_TYPES
 
 _F32, _I32 = 0, 26
 _TOKENS: Final = 512

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from engines.buffers import Buffers
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled, NotSized
 from engines.helper.parent import Ended, run_helper
 from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
 from engines.llamacpp.sizing.book import SizeBook, key_of
 from engines.llamacpp.sizing.protocol import LIMIT_S, read_buffers
+from engines.memory.buffers import Buffers
 from engines.types import LoadPlan
 
 COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.sizing.child")

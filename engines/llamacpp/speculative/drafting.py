@@ -7,13 +7,13 @@ from typing import Any, Final
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
-from engines.gguf_header import GgufHeader
 from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model, load_weights
 from engines.llamacpp.mtp import ChainDrafter, Drafter, HeadDrafter, SharedDrafter
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.speculative.draft_context import DraftContext
+from engines.models.gguf.header import GgufHeader
 from engines.types import HEAD_BATCH, LoadPlan
 
 _ONE_AT_A_TIME: Final = 1

@@ -13,27 +13,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from app.core.setting_declared import SECTIONS
-from app.core.settings import fields, shown
-from app.core.suggested_assistants import SUGGESTED
+from app.core.chats.suggested_assistants import SUGGESTED
+from app.core.settings.declared import SECTIONS
+from app.core.settings.fields import fields, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 
 _MARKS = ("tr", "_tr", "translate")
 _OURS = ("ValueError", "RuntimeError", "TypeError", "KeyError", "AssertionError", "OSError")
 """Errors that no user meets, other than in `_MET`."""
-_MET = ("app/core/setting_field.py",)
+_MET = ("app/core/settings/field.py",)
 _TO_CODE = ("TypeVar", "Thread", "_known", "cast", "compile", "execute", "print")
 """What is called with code, patterns and names; only the terminal reads what is printed."""
 _UNSAID = (
     "app/__init__.py", "app/cli", "app/markdown", "app/reports.py", "app/ui",
-    "app/core/exchange/wording.py", "app/core/export.py", "app/core/network.py",
-    "app/core/recommend.py", "app/core/settings.py",
-    "app/core/snippets.py", "app/core/suggested_assistants.py", "app/core/summary.py",
-    "app/core/titles.py", "app/services/bench.py", "app/services/bench_many.py",
-    "app/services/bench_prompts.py", "app/services/bench_results.py", "app/services/chat_search.py",
-    "app/services/collection/places.py", "app/services/exchange/documents.py",
-    "app/services/exchange/page.py", "app/services/pulling.py", "app/store/migrations.py",
+    "app/core/exchange/wording.py", "app/core/exchange/export.py",
+    "app/core/network/connections.py", "app/core/models/recommend.py",
+    "app/core/settings/fields.py", "app/core/search/snippets.py",
+    "app/core/chats/suggested_assistants.py", "app/core/chats/summary.py",
+    "app/core/chats/titles.py", "app/services/measuring", "app/presenters/chat_search.py",
+    "app/services/models/collection/places.py", "app/services/exchange/documents.py",
+    "app/services/exchange/page.py", "app/services/downloads/pulling.py", "app/store/migrations.py",
     "app/store/search_terms.py", "app/store/shelves.py", "engines/dialect/formats.py",
     "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
     "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
@@ -98,7 +98,7 @@ def _marked(call: ast.Call) -> Iterator[str]:
 
 
 def _settings() -> Iterator[tuple[str, str]]:
-    place = "app/core/settings.py"
+    place = "app/core/settings/fields.py"
     for section in SECTIONS:
         yield section, place
     for field in fields().values():
@@ -114,7 +114,7 @@ def _suggested() -> Iterator[tuple[str, str]]:
     for draft in SUGGESTED:
         for text in (draft.name, draft.system_prompt, draft.greeting):
             if text:
-                yield text, "app/core/suggested_assistants.py"
+                yield text, "app/core/chats/suggested_assistants.py"
 
 
 def _catalogue() -> Iterator[tuple[str, str]]:

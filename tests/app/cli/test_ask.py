@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.core.errors import DiskFull
 from app.store.chats import ChatStore
 from app.store.db import Database

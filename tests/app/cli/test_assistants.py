@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.main import main
-from app.core.assistants import Assistant
+from app.core.chats.assistants import Assistant
 from app.store.assistants import AssistantStore
 from app.store.db import Database
 from app.store.folder import DataFolder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.core.models import STARTER_CHECKPOINT
+from app.core.models.entry import STARTER_CHECKPOINT
 from app.wiring.vllm import Vllm
 from tests.app.cli.conftest import Hearth
 from tests.app.services.houses import ScriptedWorker

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.net import Gate
-from app.services.engine_care import EngineCare
+from app.services.engines.care import EngineCare
 from tests.app.cli.conftest import Hearth
 from tests.support.engine_making import HERE, PYTHON, care_of
 from tests.support.package_index import PackageIndex, lock_of, made_vllm

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.services.device_care import DeviceCare
+from app.services.engines.device_care import DeviceCare
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
 from tests.app.cli.conftest import Hearth

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.cli.main import main
 from app.core.wish import Wish
 from app.store.folder import DataFolder
-from app.ui.single_instance import SingleInstance
+from app.ui.window.single_instance import SingleInstance
 
 
 def test_without_a_display_it_says_what_else_there_is(

@@ -15,7 +15,7 @@ from huggingface_hub import hf_hub_download
 from app.cli import pull
 from app.hub.part import SUFFIX, here
 from app.hub.retry import Patience
-from app.services.fitting import Fitting
+from app.services.models.fitting import Fitting
 from tests.app.cli.conftest import Hearth
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.hub import faults

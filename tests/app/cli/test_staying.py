@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from app.core.servers import ServedModel, ServerFacts, ServerProfile
+from app.core.network.servers import ServedModel, ServerFacts, ServerProfile
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.servers import ServerStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from app.core.asked import (
+from app.core.chats.asked import (
     Asked,
     FileMark,
     as_json,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.assistants import OF_A_CHAT, PRESETS, SAMPLING, Assistant, free_name, matching
-from app.core.model_settings import checked, effective
-from app.core.prompts import asked_for, variables
-from app.core.settings import Settings, fields
-from app.core.suggested_assistants import SUGGESTED
+from app.core.chats.assistants import OF_A_CHAT, PRESETS, SAMPLING, Assistant, free_name, matching
+from app.core.chats.prompts import asked_for, variables
+from app.core.chats.suggested_assistants import SUGGESTED
+from app.core.settings.fields import Settings, fields
+from app.core.settings.models import checked, effective
 
 
 def test_an_assistant_sets_what_it_has_and_nothing_else() -> None:

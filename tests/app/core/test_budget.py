@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.budget import ContextUse, bytes_per_token, estimate, use_of
-from app.core.conversation import AnswerFacts, OverflowPolicy, StoredMessage
-from app.core.summary import ChatPrompt
+from app.core.chats.budget import ContextUse, bytes_per_token, estimate, use_of
+from app.core.chats.conversation import AnswerFacts, OverflowPolicy, StoredMessage
+from app.core.chats.summary import ChatPrompt
 from engines.types import Measured, Message
 
 MESSAGES = (

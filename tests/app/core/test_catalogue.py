@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.core.catalogue import Catalogue, load_catalogue
 from app.core.errors import CatalogueInvalid
-from app.core.hub_names import hub_name
-from app.core.quantisations import quantisation_of
+from app.core.models.catalogue import Catalogue, load_catalogue
+from app.core.models.hub_names import hub_name
+from app.core.models.quantisations import quantisation_of
 
 RESOURCES = Path(__file__).parents[3] / "resources"
 SHIPPED = (RESOURCES / "catalogue.json").read_text(encoding="utf-8")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.core.catalogue import load_catalogue
-from app.core.catalogue_sizes import (
+from app.core.models.catalogue import load_catalogue
+from app.core.models.catalogue_sizes import (
     KnownFiles,
     known_repository,
     known_sizes,
     repositories,
     updated,
 )
-from app.core.hub import RepoFile, Repository, Variant
+from app.core.models.hub import RepoFile, Repository, Variant
 
 SHIPPED = Path(__file__).parents[3] / "resources" / "catalogue.json"
 CATALOGUE = load_catalogue(SHIPPED.read_text(encoding="utf-8"))

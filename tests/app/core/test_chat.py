@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.chat import UNTITLED, title_from
+from app.core.chats.chat import UNTITLED, title_from
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.conversation import StoredMessage, path_to
-from app.core.summary import prompt_of
+from app.core.chats.conversation import StoredMessage, path_to
+from app.core.chats.summary import prompt_of
 from engines.types import Message, Role
 
 

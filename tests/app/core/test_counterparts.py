@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.catalogue import Catalogue, load_catalogue
-from app.core.counterparts import (
+from app.core.models.catalogue import Catalogue, load_catalogue
+from app.core.models.counterparts import (
     Card,
     advised_depth,
     best,
@@ -15,7 +15,7 @@ from app.core.counterparts import (
     size_of,
     surely_same,
 )
-from app.core.models import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
 from app.wiring import CATALOGUE
 
 ADA = Card("RTX 4090", 8.9, 25_700_000_000)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.dropped import MOST_BYTES, kind_of, read_text
+from app.core.chats.dropped import MOST_BYTES, kind_of, read_text
 from app.core.errors import FileNotText
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.counterparts import Card
-from app.core.engine_advice import Advice, MeasuredSpeed, Situation, advise
+from app.core.engines.advice import Advice, MeasuredSpeed, Situation, advise
+from app.core.models.counterparts import Card
 
 BIG = Card("RTX 4090", 8.9, 25_700_000_000)
 SMALL = Card("RTX 3070", 8.6, 8_500_000_000)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from app.core.chat import Chat
-from app.core.conversation import StoredMessage
-from app.core.export import as_json, as_markdown
+from app.core.chats.chat import Chat
+from app.core.chats.conversation import StoredMessage
+from app.core.exchange.export import as_json, as_markdown
 
 CHAT = Chat("c", "On fire", 1.0, 2.0, "a")
 PATH = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.fuzzy import fit, folded
+from app.core.search.fuzzy import fit, folded
 
 
 def order(typed: str, *titles: str) -> list[str]:

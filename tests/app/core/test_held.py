@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from app.core.held import Layers, held
-from app.core.settings import Settings
+from app.core.settings.fields import Settings
+from app.core.settings.held import Layers, held
 
 SETTINGS = Settings(model="usual", temperature=0.5, top_k=10, system_prompt="Of the app.")
 OWN: Mapping[str, Mapping[str, object]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.hub_facts import drafts_ahead, parameters_in, sees_pictures
+from app.core.models.hub_facts import drafts_ahead, parameters_in, sees_pictures
 
 
 @pytest.mark.parametrize(

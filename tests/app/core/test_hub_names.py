@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.errors import HubNameInvalid
-from app.core.hub_names import HubName, hub_name, is_hub_name, is_repo, is_safe_path
+from app.core.models.hub_names import HubName, hub_name, is_hub_name, is_repo, is_safe_path
 
 GOOD = {
     "owner/name": HubName("owner/name"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.loads import LoadRecord, learnt
+from app.core.models.loads import LoadRecord, learnt
 
 LOAD = LoadRecord("a.gguf", "A processor", 4096, "f16", True, 0, True, 100, 100, 120, 120, 0.0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.memory_use import MemoryUse
+from app.core.models.memory_use import MemoryUse
 
 
 def test_what_takes_no_room_is_not_drawn() -> None:

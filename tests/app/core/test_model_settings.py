@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
-from app.core.model_settings import OF_A_MODEL, checked, effective, made_for, valid
-from app.core.models import ModelEntry
-from app.core.settings import Settings, fields
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings, fields
+from app.core.settings.models import OF_A_MODEL, checked, effective, made_for, valid
 
 
 def test_what_is_asked_goes_before_chat_model_and_app() -> None:

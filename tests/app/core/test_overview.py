@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import ModelEntry
-from app.core.overview import ModelFacts, Order, Overview, arranged
+from app.core.models.entry import ModelEntry
+from app.core.models.overview import ModelFacts, Order, Overview, arranged
 
 SMALL = ModelEntry("small", "Small", Path("/m/small.gguf"), source="hub", repo="ada/Small-GGUF")
 LARGE = ModelEntry("large", "large", Path("/m/x.gguf"), source="ollama", last_used=200.0)

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from app.core.errors import PromptsNotRead
-from app.core.prompts import (
+from app.core.chats.prompts import (
     SavedPrompt,
     as_json,
     asked_for,
@@ -16,6 +15,7 @@ from app.core.prompts import (
     matching,
     variables,
 )
+from app.core.errors import PromptsNotRead
 
 
 def test_variables_are_found_once_and_in_order() -> None:

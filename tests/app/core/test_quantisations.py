@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.hub import RepoFile, Variant
-from app.core.quantisations import (
+from app.core.models.hub import RepoFile, Variant
+from app.core.models.quantisations import (
     quantisation_of,
     recommend,
     same_label,
     without_quantisation,
 )
-from engines.fit import Verdict, judge
+from engines.memory.fit import Verdict, judge
 
 NAMES = {
     "gemma-4-E2B_q4_0-it.gguf": "Q4_0",

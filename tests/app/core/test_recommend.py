@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.catalogue import Catalogue, Size, load_catalogue
-from app.core.placing import Ground, place
-from app.core.recommend import Pick, Recommendation, recommend
-from app.core.recommend_words import speed_words
+from app.core.models.catalogue import Catalogue, Size, load_catalogue
+from app.core.models.placing import Ground, place
+from app.core.models.recommend import Pick, Recommendation, recommend
+from app.core.models.recommend_words import speed_words
 from tests.app.core.machines import MACHINES, Machine, card, mac, with_card
 
 SHIPPED = Path(__file__).parents[3] / "resources" / "catalogue.json"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.budget import use_of
-from app.core.summary import ChatPrompt
+from app.core.chats.budget import use_of
+from app.core.chats.summary import ChatPrompt
 from engines.types import Measured, Message
 
 PROMPT = ChatPrompt((Message("user", "One"), Message("assistant", "Two"), Message("user", "")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.same_answer import Compared, in_words, is_good, verdict_of
+from app.core.engines.same_answer import Compared, in_words, is_good, verdict_of
 from engines.types import MtpCheck
 
 SAME = MtpCheck(True, 64, 2, 40)

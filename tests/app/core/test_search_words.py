@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from app.core.folding import fold, fold_each
-from app.core.search_words import Term, match_of, parse, words_of
-from app.core.snippets import marks_in, snippet
+from app.core.search.folding import fold, fold_each
+from app.core.search.snippets import marks_in, snippet
+from app.core.search.words import Term, match_of, parse, words_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.sentences import SentenceSplitter, Spoken
+from app.core.chats.sentences import SentenceSplitter, Spoken
 
 ANSWER = """\
 Yes, e.g. with a list. It takes 3.5 s at most! Really?

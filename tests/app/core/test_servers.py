@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.servers import ServerProfile, origin_of, short_name
+from app.core.network.servers import ServerProfile, origin_of, short_name
 
 
 @pytest.mark.parametrize(

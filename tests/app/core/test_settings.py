@@ -7,8 +7,8 @@ import os
 import pytest
 
 from app.core.errors import NoSuchSetting, SettingsInvalid
-from app.core.setting_declared import SECTIONS
-from app.core.settings import (
+from app.core.settings.declared import SECTIONS
+from app.core.settings.fields import (
     RENAMED,
     Settings,
     fields,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.search_words import parse
-from app.core.snippets import snippet
+from app.core.search.snippets import snippet
+from app.core.search.words import parse
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import STARTER, ModelEntry
-from app.core.staying import staying
+from app.core.chats.staying import staying
+from app.core.models.entry import STARTER, ModelEntry
 
 GUIDE = ModelEntry(STARTER, "Starter guide", Path("guide.gguf"), builtin=True)
 OWN = ModelEntry("own", "Own", Path("own.gguf"), last_used=20.0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.conversation import StoredMessage
-from app.core.summary import INTRODUCTION, Summary, covered, in_effect, prompt_of, summed_up
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.summary import INTRODUCTION, Summary, covered, in_effect, prompt_of, summed_up
 from engines.types import Message
 
 

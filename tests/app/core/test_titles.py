@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.titles import title_in, title_request
+from app.core.chats.titles import title_in, title_request
 
 
 @pytest.mark.parametrize(

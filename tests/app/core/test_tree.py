@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from app.core.tree import Fork, Node, Tree, first_words
+from app.core.chats.tree import Fork, Node, Tree, first_words
 
 
 def tree(*pairs: tuple[str, str | None]) -> Tree:

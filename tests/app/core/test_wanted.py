@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.downloads import Download, DownloadState
-from app.core.hub import RepoFile, Repository, Variant
-from app.core.offers import Choice
-from app.core.wanted import download_of, name_of, wanted
+from app.core.models.downloads import Download, DownloadState
+from app.core.models.hub import RepoFile, Repository, Variant
+from app.core.models.offers import Choice
+from app.core.models.wanted import download_of, name_of, wanted
 
 PARTS = (RepoFile("m-00001-of-00002.gguf", 5), RepoFile("m-00002-of-00002.gguf", 4))
 DRAFTER = RepoFile("mtp-m.gguf", 2)

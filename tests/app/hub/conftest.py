@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.hub.client import Hub
 from app.net import Gate
 from tests.hub.testhub import TestHub

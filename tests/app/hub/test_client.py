@@ -17,8 +17,8 @@ from app.core.errors import (
     RepositoryUnknown,
     TokenRefused,
 )
-from app.core.hub import Found, Query, Sort
-from app.core.network import Connection
+from app.core.models.hub import Found, Query, Sort
+from app.core.network.connections import Connection
 from app.hub.client import Hub
 from tests.hub import faults
 from tests.hub.contents import Made

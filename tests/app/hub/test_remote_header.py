@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import AppError, DataFolderReadOnly, HubUnreadable, NoConnection
-from app.core.hub import RepoFile
+from app.core.models.hub import RepoFile
 from app.hub.client import Hub
 from app.hub.remote_header import FIRST, MOST, fetch_headers, forget_headers
 from app.wiring import STARTER
 from engines.errors import ModelDamaged, NotAModel
-from engines.gguf_header import read_header
+from engines.models.gguf.header import read_header
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf
 from tests.hub import faults
 from tests.hub.contents import Bytes, Joined, Made

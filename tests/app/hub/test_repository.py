@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.hub import RepoFile
+from app.core.models.hub import RepoFile
 from app.hub.repository import Choice, choose, kind_of
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.source import Source

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.network import Connection, Purpose
+from app.core.network.connections import Connection, Purpose
 from app.net import Gate
 
 PURPOSE: Purpose = "look at a model"

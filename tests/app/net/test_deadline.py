@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from app.core.errors import ConnectionTimedOut
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.hub.asking import Asking, ask
 from app.net import Gate
 from app.net import client as wire

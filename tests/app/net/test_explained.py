@@ -17,7 +17,7 @@ from app.core.errors import (
     NoConnection,
     Offline,
 )
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate, endpoint, explained
 from tests.app.net.conftest import PURPOSE, Reply, Server
 

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from app.core.errors import NoConnection, Offline
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate, explained
 from app.net.entry import Entry
 from engines.redaction import remember

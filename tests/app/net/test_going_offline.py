@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.core.errors import Offline
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate, client, hosts
 from engines.cancel import CancelToken
 from engines.openai.answering import Via, answer

@@ -7,7 +7,7 @@ from huggingface_hub import HfApi, constants, get_token
 from huggingface_hub.utils._http import get_session
 
 from app.core.errors import Offline
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 

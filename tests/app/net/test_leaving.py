@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled

@@ -13,7 +13,7 @@ from socketserver import UnixStreamServer
 import pytest
 
 from app.core.errors import Offline
-from app.core.network import Connection, Trust
+from app.core.network.connections import Connection, Trust
 from app.net import Gate
 from app.net.lent import worker_client
 from app.net.sockets import socket_client

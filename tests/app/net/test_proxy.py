@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from app.core.errors import CertificateRefused, ProxyRefused
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate, explained
 from tests.app.net.conftest import PURPOSE, Reply, Server, served
 

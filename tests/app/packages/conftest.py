@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.net import Gate
 from tests.support.package_index import PackageIndex
 

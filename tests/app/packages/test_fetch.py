@@ -15,7 +15,7 @@ from app.core.errors import (
     NoConnection,
     WrongBytes,
 )
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.hub.faults import Cancelled
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience

@@ -8,14 +8,14 @@ from typing import Any
 
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
-from app.services.answers import AnswerOptions
-from app.services.branches import Branches
-from app.services.generation import Generation
-from app.services.reproducing import Reproducing
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
-from app.services.waiting import WaitingMessages
+from app.core.chats.conversation import StoredMessage
+from app.presenters.branches import Branches
+from app.presenters.generation import Generation
+from app.presenters.reproducing import Reproducing
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.presenters.waiting import WaitingMessages
+from app.services.answers.answers import AnswerOptions
 from app.store.branches import BranchStore
 from app.store.settings_file import SettingsFile
 from app.store.waiting import WaitingStore

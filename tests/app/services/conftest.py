@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.services.answers import Answers
-from app.services.chat_layers import ChatLayers
-from app.services.compacting import Compacting
-from app.services.fitting import Fitting
-from app.services.library import Library
-from app.services.loads import LlamaLoads
-from app.services.runtime import Runtime
+from app.services.answers.answers import Answers
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import Fitting
+from app.services.models.library import Library
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore

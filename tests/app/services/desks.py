@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
-from app.services.answers import AnswerOptions
-from app.services.engine_line import Wait
-from app.services.generation import Generation
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
+from app.core.chats.conversation import StoredMessage
+from app.presenters.generation import Generation
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.services.answers.answers import AnswerOptions
+from app.services.engines.line import Wait
 from app.store.settings_file import SettingsFile
 from tests.app.services.houses import House
 

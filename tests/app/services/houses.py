@@ -9,19 +9,19 @@ from pathlib import Path
 
 import httpx2
 
-from app.core.conversation import StoredMessage
-from app.core.models import STARTER_CHECKPOINT, ModelEntry
-from app.core.settings import Settings
-from app.services.answers import AnswerOptions, Answers, Ended
-from app.services.chat_layers import ChatLayers
-from app.services.compacting import Compacting
-from app.services.fitting import Fitting
-from app.services.library import Library
-from app.services.loads import LlamaLoads
-from app.services.loads_remote import RemoteLoads
-from app.services.loads_vllm import VllmLoads, Worker
-from app.services.runtime import Runtime
-from app.services.staying import Staying
+from app.core.chats.conversation import StoredMessage
+from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
+from app.core.settings.fields import Settings
+from app.services.answers.answers import AnswerOptions, Answers, Ended
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.services.answers.staying import Staying
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads_remote import RemoteLoads
+from app.services.engines.loads_vllm import VllmLoads, Worker
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import Fitting
+from app.services.models.library import Library
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
@@ -37,9 +37,9 @@ from engines.errors import EngineFailed
 from engines.hardware import detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
+from engines.memory.wishes import Wishes
 from engines.remote.engine import RemoteEngine, Served
 from engines.types import LoadedModel
-from engines.wishes import Wishes
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.core.errors import DatabaseBusy, DiskFull
-from app.core.settings import Settings
-from app.services import saving
-from app.services.answers import AnswerEvent, AnswerOptions, Ended
+from app.core.settings.fields import Settings
+from app.services.answers import saving
+from app.services.answers.answers import AnswerEvent, AnswerOptions, Ended
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.types import Message
@@ -289,7 +289,7 @@ def test_a_slow_disk_is_given_time_between_two_saves(
     def slow(_: StoredMessage) -> None:
         now[0] += 0.5
 
-    monkeypatch.setattr("app.services.saving.monotonic", lambda: now[0])
+    monkeypatch.setattr("app.services.answers.saving.monotonic", lambda: now[0])
     monkeypatch.setattr(services.chats, "save_answer", slow)
     _, answer = services.chats.ask(None, "Hi")
     it = saving.Saving(services.chats)

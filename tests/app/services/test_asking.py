@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.asked import EDITED, Asked, as_json, from_json
-from app.core.conversation import StoredMessage
-from app.services.asking import begun
-from app.ui.chat.facts_words import rows_of
+from app.core.chats.asked import EDITED, Asked, as_json, from_json
+from app.core.chats.conversation import StoredMessage
+from app.services.answers.asking import begun
+from app.ui.chat.transcript.facts_words import rows_of
 
 EMPTY = StoredMessage("a", "c", "q", "assistant", "", 0.0)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.core.chats.prompts import SavedPrompt
 from app.core.errors import PromptsNotRead
-from app.core.prompts import SavedPrompt
-from app.core.settings import Settings
-from app.services.assistants import Assistants
-from app.services.prompts import Prompts
-from app.services.tasks import STORE, Tasks
+from app.core.settings.fields import Settings
+from app.presenters.assistants import Assistants
+from app.presenters.prompts import Prompts
+from app.presenters.tasks import STORE, Tasks
 from app.store.assistants import AssistantStore
 from app.store.db import Database
 from app.store.prompts import PromptStore

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.core.conversation import StoredMessage
-from app.services.answers import AnswerEvent, Ended
-from app.services.batches import joined
+from app.core.chats.conversation import StoredMessage
+from app.presenters.batches import joined
+from app.services.answers.answers import AnswerEvent, Ended
 from engines.types import (
     Done,
     MtpReport,

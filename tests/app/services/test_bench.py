@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.same_answer import Compared
-from app.core.settings import Settings
-from app.services.bench import Bench
-from app.services.bench_prompts import KINDS, prompts_for
-from app.services.bench_results import BenchResult, Step
-from app.services.same_answer import SameAnswer
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
+from app.core.engines.same_answer import Compared
+from app.core.settings.fields import Settings
+from app.presenters.same_answer import SameAnswer
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.services.measuring.bench import Bench
+from app.services.measuring.prompts import KINDS, prompts_for
+from app.services.measuring.results import BenchResult, Step
 from app.store.settings_file import SettingsFile
 from app.wiring import STARTER
 from engines.cancel import CancelToken

@@ -9,14 +9,14 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.core.models import ModelEntry
-from app.core.settings import Settings
-from app.services.bench_many import ManyBench, ManyResult, kept
-from app.services.bench_results import Step
-from app.services.fitting import Fitting
-from app.services.loads import LlamaLoads
-from app.services.loads_remote import RemoteLoads
-from app.services.runtime import Runtime
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads_remote import RemoteLoads
+from app.services.engines.runtime import Runtime
+from app.services.measuring.bench_many import ManyBench, ManyResult, kept
+from app.services.measuring.results import Step
+from app.services.models.fitting import Fitting
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.hardware import detect

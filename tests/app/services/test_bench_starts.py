@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.models import STARTER_CHECKPOINT, ModelEntry
-from app.core.same_answer import Compared
-from app.core.settings import Settings
-from app.services.bench import Bench
-from app.services.bench_prompts import KINDS
-from app.services.loads_vllm import VllmLoads
-from app.services.runtime import Runtime
+from app.core.engines.same_answer import Compared
+from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
+from app.core.settings.fields import Settings
+from app.services.engines.loads_vllm import VllmLoads
+from app.services.engines.runtime import Runtime
+from app.services.measuring.bench import Bench
+from app.services.measuring.prompts import KINDS
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
 from engines.hardware import detect

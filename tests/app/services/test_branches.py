@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.asked import from_json
+from app.core.chats.asked import from_json
+from app.core.chats.tree import Removed
 from app.core.errors import DiskFull
-from app.core.tree import Removed
-from app.services.answers import AnswerOptions
+from app.services.answers.answers import AnswerOptions
 from tests.app.services.answering import Desk, desk
 from tests.app.services.conftest import Services
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.services.chat_search import ChatSearch
-from app.services.indexing import catch_up, steps
-from app.services.tasks import Tasks
+from app.presenters.chat_search import ChatSearch
+from app.presenters.tasks import Tasks
+from app.services.chats.indexing import catch_up, steps
 from app.store.search import Search
 from app.store.search_index import Behind, SearchIndex
 from engines.cancel import CancelToken

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.assistants import PRESETS, Assistant
+from app.core.chats.assistants import PRESETS, Assistant
 from app.core.errors import SettingsInvalid
-from app.core.settings import Settings
-from app.services.answers import AnswerOptions
-from app.services.assistants import Assistants
-from app.services.chat_settings import ChatSettings
-from app.services.settings import SettingsService
-from app.services.tasks import STORE, Tasks
+from app.core.settings.fields import Settings
+from app.presenters.assistants import Assistants
+from app.presenters.chat_settings import ChatSettings
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import STORE, Tasks
+from app.services.answers.answers import AnswerOptions
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.settings_file import SettingsFile

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, folder_place
 from app.core.errors import DiskFull
-from app.core.places import ARCHIVE, CHATS, PINNED, TRASH, folder_place
-from app.services.chats import Chats
-from app.services.drafts import Drafts
-from app.services.tasks import Tasks
+from app.presenters.chats import Chats
+from app.presenters.drafts import Drafts
+from app.presenters.tasks import Tasks
 from app.store.drafts import DraftStore
 from app.store.folders import FolderStore
 from app.store.shelves import Shelves

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.services.choices import choices_of, most_parameters
-from engines.fit import Verdict, judge
+from app.services.models.choices import choices_of, most_parameters
+from engines.memory.fit import Verdict, judge
 from tests.support.scripted_hub import GB, repository
 
 

@@ -12,17 +12,17 @@ from typing import cast
 
 import pytest
 
-from app.core.models import ModelEntry
-from app.services.device_care import DeviceCare
-from app.services.fitting import Fitting
-from app.services.loads import LlamaLoads
+from app.core.models.entry import ModelEntry
+from app.services.engines.device_care import DeviceCare
+from app.services.engines.loads import LlamaLoads
+from app.services.models.fitting import Fitting
 from app.wiring import STARTER
 from app.wiring.devices import looking
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
-from engines.wishes import Wishes
+from engines.memory.wishes import Wishes
 from tests.support.scripted import ScriptedEngine
 
 GB = 1 << 30

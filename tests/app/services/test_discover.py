@@ -10,11 +10,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import HubUnreadable, KeyringBroken, NoConnection
-from app.core.hub import Query
-from app.core.offers import Beside, Offer, Opened
-from app.services.discover import Discover
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
+from app.core.models.hub import Query
+from app.core.models.offers import Beside, Offer, Opened
+from app.presenters.discover import Discover
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
 from app.services.tokens import Tokens
 from app.store.secrets import Secrets, SecretStatus
 from app.store.settings_file import SettingsFile

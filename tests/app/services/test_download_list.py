@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.downloads import Download, Wanted
-from app.core.hub import RepoFile
-from app.core.models import ModelEntry
-from app.services.download_list import EVERY_MS, DownloadList, model_of
-from app.services.library import Library
-from app.services.tasks import Tasks
+from app.core.models.downloads import Download, Wanted
+from app.core.models.entry import ModelEntry
+from app.core.models.hub import RepoFile
+from app.presenters.download_list import EVERY_MS, DownloadList, model_of
+from app.presenters.tasks import Tasks
+from app.services.models.library import Library
 from app.store.db import Database
 from app.store.models import ModelStore
 from app.wiring import STARTER, STARTER_DRAFTER

@@ -13,8 +13,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DiskFull
-from app.services.drafts import Drafts
-from app.services.tasks import Tasks
+from app.presenters.drafts import Drafts
+from app.presenters.tasks import Tasks
 from app.store.db import Database
 from app.store.drafts import DraftStore
 from tests.app.services.conftest import Services
@@ -23,8 +23,8 @@ WRITES = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
-from app.services.drafts import Drafts
-from app.services.tasks import Tasks
+from app.presenters.drafts import Drafts
+from app.presenters.tasks import Tasks
 from app.store.db import Database
 from app.store.drafts import DraftStore
 app = QCoreApplication([])

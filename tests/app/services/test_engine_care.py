@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.engine_care import Phase, Step
+from app.core.engines.care import Phase, Step
 from app.core.errors import (
     DiskFull,
     EngineFileMissing,
@@ -27,7 +27,7 @@ from app.core.errors import (
     WrongBytes,
 )
 from app.net import Gate
-from app.services.engine_care import EngineCare
+from app.services.engines.care import EngineCare
 from engines.cancel import CancelToken
 from engines.errors import LoadCancelled
 from engines.vllm.provision.home import Installed

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.engine_care import Phase, Step
+from app.core.engines.care import Phase, Step
 from app.core.errors import EngineHindered, EngineInUse, EngineNotMade
 from app.net import Gate
 from app.wiring.care import engine_care

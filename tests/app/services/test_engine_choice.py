@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from app.core.catalogue import Catalogue, load_catalogue
-from app.core.counterparts import Card
-from app.core.engine_advice import MeasuredSpeed
+from app.core.engines.advice import MeasuredSpeed
 from app.core.errors import CatalogueInvalid
-from app.core.models import STARTER, STARTER_CHECKPOINT, ModelEntry
-from app.core.settings import Settings
-from app.services.bench_results import BenchResult, KindResult, ModeResult
-from app.services.engine_choice import EngineChoice, Here
-from app.services.library import Library
-from app.services.measured_speeds import MeasuredSpeeds, speed_of
+from app.core.models.catalogue import Catalogue, load_catalogue
+from app.core.models.counterparts import Card
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.core.settings.fields import Settings
+from app.services.engines.choice import EngineChoice, Here
+from app.services.measuring.results import BenchResult, KindResult, ModeResult
+from app.services.measuring.speeds import MeasuredSpeeds, speed_of
+from app.services.models.library import Library
 from app.store.db import Database
 from app.store.models import ModelStore
 from app.store.settings_file import SettingsFile

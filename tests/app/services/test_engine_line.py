@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.services.engine_line import Line, Wait, Want
+from app.services.engines.line import Line, Wait, Want
 from engines.types import EngineName
 
 ROOMS: dict[EngineName, str] = {"llamacpp": "memory", "vllm": "memory", "remote": "remote"}

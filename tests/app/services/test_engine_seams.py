@@ -12,14 +12,14 @@ from typing import Any
 import psutil
 import pytest
 
-from app.core.counterparts import Counterpart
-from app.core.downloads import Wanted
-from app.core.hub import RepoFile
-from app.core.models import ModelEntry
-from app.core.settings import Settings
-from app.services.device_care import DeviceState
-from app.services.engine_list import WorkerState
-from app.services.engine_seams import EngineSeams
+from app.core.models.counterparts import Counterpart
+from app.core.models.downloads import Wanted
+from app.core.models.entry import ModelEntry
+from app.core.models.hub import RepoFile
+from app.core.settings.fields import Settings
+from app.presenters.engine_list import WorkerState
+from app.presenters.engine_seams import EngineSeams
+from app.services.engines.device_care import DeviceState
 from engines.errors import EngineUnavailable
 from engines.hardware import Cpu, Hardware, Memory
 from tests.e2e.looks.contents import scripted_hub

@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import STARTER as STARTER_ID
-from app.services.fitting import PROJECTOR_MARGIN, Fitting
-from app.services.loads import LlamaLoads
-from app.services.runtime import Runtime
+from app.core.models.entry import STARTER as STARTER_ID
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import PROJECTOR_MARGIN, Fitting
 from app.store.db import Database
 from app.store.loads import LoadStore
 from app.wiring import STARTER, STARTER_DRAFTER
-from engines.buffers import Buffers, DeviceBuffers
 from engines.cancel import CancelToken
 from engines.errors import NotEnoughMemory
-from engines.fit import Drafting, split_needed
-from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
+from engines.memory.buffers import Buffers, DeviceBuffers
+from engines.memory.fit import Drafting, split_needed
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import LoadedModel
-from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 
 GB = 10**9

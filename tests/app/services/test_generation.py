@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.core.errors import DiskFull
-from app.services.answers import AnswerOptions, Ready
-from app.services.generation import Generation
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
+from app.presenters.generation import Generation
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.services.answers.answers import AnswerOptions, Ready
 from app.store.settings_file import SettingsFile
 from engines.types import MtpReport
 from tests.app.services.conftest import Services

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.conversation import StoredMessage
-from app.services.growing import GrowingAnswer
+from app.core.chats.conversation import StoredMessage
+from app.services.answers.growing import GrowingAnswer
 from engines.types import ReasoningDelta, TextDelta, WasReasoning
 
 EMPTY = StoredMessage("a", "c", "q", "assistant", "", 0.0, state="streaming")

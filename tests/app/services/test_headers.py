@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from app.services import headers as headers_module
-from app.services.headers import Headers
+from app.services.models import headers as headers_module
+from app.services.models.headers import Headers
 from app.store import known_headers
 from app.store.known_headers import KnownHeaders
 from engines.errors import ModelDamaged
-from engines.gguf_header import read_header
+from engines.models.gguf.header import read_header
 from tests.app.services.collection.layouts import some_parts
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama

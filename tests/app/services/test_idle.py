@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.models import ModelEntry
-from app.services.idle import IdleStop
-from app.services.lease import Lease
-from app.services.loads_vllm import VllmLoads
-from app.services.runtime import Runtime
-from app.services.tasks import ENGINE, Tasks
+from app.core.models.entry import ModelEntry
+from app.presenters.idle import IdleStop
+from app.presenters.tasks import ENGINE, Tasks
+from app.services.engines.lease import Lease
+from app.services.engines.loads_vllm import VllmLoads
+from app.services.engines.runtime import Runtime
 from engines.cancel import CancelToken
 from engines.hardware import detect
-from engines.wishes import Wishes
+from engines.memory.wishes import Wishes
 from tests.app.services.houses import ScriptedWorker
 from tests.engines.checkpoint_files import TARGET
 

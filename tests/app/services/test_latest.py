@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.services.latest import Latest
-from app.services.tasks import Tasks
+from app.presenters.latest import Latest
+from app.presenters.tasks import Tasks
 
 
 def unexpected(what: object) -> None:

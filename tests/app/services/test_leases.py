@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import ModelEntry
-from app.services.engine_line import Wait
-from app.services.runtime import Runtime
+from app.core.models.entry import ModelEntry
+from app.services.engines.line import Wait
+from app.services.engines.runtime import Runtime
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed, LoadCancelled
+from engines.memory.wishes import Wishes
 from engines.types import ChatRequest, Done, EngineName, Event, LoadedModel, LoadPlan, Message
-from engines.wishes import Wishes
 from tests.support.scripted import ScriptedEngine
 
 REQUEST = ChatRequest((Message("user", "Hi"),))
@@ -94,7 +94,7 @@ class WatchedEngine(ScriptedEngine):
 
 @dataclass
 class WatchedLoads:
-    """`app.services.loads.Loads` for a watched engine."""
+    """`app.services.engines.loads.Loads` for a watched engine."""
 
     engine: WatchedEngine
     local: bool

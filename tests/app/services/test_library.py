@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import ModelUnknown
-from app.services.mtp_advice import mtp_of_files
+from app.services.models.mtp_advice import mtp_of_files
 from app.wiring import STARTER, STARTER_DRAFTER
 from engines.errors import DrafterMismatch, ModelDamaged, ModelNotFound, NotAChatModel, NotAModel
 from tests.app.services.conftest import Services

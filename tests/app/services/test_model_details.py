@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.services.model_details import details, template_of
+from app.services.models.details import details, template_of
 from app.wiring import STARTER, STARTER_DRAFTER
 from engines.dialect import CHATML
 from tests.app.services.conftest import Services

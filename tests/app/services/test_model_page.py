@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.services.model_page import ModelPage
-from app.services.tasks import Tasks
+from app.presenters.model_page import ModelPage
+from app.presenters.tasks import Tasks
 
 FOUND = "as it should be"
 

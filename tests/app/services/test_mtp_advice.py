@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from app.core.catalogue import Catalogue, Fact, Mtp, load_catalogue
 from app.core.errors import CatalogueInvalid
-from app.services.fitting import Fitting
-from app.services.loads import LlamaLoads
-from app.services.mtp_advice import mtp_of_files, with_catalogue
-from app.services.runtime import Runtime
+from app.core.models.catalogue import Catalogue, Fact, Mtp, load_catalogue
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import Fitting
+from app.services.models.mtp_advice import mtp_of_files, with_catalogue
 from app.wiring import CATALOGUE, STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotAChatModel
-from engines.gguf_header import GgufHeader, read_header
 from engines.hardware import detect
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.pairing import mtp_advice
-from engines.wishes import Wishes
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import GgufHeader, read_header
+from engines.models.pairing import mtp_advice
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_gemma4, write_llama
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.memory_use import MemoryUse
-from app.core.offers import Beside
-from app.services.memory_uses import share_on_cards, uses_of
-from app.services.offering import families_of, offers_of
+from app.core.models.memory_use import MemoryUse
+from app.core.models.offers import Beside
+from app.presenters.memory_uses import share_on_cards, uses_of
+from app.presenters.offering import families_of, offers_of
 from app.wiring import STARTER
-from engines.fit import Parts
-from engines.gguf_header import read_header
 from engines.hardware import Cpu, Gpu, Hardware, Memory
+from engines.memory.fit import Parts
+from engines.models.gguf.header import read_header
 from engines.types import LoadPlan
 from tests.support.scripted_hub import GB, ScriptedRecommending
 

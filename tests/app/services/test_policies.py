@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from app.core.budget import ContextUse
-from app.core.conversation import StoredMessage
-from app.core.settings import Settings
-from app.core.summary import INTRODUCTION, in_effect
-from app.services.answers import AnswerEvent, AnswerOptions, Answers, Ended
-from app.services.chat_layers import ChatLayers
-from app.services.compacting import Compacting, Compaction
-from app.services.counting import Counting
-from app.services.fitting import Fitting
-from app.services.library import Library
-from app.services.loads import LlamaLoads
-from app.services.runtime import Runtime
+from app.core.chats.budget import ContextUse
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.summary import INTRODUCTION, in_effect
+from app.core.settings.fields import Settings
+from app.services.answers.answers import AnswerEvent, AnswerOptions, Answers, Ended
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting, Compaction
+from app.services.answers.counting import Counting
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import Fitting
+from app.services.models.library import Library
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import AppError, CatalogueInvalid, Offline, RepositoryUnknown
-from app.core.hub import RepoFile, Repository, Variant
-from app.core.network import Purpose
-from app.services.recommending import Recommending
+from app.core.models.hub import RepoFile, Repository, Variant
+from app.core.network.connections import Purpose
+from app.services.models.recommending import Recommending
 from engines.cancel import CancelToken
 from engines.hardware import Hardware
 from tests.app.core.machines import with_card

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.asked import as_json, from_json
-from app.core.conversation import StoredMessage
+from app.core.chats.asked import as_json, from_json
+from app.core.chats.conversation import StoredMessage
 from app.core.errors import NotReproducible, PerhapsOtherwise
-from app.services.answers import AnswerOptions
-from app.services.reproducing import Comparison, Plan, compare, plan
+from app.presenters.reproducing import Comparison, Plan, compare, plan
+from app.services.answers.answers import AnswerOptions
 from tests.app.services.answering import Desk, desk
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_llama

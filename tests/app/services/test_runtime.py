@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import ModelEntry
-from app.services.fitting import Fitting
-from app.services.loads import LlamaLoads
-from app.services.runtime import Runtime
+from app.core.models.entry import ModelEntry
+from app.services.engines.loads import LlamaLoads
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import Fitting
 from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
 from engines.llamacpp.sizing.sizer import Sizer
+from engines.memory.wishes import Wishes
 from engines.types import MAX_DEPTH, LoadPlan
-from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_assistant
 

@@ -17,10 +17,10 @@ from app.core.errors import (
     ServerUnknown,
     TokenMalformed,
 )
-from app.core.network import Connection
-from app.core.servers import ServerProfile
+from app.core.network.connections import Connection
+from app.core.network.servers import ServerProfile
 from app.net import Gate
-from app.services.servers import Servers
+from app.services.engines.servers import Servers
 from app.store.db import Database
 from app.store.secrets import Secrets
 from app.store.servers import ServerStore

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.models import STARTER, STARTER_CHECKPOINT
-from app.services import saving
-from app.services.engine_line import Wait
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT
+from app.services.answers import saving
+from app.services.engines.line import Wait
 from tests.app.services.desks import Desk, a_desk
 from tests.app.services.houses import CRASH, SERVED, a_house
 from tests.support.openai_server import DONE, Body, Reply, chunk

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.models import STARTER_CHECKPOINT
+from app.core.models.entry import STARTER_CHECKPOINT
 from engines.vllm.engine import VllmEngine
 from engines.vllm.provision.home import EngineHome
 from tests.app.services.desks import Desk, a_desk

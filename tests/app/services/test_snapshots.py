@@ -9,9 +9,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DataFolderReadOnly
-from app.services.settings import SettingsService
-from app.services.snapshots import DailySnapshots
-from app.services.tasks import Tasks
+from app.presenters.settings import SettingsService
+from app.presenters.snapshots import DailySnapshots
+from app.presenters.tasks import Tasks
 from app.store.settings_file import SettingsFile
 from app.store.snapshots import Snapshots
 from tests.app.services.conftest import Services
@@ -64,7 +64,7 @@ def test_a_window_that_stays_open_sees_the_days_go_by(daily: Daily, qtbot: QtBot
 def test_a_failure_is_told_once(
     daily: Daily, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.services.snapshots._AGAIN_MS", 20)
+    monkeypatch.setattr("app.presenters.snapshots._AGAIN_MS", 20)
     daily.folder.write_text("a file is in the way")
     with qtbot.waitSignal(daily.service.failed) as failed:
         daily.service.look()

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.assistants import NewChat
-from app.core.conversation import StoredMessage
-from app.core.models import STARTER
-from app.core.settings import Settings
-from app.services.answers import AnswerOptions, Ended
-from app.services.assistants import Assistants
-from app.services.chat_settings import ChatSettings
-from app.services.generation import Generation
-from app.services.settings import SettingsService
-from app.services.staying import Staying
-from app.services.tasks import Tasks
+from app.core.chats.assistants import NewChat
+from app.core.chats.conversation import StoredMessage
+from app.core.models.entry import STARTER
+from app.core.settings.fields import Settings
+from app.presenters.assistants import Assistants
+from app.presenters.chat_settings import ChatSettings
+from app.presenters.generation import Generation
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.services.answers.answers import AnswerOptions, Ended
+from app.services.answers.staying import Staying
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.settings_file import SettingsFile

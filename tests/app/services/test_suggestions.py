@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.memory_use import MemoryUse
-from app.core.offers import Offer, Offers, look_alike
-from app.services import offering as module
-from app.services.suggestions import FRESH_S, Suggestions
-from app.services.tasks import SYSTEM, Tasks
+from app.core.models.memory_use import MemoryUse
+from app.core.models.offers import Offer, Offers, look_alike
+from app.presenters import offering as module
+from app.presenters.suggestions import FRESH_S, Suggestions
+from app.presenters.tasks import SYSTEM, Tasks
 from engines.hardware import detect
 
 OFFER = Offer(

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from app.core.models import STARTER, STARTER_CHECKPOINT
-from app.services.loads_remote import RemoteLoads
-from app.services.loads_vllm import VllmLoads
-from app.services.runtime import Runtime
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT
+from app.services.engines.loads_remote import RemoteLoads
+from app.services.engines.loads_vllm import VllmLoads
+from app.services.engines.runtime import Runtime
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineUnavailable, LoadCancelled
 from engines.hardware import detect
+from engines.memory.wishes import Wishes
 from engines.remote.engine import RemoteEngine
 from engines.types import ChatRequest, Message, Sampling
-from engines.wishes import Wishes
 from tests.app.services.houses import CRASH, SERVED, House, a_house
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 

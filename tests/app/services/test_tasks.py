@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.services.tasks import Tasks
+from app.presenters.tasks import Tasks
 from engines.cancel import CancelToken
 
 

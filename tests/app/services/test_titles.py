@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
-from app.core.titles import title_request
-from app.services.answers import AnswerOptions, Ready
-from app.services.generation import Generation
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
-from app.services.titles import Titles
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.titles import title_request
+from app.presenters.generation import Generation
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.presenters.titles import Titles
+from app.services.answers.answers import AnswerOptions, Ready
 from app.store.settings_file import SettingsFile
 from app.wiring import STARTER
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.memory.wishes import Wishes
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling, TextDelta
-from engines.wishes import Wishes
 from tests.app.services.conftest import Services
 
 QUESTION = "How do I bake bread?"

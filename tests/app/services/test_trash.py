@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.services.trash import empty_trash
+from app.services.chats.trash import empty_trash
 from tests.app.services.conftest import Services
 
 

@@ -12,8 +12,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DiskFull
-from app.services.answers import AnswerOptions
-from app.services.waiting import options_as_json, options_from_json
+from app.presenters.waiting import options_as_json, options_from_json
+from app.services.answers.answers import AnswerOptions
 from engines.errors import EngineFailed
 from tests.app.services.answering import Desk, desk
 from tests.app.services.conftest import Services

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.servers import ServerProfile
-from app.services.answers import AnswerOptions
+from app.core.network.servers import ServerProfile
+from app.services.answers.answers import AnswerOptions
 from app.store.folder import DataFolder
 from app.wiring import Core, open_core
 from engines.cancel import CancelToken

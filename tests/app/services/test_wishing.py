@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from app.core.errors import SettingsInvalid
-from app.core.settings import Settings
-from app.services.wishing import adapters_named, unmet, wishes_of
+from app.core.settings.fields import Settings
+from app.services.engines.wishing import adapters_named, unmet, wishes_of
+from engines.memory.wishes import Wishes
 from engines.types import EngineName
-from engines.wishes import Wishes
 
 SET: dict[str, Any] = {
     "context": 2048, "threads": 3, "gpu_layers": 5, "kv_type": "q8_0", "devices": "CUDA0, CUDA1,",

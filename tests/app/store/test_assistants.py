@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.assistants import Assistant, NewChat, Preset
-from app.core.prompts import SavedPrompt
+from app.core.chats.assistants import Assistant, NewChat, Preset
+from app.core.chats.prompts import SavedPrompt
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore

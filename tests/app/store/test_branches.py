@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.core.errors import ChatNotFound
 from app.store.branches import BranchStore
 from app.store.chats import ChatStore

@@ -9,7 +9,7 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from app.core.conversation import AnswerFacts, Failure
+from app.core.chats.conversation import AnswerFacts, Failure
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.chats import ChatStore
 from app.store.db import Database

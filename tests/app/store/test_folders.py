@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.places import CHATS, folder_place
+from app.core.chats.places import CHATS, folder_place
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore, new_folder

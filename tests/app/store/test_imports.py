@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.core.exchange import own
+from app.core.exchange.export import as_json
 from app.core.exchange.found import ReadyChat
 from app.core.exchange.recognise import chats_in
-from app.core.export import as_json
 from app.store.branches import BranchStore
 from app.store.chats import ChatStore
 from app.store.db import Database

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.network import Connection
+from app.core.network.connections import Connection
 from app.store import ledger as module
 from app.store.db import Database
 from app.store.ledger import Ledger

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.loads import LoadRecord
+from app.core.models.loads import LoadRecord
 from app.store import loads as module
 from app.store.db import Database
 from app.store.loads import LoadStore

@@ -11,7 +11,7 @@ from keyring.backends import fail, null
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from app.core.errors import KeyringBroken
-from app.core.secret import Secret
+from app.core.network.secret import Secret
 from app.store.secrets import SERVICE, Secrets
 
 TOKEN = "hf_abcdefgh"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import AddressInvalid, ServerInvalid
-from app.core.servers import (
+from app.core.network.servers import (
     ServedModel,
     ServerFacts,
     ServerProfile,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core import settings as settings_module
 from app.core.errors import DiskFull
-from app.core.settings import Settings
+from app.core.settings import fields as settings_module
+from app.core.settings.fields import Settings
 from app.store.settings_file import FoundSettings, SettingsFile
 
 

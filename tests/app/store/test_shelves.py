@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from app.core.places import ALL, ARCHIVE, CHATS, PINNED, TRASH, Place, folder_place
+from app.core.chats.places import ALL, ARCHIVE, CHATS, PINNED, TRASH, Place, folder_place
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore, new_folder

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.conversation import StoredMessage
-from app.core.summary import Summary
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.summary import Summary
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.summaries import SummaryStore

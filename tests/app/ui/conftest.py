@@ -14,18 +14,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.services.tasks import Tasks
-from app.services.window import WindowServices
+from app.presenters.tasks import Tasks
+from app.presenters.window import WindowServices
 from app.store.folder import DataFolder
-from app.ui.appearance import Appearance
 from app.ui.chat.chat_page import ChatPage
-from app.ui.chat.message_edit import MessageEdit
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.transcript import Transcript
-from app.ui.furnishing import furnished
-from app.ui.main_window import MainWindow
+from app.ui.chat.composer.message_edit import MessageEdit
+from app.ui.chat.transcript.message_view import MessageView
+from app.ui.chat.transcript.transcript import Transcript
+from app.ui.look.appearance import Appearance
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
+from app.ui.window.furnishing import furnished
+from app.ui.window.main_window import MainWindow
 from app.wiring import Core, open_core
 from app.wiring.window import open_services
 from engines.hardware import Cpu, Hardware, Memory

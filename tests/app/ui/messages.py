@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
-from app.ui.chat.inline_edit import InlineEdit
-from app.ui.chat.message_view import MessageView
+from app.ui.chat.transcript.inline_edit import InlineEdit
+from app.ui.chat.transcript.message_view import MessageView
 from engines.types import ChatRequest
 from tests.app.ui.conftest import Ui
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QMenu, QWidget
 
-from app.ui.chat.message_view import MessageView
+from app.ui.chat.transcript.message_view import MessageView
 from tests.app.ui.conftest import Ui
 
 Say = tuple[str, bool]

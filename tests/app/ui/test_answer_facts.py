@@ -8,8 +8,8 @@ import sqlite3
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QLabel
 
-from app.ui.chat.again_dialog import AgainDialog
-from app.ui.chat.facts_card import FactsCard
+from app.ui.chat.transcript.again_dialog import AgainDialog
+from app.ui.chat.transcript.facts_card import FactsCard
 from tests.app.ui.conftest import Ui
 from tests.app.ui.messages import act, asked, branch, choose, open_menus, view
 

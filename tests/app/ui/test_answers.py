@@ -11,11 +11,11 @@ from PySide6.QtGui import QCursor, QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QTreeWidget, QWidget
 
-from app.core.asked import from_json
+from app.core.chats.asked import from_json
 from app.core.errors import DiskFull
-from app.ui.chat.inline_edit import InlineEdit
-from app.ui.chat.message_view import MessageView
-from app.ui.chat.tree_dialog import TreeDialog
+from app.ui.chat.transcript.inline_edit import InlineEdit
+from app.ui.chat.transcript.message_view import MessageView
+from app.ui.chat.transcript.tree_dialog import TreeDialog
 from tests.app.ui.conftest import Ui
 from tests.app.ui.messages import act, asked, branch, conversation, edit, view
 

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 
+from app.core.chats.places import ALL
 from app.core.errors import DatabaseBusy, DiskFull
-from app.core.places import ALL
-from app.ui.chat.answer_footer import AnswerFooter
-from app.ui.chat.failure_card import FailureCard
-from app.ui.chat.progress_line import ProgressLine
+from app.ui.chat.transcript.answer_footer import AnswerFooter
+from app.ui.chat.transcript.failure_card import FailureCard
+from app.ui.chat.transcript.progress_line import ProgressLine
 from app.ui.widgets.icon_button import IconButton
 from engines.errors import NotEnoughMemory
 from tests.app.ui.conftest import Ui

@@ -13,9 +13,9 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from app.markdown.parser import Parser
-from app.ui.chat.document_writer import DocumentWriter
-from app.ui.chat.text_formats import TextFormats
-from app.ui.theme import LIGHT
+from app.ui.chat.text.document_writer import DocumentWriter
+from app.ui.chat.text.formats import TextFormats
+from app.ui.look.theme import LIGHT
 from tests.support.commonmark import Example, examples, seen, squeezed
 
 _FEWEST = 600

@@ -9,8 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView
 
-from app.core.network import PURPOSES, Connection, Purpose
-from app.core.traffic import Traffic
+from app.core.network.connections import PURPOSES, Connection, Purpose
+from app.core.network.traffic import Traffic
 from app.ui.connections import words
 from tests.app.ui.conftest import Ui
 from tests.app.ui.test_window import all_named

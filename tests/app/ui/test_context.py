@@ -7,13 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from app.core.settings import Settings
-from app.ui.chat.context_card import ContextCard
-from app.ui.chat.context_list import ContextList, pin_place
-from app.ui.chat.context_meter import ContextMeter
-from app.ui.chat.context_warning import ContextWarning
-from app.ui.chat.message_mark import MessageMark
-from app.ui.chat.summary_fold import SummaryFold
+from app.core.settings.fields import Settings
+from app.ui.chat.context.card import ContextCard
+from app.ui.chat.context.list import ContextList, pin_place
+from app.ui.chat.context.meter import ContextMeter
+from app.ui.chat.context.warning import ContextWarning
+from app.ui.chat.transcript.message_mark import MessageMark
+from app.ui.chat.transcript.summary_fold import SummaryFold
 from tests.app.ui.conftest import Ui
 
 SMALL = 120

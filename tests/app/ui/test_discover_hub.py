@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
-from app.ui.chat.markdown_view import MarkdownView
+from app.ui.chat.text.markdown_view import MarkdownView
 from app.wiring import STARTER, STARTER_DRAFTER
 from tests.app.ui.conftest import Ui
 from tests.hub.testhub import TestHub

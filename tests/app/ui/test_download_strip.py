@@ -11,9 +11,9 @@ import shiboken6
 from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.core.downloads import Download, Wanted
-from app.core.hub import RepoFile
-from app.core.models import ModelEntry
+from app.core.models.downloads import Download, Wanted
+from app.core.models.entry import ModelEntry
+from app.core.models.hub import RepoFile
 from app.ui.models.download_words import duration, in_words
 from app.ui.onboarding.download_strip import DownloadStrip
 from tests.app.ui.conftest import part

@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QProgressBar, QPushButton
 
 from app import wiring
-from app.core.downloads import Download
-from app.core.hub_names import hub_name
-from app.services.pulling import wanted_of
+from app.core.models.downloads import Download
+from app.core.models.hub_names import hub_name
+from app.services.downloads.pulling import wanted_of
 from app.store.folder import DataFolder
 from app.ui.models.downloads.download_row import DownloadRow
 from app.wiring import STARTER

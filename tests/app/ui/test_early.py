@@ -12,15 +12,15 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import wiring
-from app.core.servers import ServerProfile
+from app.core.network.servers import ServerProfile
 from app.loading import Loading, keep_words
 from app.opening import first_services, open_data
 from app.store.drafts import DraftStore
 from app.store.folder import DataFolder
 from app.store.servers import ServerStore
 from app.ui.chat.engine_badge import EngineBadge
-from app.ui.early import Early, FirstPainting
-from app.ui.main_window import MainWindow
+from app.ui.window.early import Early, FirstPainting
+from app.ui.window.main_window import MainWindow
 from tests.support.scripted import ScriptedEngine
 
 

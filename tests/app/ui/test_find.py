@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
 from app.markdown.parser import Parser
-from app.ui.chat.find_texts import occurrences, text_of
-from app.ui.chat.live_window import FIRST, MOST
-from app.ui.chat.transcript import Transcript
+from app.ui.chat.find.find_texts import occurrences, text_of
+from app.ui.chat.transcript.live_window import FIRST, MOST
+from app.ui.chat.transcript.transcript import Transcript
 from tests.app.ui.conftest import Ui
 
 COUNT = 300

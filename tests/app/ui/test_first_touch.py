@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QCursor, QEnterEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.ui.first_touch import FirstTouch
+from app.ui.window.first_touch import FirstTouch
 from tests.app.ui.conftest import Ui
 
 

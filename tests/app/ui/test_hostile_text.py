@@ -11,7 +11,7 @@ from PySide6.QtGui import QTextTable
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markdown.parser import Parser
-from app.ui.chat.markdown_view import MarkdownView
+from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.widgets.icon_button import IconButton
 
 MOST_S = 2.0

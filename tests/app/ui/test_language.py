@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.core.settings import Settings
-from app.ui.format import day, figure, size
-from app.ui.language import code_of, speak, translated
+from app.core.settings.fields import Settings
+from app.ui.look.format import day, figure, size
+from app.ui.look.language import code_of, speak, translated
 from app.ui.settings.settings_dialog import SettingsDialog
 from engines.errors import UserError
 from tests.app.ui.conftest import Ui

@@ -11,9 +11,9 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QToolButton, QWidget
 
-from app.services.collection.collection import Collection
-from app.services.shelf import Shelf
-from app.ui import icons
+from app.services.models.collection.collection import Collection
+from app.services.models.shelf import Shelf
+from app.ui.look import icons
 from app.ui.models.here import model_rows
 from app.ui.models.here.model_row import ModelRow
 from app.ui.models.here.model_rows import PORTION

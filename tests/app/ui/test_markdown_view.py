@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markdown.parser import Parser
-from app.ui.chat.markdown_view import _AT_ONCE, MarkdownView
-from app.ui.chat.pace import SHORTEST_S, Pace
+from app.ui.chat.text.markdown_view import _AT_ONCE, MarkdownView
+from app.ui.chat.text.pace import SHORTEST_S, Pace
 from app.ui.widgets.icon_button import IconButton
 
 TEXT = """# Title
@@ -126,9 +126,9 @@ def test_a_drawing_pays_for_its_own_painting_and_for_no_other(
         now[0] += 0.05
 
     monkeypatch.setattr(
-        "app.ui.chat.markdown_view.time", SimpleNamespace(perf_counter=lambda: now[0])
+        "app.ui.chat.text.markdown_view.time", SimpleNamespace(perf_counter=lambda: now[0])
     )
-    monkeypatch.setattr("app.ui.chat.markdown_view.paint_decorations", paint)
+    monkeypatch.setattr("app.ui.chat.text.markdown_view.paint_decorations", paint)
     view.begin("one")
     for _ in range(50):
         view.viewport().repaint()

@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.memory_use import USES, MemoryUse
-from app.ui.stylesheet import stylesheet
-from app.ui.theme import DARK, LIGHT, Theme, contrast, palette_of
+from app.core.models.memory_use import USES, MemoryUse
+from app.ui.look.stylesheet import stylesheet
+from app.ui.look.theme import DARK, LIGHT, Theme, contrast, palette_of
 from app.ui.widgets.legend import Legend
 from app.ui.widgets.memory_bar import MemoryBars
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QProgressBar
 from pytestqt.qtbot import QtBot
 
-from app.ui.motion import Motion, show_busy
+from app.ui.look.motion import Motion, show_busy
 
 
 @pytest.fixture

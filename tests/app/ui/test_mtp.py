@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.places import ALL
 from app.core.errors import DiskFull
-from app.core.places import ALL
-from app.ui.chat.composer import Composer
+from app.ui.chat.composer.composer import Composer
 from app.ui.widgets.live_line import LiveLine
 from app.wiring import STARTER, STARTER_DRAFTER
 from engines.errors import MtpUnavailable

@@ -12,14 +12,14 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import StoredMessage
-from app.services.tasks import Tasks
-from app.ui.chat.drawing import Order, draw
-from app.ui.chat.markdown_view import MarkdownView
-from app.ui.chat.pictures import Pictures
-from app.ui.chat.selected_text import anchor_height
-from app.ui.chat.span_writer import MOST_PICTURES
-from app.ui.chat.transcript import Transcript
+from app.core.chats.conversation import StoredMessage
+from app.presenters.tasks import Tasks
+from app.ui.chat.text.drawing import Order, draw
+from app.ui.chat.text.markdown_view import MarkdownView
+from app.ui.chat.text.pictures import Pictures
+from app.ui.chat.text.selected_text import anchor_height
+from app.ui.chat.text.span_writer import MOST_PICTURES
+from app.ui.chat.transcript.transcript import Transcript
 
 Role = Literal["user", "assistant"]
 OBJECT = "\ufffc"

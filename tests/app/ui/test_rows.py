@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from app.core.chat import Chat
-from app.core.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
+from app.core.chats.chat import Chat
+from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 from app.ui.sidebar.rows import FolderRow, Heading, layout_of, place_of
 
 NOW = datetime(2026, 5, 10, 0, 30, tzinfo=timezone(timedelta(hours=2)))

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.errors import SettingsInvalid
-from app.core.setting_declared import SECTIONS
-from app.core.settings import fields
+from app.core.settings.declared import SECTIONS
+from app.core.settings.fields import fields
 from app.ui.settings.setting_row import SettingRow
 from app.ui.settings.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import Ui, part

@@ -7,8 +7,8 @@ import threading
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from app.services.engine_line import Wait
-from app.ui.chat.wait_words import wait_words
+from app.services.engines.line import Wait
+from app.ui.chat.transcript.wait_words import wait_words
 from tests.app.ui.conftest import Ui, part
 
 

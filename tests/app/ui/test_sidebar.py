@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QDragEnterEvent, QDropEven
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu
 
-from app.core.places import ALL
+from app.core.chats.places import ALL
 from app.ui.sidebar.chat_model import ROW
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.widgets.icon_button import IconButton

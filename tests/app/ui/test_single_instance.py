@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
-from app.ui import single_instance
-from app.ui.single_instance import SingleInstance, pass_on
+from app.ui.window import single_instance
+from app.ui.window.single_instance import SingleInstance, pass_on
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from app.core.errors import AlreadyOpen
 from app.core.wish import Wish
-from app.ui.single_instance import SingleInstance
+from app.ui.window.single_instance import SingleInstance
 app = QCoreApplication([])
 try:
     SingleInstance(Path(sys.argv[1]), Wish(quick_ask=True))

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.ui.stylesheet import stylesheet
-from app.ui.theme import (
+from app.ui.look.stylesheet import stylesheet
+from app.ui.look.theme import (
     DARK,
     HIGH_DARK,
     HIGH_LIGHT,

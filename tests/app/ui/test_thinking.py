@@ -11,9 +11,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
-from app.services.growing import GrowingAnswer
-from app.ui.chat.reasoning import duration
-from app.ui.chat.thinking_switch import ThinkingSwitch
+from app.services.answers.growing import GrowingAnswer
+from app.ui.chat.composer.thinking_switch import ThinkingSwitch
+from app.ui.chat.transcript.reasoning import duration
 from engines.types import ReasoningDelta, WasReasoning
 from tests.app.ui.conftest import Ui, part
 from tests.support.made_thinker import write_thinker

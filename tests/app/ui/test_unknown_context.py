@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.core.servers import ServerProfile
-from app.ui.chat.context_card import ContextCard
-from app.ui.chat.context_meter import ContextMeter
-from app.ui.chat.context_words import spoken
+from app.core.network.servers import ServerProfile
+from app.ui.chat.context.card import ContextCard
+from app.ui.chat.context.meter import ContextMeter
+from app.ui.chat.context.words import spoken
 from tests.app.ui.conftest import Ui
 from tests.support.openai_server import OpenAiServer
 

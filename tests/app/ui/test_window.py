@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
 from app.core.errors import DiskFull
 from app.core.window_state import WindowState
 from app.ui.actions import commands
-from app.ui.main_window import MainWindow
-from app.ui.shortcuts_dialog import ShortcutsDialog
 from app.ui.widgets.toast import Toast
+from app.ui.window.main_window import MainWindow
+from app.ui.window.shortcuts_dialog import ShortcutsDialog
 from app.wiring import STARTER
 from tests.app.ui.conftest import Ui
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.ui.measures import measures_of
-from app.ui.theme import BASE, GRID
+from app.ui.look.measures import measures_of
+from app.ui.look.theme import BASE, GRID
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture

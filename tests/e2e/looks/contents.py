@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from app.core.assistants import Assistant
-from app.core.conversation import AnswerFacts, Failure, StoredMessage
-from app.core.downloads import Wanted
-from app.core.hub import Found
-from app.core.network import Connection
-from app.core.prompts import SavedPrompt
-from app.core.servers import ServerProfile
+from app.core.chats.assistants import Assistant
+from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
+from app.core.chats.prompts import SavedPrompt
+from app.core.models.downloads import Wanted
+from app.core.models.hub import Found
+from app.core.network.connections import Connection
+from app.core.network.servers import ServerProfile
 from app.store.folders import new_folder
 from app.wiring import Core
 from engines.types import MtpReport

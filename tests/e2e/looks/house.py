@@ -15,13 +15,13 @@ from PySide6.QtCore import QEventLoop, QRect, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.hub import client
-from app.services.downloads import DownloadQueue
-from app.services.window import WindowServices
+from app.presenters.window import WindowServices
+from app.services.downloads.queue import DownloadQueue
 from app.store.folder import DataFolder
-from app.ui.appearance import Appearance
-from app.ui.furnishing import furnished
-from app.ui.main_window import MainWindow
+from app.ui.look.appearance import Appearance
 from app.ui.widgets.toast import Toast
+from app.ui.window.furnishing import furnished
+from app.ui.window.main_window import MainWindow
 from app.wiring import Core, devices, open_core
 from app.wiring.window import open_services
 from engines.hardware import Cpu, Hardware, Memory

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListWidget, QPlainTextEdit, QWidget
 
-from app.core.engine_care import Check, Price
-from app.core.models import STARTER
-from app.core.setting_declared import SECTIONS, Section
+from app.core.engines.care import Check, Price
+from app.core.models.entry import STARTER
+from app.core.settings.declared import SECTIONS, Section
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.settings.settings_dialog import SettingsDialog

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.gguf.causes import explain
+from engines.models.gguf.causes import explain
 
 CASES = {
     "empty": (b"", "empty"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engines.errors import ModelDamaged
-from engines.gguf_header import read_header
+from engines.models.gguf.header import read_header
 from tests.engines.gguf_files import (
     GEMMA4,
     LLAMA,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engines.gguf.types import TENSOR_TYPES
 from engines.llamacpp.native import load_native
+from engines.models.gguf.types import TENSOR_TYPES
 
 WITHDRAWN = {4, 5, 31, 32, 33, 36, 37, 38}
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engines.gguf_header import read_header
 from engines.llamacpp.native import Native, load_native
+from engines.models.gguf.header import read_header
 from tests.support.made_gguf import NORMAL, Floats, starter_tokens
 from tests.support.mtp_models import Gemma, write_gemma, write_qwen, write_step
 

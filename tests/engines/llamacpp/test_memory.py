@@ -12,9 +12,9 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engines.errors import NotEnoughMemory
-from engines.fit import split_needed
-from engines.gguf_header import read_header
 from engines.llamacpp import memory
+from engines.memory.fit import split_needed
+from engines.models.gguf.header import read_header
 from engines.types import LoadPlan
 from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama
 from tests.support.made_gguf import STARTER

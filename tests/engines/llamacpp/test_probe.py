@@ -201,7 +201,7 @@ def test_a_file_that_is_cut_while_it_is_mapped_harms_only_the_process(tmp_path: 
     assert "changed" in refusal(plan, real(cut)).why
 
 
-NO_GUARDS = "from engines.gguf import guards; guards.check = lambda *_: None"
+NO_GUARDS = "from engines.models.gguf import guards; guards.check = lambda *_: None"
 
 
 def test_what_no_guard_knows_ends_only_the_process(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
-from engines.gguf_header import read_header
 from engines.hardware import Hardware, detect
 from engines.hardware.values import NativeDevice
 from engines.llamacpp.devices import Devices
@@ -22,9 +21,10 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.llamacpp.trial import Trials
-from engines.planner import by_formula, make_plan
+from engines.memory.planner import by_formula, make_plan
+from engines.memory.wishes import Wishes
+from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, Done, LoadedModel, LoadPlan, Message, Sampling, TextDelta
-from engines.wishes import Wishes
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support.made_architectures import write_made

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from engines.checkpoint import read_checkpoint
+from engines.models.checkpoint import read_checkpoint
 from engines.types import Adapter, LoadPlan
 from engines.vllm.command import Command, Place, command
 from engines.vllm.places import make_place

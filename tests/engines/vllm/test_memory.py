@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from engines.checkpoint import read_checkpoint
 from engines.errors import (
     ContextTooLarge,
     ModelNotFound,
@@ -16,6 +15,7 @@ from engines.errors import (
     NotEnoughMemory,
 )
 from engines.hardware.values import Gpu, Hardware, Memory
+from engines.models.checkpoint import read_checkpoint
 from engines.types import LoadPlan
 from engines.vllm.memory import (
     GIB,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engines.checkpoint import Checkpoint, read_checkpoint
 from engines.errors import DrafterMismatch, MtpUnavailable
+from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.vllm.speculation import speculation
 from tests.engines.vllm.checkpoints import ASSISTANT, GEMMA, QWEN, made
 

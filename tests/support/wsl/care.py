@@ -16,13 +16,13 @@ from pathlib import Path
 
 import uv
 
-from app.core.engine_care import Profile, Step
+from app.core.engines.care import Profile, Step
 from app.net import Gate
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
-from app.services.engine_care import EngineCare
-from app.services.engine_installing import Ways
+from app.services.engines.care import EngineCare
+from app.services.engines.installing import Ways
 from app.wiring.care_wsl import inside
 from engines.cancel import CancelToken
 from engines.vllm.provision.lock import Lock

@@ -5,10 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.models import ModelEntry
-from app.services.model_care import Checked
-from app.services.model_page import Fitted, ModelPage, Removable, Shown
-from app.ui.format import size
+from app.core.models.entry import ModelEntry
+from app.presenters.model_page import Fitted, ModelPage, Removable, Shown
+from app.services.models.care import Checked
+from app.ui.look.format import size
+from app.ui.look.theme import GRID
 from app.ui.models.details.check_line import CheckLine
 from app.ui.models.details.facts_card import FactsCard
 from app.ui.models.details.fit_card import FitCard
@@ -19,7 +20,6 @@ from app.ui.models.here_words import used_words
 from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
-from app.ui.theme import GRID
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.services.model_details import ModelDetails
-from app.ui.format import day, figure, size
-from app.ui.language import translated
+from app.services.models.details import ModelDetails
+from app.ui.look.format import day, figure, size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.here_words import mtp_sentence, source_sentence
-from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel

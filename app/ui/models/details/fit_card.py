@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.services.model_page import Fitted
-from app.ui.language import in_full, translated
+from app.presenters.model_page import Fitted
+from app.ui.look.language import in_full, translated
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.services.model_page import Shown
-from app.ui.language import translated
-from app.ui.theme import GRID
+from app.presenters.model_page import Shown
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 

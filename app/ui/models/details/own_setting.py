@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.setting_field import SettingField
-from app.ui.language import translated
+from app.core.settings.field import SettingField
+from app.ui.look.language import translated
 from app.ui.settings.setting_row import SettingRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.model_settings import LOAD, SAMPLING
-from app.core.settings import fields
-from app.ui.language import translated
+from app.core.settings.fields import fields
+from app.core.settings.models import LOAD, SAMPLING
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.details.own_setting import OwnSetting
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

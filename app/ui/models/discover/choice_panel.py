@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.core.hub import Repository
-from app.core.offers import Choice, Judged
-from app.core.wanted import download_of, wanted
-from app.ui.format import size
-from app.ui.language import translated
+from app.core.models.downloads import Download
+from app.core.models.hub import Repository
+from app.core.models.offers import Choice, Judged
+from app.core.models.wanted import download_of, wanted
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.download_line import DownloadLine
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars

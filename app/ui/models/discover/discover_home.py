@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.offers import KnownFamily
+from app.core.models.offers import KnownFamily
+from app.ui.look.theme import GRID
 from app.ui.models.discover.offers_area import OffersArea
 from app.ui.models.discover.results import Results
 from app.ui.models.discover.search_bar import SearchBar
 from app.ui.models.discover.words import BETWEEN
 from app.ui.models.part_page import PartPage
-from app.ui.theme import GRID
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

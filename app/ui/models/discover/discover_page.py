@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.downloads import Download
 from app.core.errors import GatedRepository, TokenRefused
-from app.core.hub import Query
-from app.core.offers import Choice, Offer, Opened
-from app.core.wanted import name_of
-from app.services.window import WindowServices
+from app.core.models.downloads import Download
+from app.core.models.hub import Query
+from app.core.models.offers import Choice, Offer, Opened
+from app.core.models.wanted import name_of
+from app.presenters.window import WindowServices
 from app.ui.models.discover.discover_home import DiscoverHome
 from app.ui.models.discover.repository_page import RepositoryPage
 from app.ui.models.discover.token_question import TokenQuestion

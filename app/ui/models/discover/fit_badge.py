@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.offers import Fits
+from app.core.models.offers import Fits
 from app.ui.models.discover.words import fits_look, fits_sentence, fits_word
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel

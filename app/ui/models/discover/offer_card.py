@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.core.offers import Offer
-from app.ui.format import figure, size
-from app.ui.language import translated
+from app.core.models.downloads import Download
+from app.core.models.offers import Offer
+from app.ui.look.format import figure, size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.discover.words import BETWEEN, mtp_words
 from app.ui.models.download_line import DownloadLine
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars

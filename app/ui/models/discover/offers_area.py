@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.core.offers import Offers
-from app.core.wanted import download_of
-from app.ui.language import translated
+from app.core.models.downloads import Download
+from app.core.models.offers import Offers
+from app.core.models.wanted import download_of
+from app.ui.look.language import translated
+from app.ui.look.scale import scaled
 from app.ui.models.discover.offer_card import OfferCard
-from app.ui.scale import scaled
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.problem_card import ProblemCard

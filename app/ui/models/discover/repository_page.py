@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.core.offers import Choice, Judged, Opened
+from app.core.models.downloads import Download
+from app.core.models.offers import Choice, Judged, Opened
 from app.markdown.parser import Parser
-from app.ui.chat.markdown_view import MarkdownView
+from app.ui.chat.text.markdown_view import MarkdownView
+from app.ui.look.theme import BASE, GRID
 from app.ui.models.discover.choice_panel import ChoicePanel
 from app.ui.models.discover.gate_card import GateCard
 from app.ui.models.discover.variant_row import VariantRow
 from app.ui.models.discover.words import BETWEEN, facts_of, split_name
 from app.ui.models.part_page import PartPage
-from app.ui.theme import BASE, GRID
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.hub import Found
+from app.core.models.hub import Found
 from app.ui.models.discover.words import ago, count, gate_word, parameters, split_name
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.hub import Found, Query
+from app.core.models.hub import Found, Query
+from app.ui.look.theme import GRID
 from app.ui.models.discover.result_row import ResultRow
-from app.ui.theme import GRID
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

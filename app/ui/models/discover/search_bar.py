@@ -8,9 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.core.hub import Query, Sort
-from app.ui.scale import scaled
-from app.ui.theme import GRID
+from app.core.models.hub import Query, Sort
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
 from app.ui.widgets.chip import Chip
 from app.ui.widgets.labelled_button import LabelledButton
 

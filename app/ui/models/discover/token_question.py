@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.services.hub_token import HubToken
+from app.presenters.hub_token import HubToken
 from app.services.tokens import Kept
 from app.ui.models.discover.token_dialog import TokenDialog
 from app.ui.notify import Notifier

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.core.offers import Choice, Fits
-from app.ui.format import size
-from app.ui.language import translated
+from app.core.models.offers import Choice, Fits
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.discover.words import fits_sentence
-from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label
 from app.ui.widgets.row_button import RowButton

@@ -6,10 +6,10 @@ import time
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.hub import Gate, Repository
-from app.core.offers import Fits
-from app.ui.format import figure
-from app.ui.theme import Tone
+from app.core.models.hub import Gate, Repository
+from app.core.models.offers import Fits
+from app.ui.look.format import figure
+from app.ui.look.theme import Tone
 
 _THOUSAND = 1000
 _DAY_S = 24 * 3600

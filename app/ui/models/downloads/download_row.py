@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.ui.language import translated
+from app.core.models.downloads import Download
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.download_words import UNDER_WAY, in_words, share
 from app.ui.models.downloads.words import amount
-from app.ui.theme import GRID
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label

@@ -8,16 +8,16 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.downloads import Download
-from app.services.download_list import DownloadList
-from app.services.settings import SettingsService
-from app.ui.format import size
+from app.core.models.downloads import Download
+from app.presenters.download_list import DownloadList
+from app.presenters.settings import SettingsService
+from app.ui.look.format import size
+from app.ui.look.theme import GRID
 from app.ui.models.download_words import UNDER_WAY
 from app.ui.models.downloads.download_row import DownloadRow
 from app.ui.models.downloads.pace_card import PaceCard
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
-from app.ui.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from app.core.settings import Settings, fields
-from app.services.settings import SettingsService
-from app.ui.language import translated
+from app.core.settings.fields import Settings, fields
+from app.presenters.settings import SettingsService
+from app.ui.look.language import translated
 from app.ui.settings.setting_row import SettingRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.downloads import Download
-from app.ui.format import size
+from app.core.models.downloads import Download
+from app.ui.look.format import size
 
 
 def amount(download: Download) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.overview import Overview
-from app.ui.format import size
+from app.core.models.overview import Overview
+from app.ui.look.format import size
 from app.ui.models.names import name_of
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel

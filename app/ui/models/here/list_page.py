@@ -9,17 +9,17 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.core.overview import ORDERS, ModelFacts, Order, Overview, arranged
-from app.services.same_answer import SameAnswer
-from app.services.system import SystemCheck
-from app.ui.language import translated
+from app.core.models.overview import ORDERS, ModelFacts, Order, Overview, arranged
+from app.presenters.same_answer import SameAnswer
+from app.presenters.system import SystemCheck
+from app.ui.look.language import translated
+from app.ui.look.theme import GRID
 from app.ui.models.here.copy_card import CopyCard
 from app.ui.models.here.disk_card import DiskCard
 from app.ui.models.here.model_rows import ModelRows, Shown
 from app.ui.models.here_words import order_word
 from app.ui.models.mtp_card import MtpCard
 from app.ui.models.part_page import PartPage
-from app.ui.theme import GRID
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label

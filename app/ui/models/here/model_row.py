@@ -6,13 +6,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.core.models import ModelEntry
-from app.core.overview import ModelFacts
-from app.ui.format import size
-from app.ui.language import translated
+from app.core.models.entry import ModelEntry
+from app.core.models.overview import ModelFacts
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.theme import Tone
 from app.ui.models.here_words import mtp_sentence, source_sentence, source_word, used_words
 from app.ui.models.names import name_of
-from app.ui.theme import Tone
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label

@@ -10,11 +10,11 @@ from typing import Final
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from app.core.models import ModelEntry
-from app.core.overview import ModelFacts
+from app.core.models.entry import ModelEntry
+from app.core.models.overview import ModelFacts
+from app.ui.look.theme import GRID
 from app.ui.models.here.model_row import ModelRow
 from app.ui.models.here.more_card import MoreCard
-from app.ui.theme import GRID
 
 PORTION: Final = 50
 """Rows that are shown at first, and added each time that more are asked for."""

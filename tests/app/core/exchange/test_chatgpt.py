@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core.conversation import path_to
+from app.core.chats.conversation import path_to
 from app.core.exchange import chatgpt
 from app.core.exchange.chatgpt_marks import readable
 from app.core.exchange.found import ReadyChat

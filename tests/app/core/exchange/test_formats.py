@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.core.conversation import StoredMessage, path_to
+from app.core.chats.conversation import StoredMessage, path_to
 from app.core.exchange import gpt4all
 from app.core.exchange.found import Broken, NotRead, ReadyChat
 from app.core.exchange.plain import as_time

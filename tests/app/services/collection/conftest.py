@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.services.collection.collection import Collection
-from app.services.collection.places import Places
-from app.services.library import Library
-from app.services.model_care import ModelCare
+from app.services.models.care import ModelCare
+from app.services.models.collection.collection import Collection
+from app.services.models.collection.places import Places
+from app.services.models.library import Library
 from app.store.db import Database
 from app.store.models import ModelStore
 from app.wiring import STARTER, STARTER_DRAFTER

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import ModelNotOurs
-from app.core.models import STARTER, STARTER_CHECKPOINT, ModelEntry
-from app.services.about import about
-from app.services.checkpoint_fit import fit_of
-from app.services.collection.collection import Collection
-from app.services.collection.places import Places
-from app.services.library import Library
-from app.services.model_care import ModelCare
-from app.services.model_details import details
-from app.services.mtp_advice import mtp_of_files
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.services.models.about import about
+from app.services.models.care import ModelCare
+from app.services.models.checkpoint_fit import fit_of
+from app.services.models.collection.collection import Collection
+from app.services.models.collection.places import Places
+from app.services.models.details import details
+from app.services.models.library import Library
+from app.services.models.mtp_advice import mtp_of_files
 from app.store.db import Database
 from app.store.models import ModelStore
 from app.wiring import STARTER as GUIDE
@@ -25,7 +25,7 @@ from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch, NotAChatModel, NotAModel
 from engines.hardware import detect
-from engines.wishes import Wishes
+from engines.memory.wishes import Wishes
 from tests.engines.checkpoint_files import DRAFTER, TARGET, write_checkpoint
 
 BERT = {"architectures": ["BertModel"], "model_type": "bert"}

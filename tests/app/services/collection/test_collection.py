@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import ModelAmbiguous, ModelUnknown
-from app.services.collection import collection, files
-from app.services.collection.collection import Collection
-from app.services.collection.found import Scan
-from engines.gguf_glance import Glance
+from app.services.models.collection import collection, files
+from app.services.models.collection.collection import Collection
+from app.services.models.collection.found import Scan
+from engines.models.gguf.glance import Glance
 from tests.app.services.collection.conftest import Here
 from tests.app.services.collection.layouts import (
     COMMIT,
@@ -205,7 +205,7 @@ def test_a_place_that_cannot_be_read_is_noted(here: Here, monkeypatch: pytest.Mo
     def forbidden(*_: object) -> Scan:
         raise PermissionError(13, "Permission denied", "/secret")
 
-    monkeypatch.setattr("app.services.collection.collection.scan_ollama", forbidden)
+    monkeypatch.setattr("app.services.models.collection.collection.scan_ollama", forbidden)
     assert here.ids() == []
     assert here.library.notes() == ["/secret was skipped: it cannot be read (Permission denied)."]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.services.collection.folders import folders_named, scan_folder
-from app.services.collection.found import Scan
+from app.services.models.collection.folders import folders_named, scan_folder
+from app.services.models.collection.found import Scan
 from app.wiring import STARTER
 from tests.app.services.collection.layouts import some_model, write_projector
 from tests.engines.gguf_files import (

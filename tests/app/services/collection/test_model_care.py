@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from app.core.downloads import Download, Wanted
 from app.core.errors import (
     DiskFull,
     ModelAmbiguous,
@@ -18,10 +17,11 @@ from app.core.errors import (
     NoSuchSetting,
     SettingsInvalid,
 )
-from app.core.hub import RepoFile
+from app.core.models.downloads import Download, Wanted
+from app.core.models.hub import RepoFile
 from app.hub.faults import Cancelled
-from app.services.collection import copying
-from app.services.model_care import Checked
+from app.services.models.care import Checked
+from app.services.models.collection import copying
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch, NotAModel
 from tests.app.services.collection.conftest import Here

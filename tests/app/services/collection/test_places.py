@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.services.collection.places import places_of
+from app.services.models.collection.places import places_of
 
 HOME = Path("/home/anna")
 HUB = HOME / "hub"

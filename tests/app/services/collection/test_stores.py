@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.services.collection import files
-from app.services.collection.gpt4all import scan_gpt4all
-from app.services.collection.hub_cache import hash_in_name, scan_hub
-from app.services.collection.jan import scan_jan
-from app.services.collection.lm_studio import scan_lm_studio
-from app.services.collection.ollama import scan_ollama
-from engines.gguf_glance import Glance, glance
+from app.services.models.collection import files
+from app.services.models.collection.gpt4all import scan_gpt4all
+from app.services.models.collection.hub_cache import hash_in_name, scan_hub
+from app.services.models.collection.jan import scan_jan
+from app.services.models.collection.lm_studio import scan_lm_studio
+from app.services.models.collection.ollama import scan_ollama
+from engines.models.gguf.glance import Glance, glance
 from tests.app.services.collection.layouts import (
     COMMIT,
     OTHER_COMMIT,

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.services.session_bus import SessionBus
-from app.services.tasks import Tasks
+from app.presenters.desktop.session_bus import SessionBus
+from app.presenters.tasks import Tasks
 
 ROOT = Path(__file__).resolve().parents[4]
 CONFIGURATION = """<busconfig><type>session</type><listen>unix:tmpdir={0}</listen>

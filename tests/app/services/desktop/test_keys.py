@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.services.global_shortcut.keys import Keys, read
+from app.presenters.desktop.global_shortcut.keys import Keys, read
 
 
 def test_keys_are_read_in_any_spelling() -> None:

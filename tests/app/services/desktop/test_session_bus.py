@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.services.global_shortcut.service import GlobalShortcut
-from app.services.notifications import Notifications
-from app.services.session_bus import SessionBus
-from app.services.system_motion import SystemMotion
+from app.presenters.desktop.global_shortcut.service import GlobalShortcut
+from app.presenters.desktop.notifications import Notifications
+from app.presenters.desktop.session_bus import SessionBus
+from app.presenters.desktop.system_motion import SystemMotion
 from tests.app.services.desktop.conftest import FakeDesktop
 
 Start = Callable[..., FakeDesktop]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.services.global_shortcut.service import GlobalShortcut
-from app.services.session_bus import SessionBus
+from app.presenters.desktop.global_shortcut.service import GlobalShortcut
+from app.presenters.desktop.session_bus import SessionBus
 
 
 @pytest.fixture

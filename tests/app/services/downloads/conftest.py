@@ -12,7 +12,7 @@ from app.hub.fetch import Fetcher
 from app.hub.limiter import Limiter
 from app.hub.transfer import Terms
 from app.net import Gate
-from app.services.downloads import DownloadQueue, Pace
+from app.services.downloads.queue import DownloadQueue, Pace
 from app.store.db import Database
 from app.store.downloads import DownloadStore
 from tests.app.services.downloads.queues import QUICK, REPO, MakeQueue, content, name

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.core.downloads import Download, Wanted
-from app.core.hub import RepoFile
+from app.core.models.downloads import Download, Wanted
+from app.core.models.hub import RepoFile
 from app.hub.part import SUFFIX
 from app.hub.retry import Patience
-from app.services.downloads import DownloadQueue
+from app.services.downloads.queue import DownloadQueue
 from tests.hub.contents import Made
 from tests.hub.testhub import TestHub
 

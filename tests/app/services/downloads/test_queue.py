@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.downloads import Download, Wanted
 from app.core.errors import DownloadUnknown
-from app.core.hub import RepoFile
+from app.core.models.downloads import Download, Wanted
+from app.core.models.hub import RepoFile
 from app.hub.part import SUFFIX, Part
-from app.services.downloads import Pace
+from app.services.downloads.queue import Pace
 from tests.app.services.downloads.queues import (
     QUICK,
     REPO,

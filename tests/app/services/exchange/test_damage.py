@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.core.conversation import path_to
+from app.core.chats.conversation import path_to
 from app.core.exchange.found import FileFound
 from app.core.exchange.report import reports, told
 from app.core.exchange.torn_zip import torn_members

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.conversation import path_to
+from app.core.chats.conversation import path_to
 from app.core.exchange.found import FileFound
 from app.core.exchange.recognise import DAMAGED
 from app.core.exchange.report import reports, told

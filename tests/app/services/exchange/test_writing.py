@@ -14,13 +14,13 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DiskFull, ExportFailed
+from app.core.exchange.export import ExportOptions
 from app.core.exchange.found import ReadyChat
 from app.core.exchange.recognise import chats_in
-from app.core.export import ExportOptions
-from app.services.exchange.exporting import Exporting
+from app.presenters.exporting import Exporting
+from app.presenters.tasks import Tasks
 from app.services.exchange.page import Told
 from app.services.exchange.writing import tell, text_of, write_file, write_files
-from app.services.tasks import Tasks
 from app.ui.exchange.pdf import print_chats
 
 from .conftest import Stores

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QInputDialog, QLabel, QLineEdit
 
-from app.core.assistants import Assistant
+from app.core.chats.assistants import Assistant
 from app.ui.widgets.label import Label
 from tests.app.ui.conftest import Ui
 from tests.engines.gguf_files import write_llama

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.core.chats.places import ALL
 from app.core.errors import ChatNotFound
-from app.core.places import ALL
 from app.running import _reporter
 from app.ui.assistants.scratch_window import ScratchWindow, without_words
 from tests.app.ui.conftest import Ui

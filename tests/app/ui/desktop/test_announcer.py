@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.conversation import Failure, StoredMessage
-from app.services.settings import SettingsService
+from app.core.chats.conversation import Failure, StoredMessage
+from app.presenters.settings import SettingsService
 from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from app.ui.desktop import announcer

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.wish import Wish
-from app.ui.chat.markdown_view import MarkdownView
+from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.widgets.icon_button import IconButton
 from engines.errors import ModelUnreadable

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 from app.ui.actions import commands
 from app.ui.desktop.key_button import KeyButton
 from app.ui.desktop.keys import refusal, with_keys
-from app.ui.shortcuts_dialog import ShortcutsDialog
+from app.ui.window.shortcuts_dialog import ShortcutsDialog
 from tests.app.ui.conftest import Ui
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.services.downloads import DownloadQueue
+from app.services.downloads.queue import DownloadQueue
 from tests.app.ui.conftest import Ui
 from tests.support.scripted_hub import GB, ScriptedFitting, ScriptedHub, repository
 

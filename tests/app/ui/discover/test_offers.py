@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.core.errors import CatalogueInvalid, NoConnection
-from app.services.recommending import Recommending
-from app.services.suggestions import FRESH_S
+from app.presenters.suggestions import FRESH_S
+from app.services.models.recommending import Recommending
 from app.ui.models.discover.offer_card import OfferCard
 from tests.app.ui.conftest import Ui, part
 from tests.app.ui.discover.conftest import DRAFTERS, GEMMA

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.core.errors import GatedRepository, RepositoryUnknown, TokenRefused
-from app.ui.chat.markdown_view import MarkdownView
+from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.models.discover.choice_panel import ChoicePanel
 from app.ui.models.discover.token_dialog import TokenDialog
 from app.ui.models.discover.variant_row import VariantRow

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QWidget
 
 from app.core.errors import HubBusy
-from app.core.hub import Found
+from app.core.models.hub import Found
 from tests.app.ui.conftest import Ui
 from tests.support.scripted_hub import GATED, SMALL, ScriptedHub
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.servers import ServedModel, ServerFacts, ServerProfile
-from app.services.engine_list import EngineList
-from app.services.server_list import ServerList
-from app.services.settings import SettingsService
-from app.services.tasks import Tasks
-from app.services.window import Makers
+from app.core.network.servers import ServedModel, ServerFacts, ServerProfile
+from app.presenters.engine_list import EngineList
+from app.presenters.server_list import ServerList
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.presenters.window import Makers
 from app.wiring import Core, visits, window
 from tests.support.scripted_engines import ScriptedCare, ScriptedSeams, ScriptedServers
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.core.models import ModelEntry
+from app.core.models.entry import ModelEntry
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.chat.engine_badge import EngineBadge
 from app.ui.desktop.quick_ask import QuickAsk

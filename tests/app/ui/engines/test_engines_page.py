@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QProgressBar, QPushButton, QWidget
 
-from app.core.engine_advice import MeasuredSpeed, Situation, advise
-from app.core.engine_care import EngineState
-from app.services.engine_list import Device, WorkerState
+from app.core.engines.advice import MeasuredSpeed, Situation, advise
+from app.core.engines.care import EngineState
+from app.presenters.engine_list import Device, WorkerState
 from app.ui.widgets.switch import Switch
 from engines.vllm.provision.preflight import Facts, preflight
 from engines.vllm.provision.windows import Wsl2

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QLineEdit, QPushButton
 
 from app.core.errors import Offline
-from app.core.models import ModelEntry
+from app.core.models.entry import ModelEntry
 from app.ui.models.names import name_at_server
 from app.ui.widgets.toast import Toast
 from tests.app.ui.conftest import Ui, part

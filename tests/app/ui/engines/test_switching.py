@@ -12,9 +12,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 
-from app.core.counterparts import Counterpart
-from app.core.engine_care import EngineState
-from app.core.models import ModelEntry
+from app.core.engines.care import EngineState
+from app.core.models.counterparts import Counterpart
+from app.core.models.entry import ModelEntry
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QFileDialog, QPushButton
 
-from app.core.places import TRASH
+from app.core.chats.places import TRASH
 from app.ui.exchange.import_dialog import ImportDialog
 from app.ui.widgets.label import Label
 from app.ui.widgets.switch import Switch

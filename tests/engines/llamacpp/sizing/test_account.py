@@ -6,13 +6,13 @@ import platform
 
 import pytest
 
-from engines.buffers import CPU, DeviceBuffers
-from engines.formula.weights import copied_bytes, copied_on_x86
-from engines.gguf_header import read_header
 from engines.llamacpp.native import load_native
 from engines.llamacpp.sizing.account import allocated, device_of, read_account
 from engines.llamacpp.sizing.child import buffers
 from engines.llamacpp.sizing.repacking import copies_of
+from engines.memory.buffers import CPU, DeviceBuffers
+from engines.memory.formula.weights import copied_bytes, copied_on_x86
+from engines.models.gguf.header import read_header
 from engines.types import LoadPlan
 from tests.engines.llamacpp.sizing.conftest import Made
 

@@ -11,18 +11,18 @@ from typing import Final
 
 import pytest
 
-from engines.buffers import CPU, Buffers
 from engines.cancel import CancelToken
-from engines.formula.caches import kv_bytes
-from engines.formula.compute import compute_bytes
-from engines.formula.weights import weights
-from engines.gguf_header import read_header
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
 from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.planner import by_formula
+from engines.memory.buffers import CPU, Buffers
+from engines.memory.formula.caches import kv_bytes
+from engines.memory.formula.compute import compute_bytes
+from engines.memory.formula.weights import weights
+from engines.memory.planner import by_formula
+from engines.models.gguf.header import read_header
 from engines.types import KvType, LoadPlan
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.sizing.conftest import Made

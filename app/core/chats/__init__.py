@@ -1,0 +1,1 @@
+"""What a chat consists of, and the rules for it. Pure."""

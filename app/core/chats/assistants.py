@@ -1,0 +1,106 @@
+"""Assistants and presets: who answers, and how its words are drawn.
+
+An assistant is a set of choices with a name. What it leaves open is as the model and the settings
+of the app have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.core.settings.fields import Settings
+from app.core.settings.models import ENGINE, THINKING
+
+SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
+"""What a preset sets."""
+
+OF_AN_ASSISTANT: Final = (*SAMPLING, "max_tokens", "context", *THINKING, *ENGINE)
+"""The settings that an assistant can have of its own, besides its system prompt and model."""
+
+OF_A_CHAT: Final = ("system_prompt", *OF_AN_ASSISTANT)
+"""The settings that a chat can have of its own, besides its model."""
+
+LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True)
+class Assistant:
+    """greeting: what a new chat with it begins with. model: an id; None leaves it to the settings.
+
+    settings: by the names of OF_AN_ASSISTANT. An empty system prompt leaves the one that is there.
+    """
+
+    id: str
+    name: str
+    system_prompt: str = ""
+    greeting: str = ""
+    model: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """What it sets, by the names of settings."""
+        prompt = {"system_prompt": self.system_prompt} if self.system_prompt.strip() else {}
+        model = {"model": self.model} if self.model else {}
+        return {**self.settings, **prompt, **model}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A name for values of SAMPLING. builtin: it comes with Hearth and cannot be removed."""
+
+    id: str
+    name: str
+    settings: Mapping[str, object]
+    builtin: bool = False
+
+
+@dataclass(frozen=True)
+class NewChat:
+    """What a chat has of its own when it begins. greeting: its first message; "" for none.
+
+    usual: its model is the one of the settings, and nobody has chosen it for this chat.
+    """
+
+    model: str | None = None
+    assistant_id: str | None = None
+    greeting: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    usual: bool = field(default=False, compare=False)
+
+
+PRESETS: Final = (
+    Preset(
+        "exact", "Exact",
+        {"temperature": 0.0, "top_k": 1, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0},
+        builtin=True,
+    ),
+    Preset("balanced", "Balanced", {name: getattr(Settings(), name) for name in SAMPLING}, True),
+    Preset(
+        "lively", "Lively",
+        {"temperature": 1.1, "top_k": 0, "top_p": 1.0, "min_p": 0.06, "repeat_penalty": 1.05},
+        builtin=True,
+    ),
+)  # fmt: skip
+
+
+def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
+    """The preset that these settings are drawn by; None if they are of no preset."""
+    return next(
+        (
+            preset
+            for preset in presets
+            if all(getattr(settings, name) == preset.settings.get(name) for name in SAMPLING)
+        ),
+        None,
+    )
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """`name`, with a number behind it where others have it already."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name} {number}", number + 1
+    return candidate

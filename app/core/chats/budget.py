@@ -1,0 +1,243 @@
+"""How much of a model's context a chat takes, and which of its messages the model still sees: pure.
+
+All lengths are tokens. Where no model is loaded that could count them, they are estimated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from app.core.chats.conversation import OverflowPolicy, StoredMessage
+from app.core.chats.summary import ChatPrompt, Summary
+from engines import conversation
+from engines.types import Measured, Message, Role
+
+Place = Literal["system", "summary", "message", "draft"]
+
+BYTES_PER_TOKEN = 4.0
+"""Of English text, about; other languages take more tokens for their bytes."""
+
+_FEWEST, _MOST = 1.5, 6.0
+"""Bounds for what a chat's own answers say of that: short ones can be far off."""
+
+_DOUBT = 1.15
+_ENOUGH = 50
+"""Tokens from which on a chat says how many bytes each of its own has."""
+
+_WORDS = 120
+"""Characters by which a message is known again."""
+
+_MARKUP = 5
+"""Tokens that a chat template writes around a message, about."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One message of the prompt. left: it would not be in it. id: of the stored message, or "".
+
+    words: how it begins. pinned: by the user; others of its turn stay with it.
+    """
+
+    place: Place
+    id: str
+    role: Role
+    words: str
+    tokens: int
+    left: bool = False
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class ContextUse:
+    """What the next question of a chat takes of the context, with the draft as its text.
+
+    total: of the prompt with all its parts. prompt: of what would really be asked. kept: room for
+    the answer. context: of the model as it is loaded, 0 where a server does not tell; most: as it
+    was trained. exact: counted by the loaded model, not estimated. summary: stands for `summed`,
+    messages that are not among the parts. bytes_per_token: of this chat's text.
+    """
+
+    parts: tuple[Part, ...]
+    total: int
+    prompt: int
+    kept: int
+    context: int
+    exact: bool
+    policy: OverflowPolicy
+    most: int = 0
+    summary: Summary | None = None
+    summed: tuple[Part, ...] = ()
+    draft: str = ""
+    bytes_per_token: float = BYTES_PER_TOKEN
+
+    @property
+    def room(self) -> int:
+        """For the prompt."""
+        return self.context - self.kept
+
+    @property
+    def fits(self) -> bool:
+        """Nothing has to leave, as far as anybody knows."""
+        return not self.context or self.total <= self.room
+
+    @property
+    def possible(self) -> bool:
+        """It can be answered, as the policy has it."""
+        return self.fits or (self.policy != "stop" and self.prompt < self.context)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The stored messages that would not be in the prompt, oldest first."""
+        return tuple(part.id for part in self.parts if part.left and part.id)
+
+    def tokens_of(self, place: Place) -> int:
+        """Of the parts in that place that are in the prompt."""
+        return sum(it.tokens for it in self.parts if it.place == place and not it.left)
+
+    @property
+    def pinned(self) -> int:
+        """Tokens of what is pinned."""
+        return sum(part.tokens for part in self.parts if part.pinned)
+
+    def asks_first(self, *, told: bool) -> bool:
+        """Whether to warn before this is sent. told: the user knows that messages are left out.
+
+        What is estimated has to be clearly too much.
+        """
+        if not self.context:
+            return False
+        over = self.total > self.room * (1 if self.exact else _DOUBT)
+        if self.prompt >= self.context * (1 if self.exact else _DOUBT):
+            return True
+        return over and (self.policy == "stop" or (self.policy == "leave_out" and not told))
+
+    def with_draft(self, draft: str) -> ContextUse:
+        """The same with another text for the next question, by its length in bytes."""
+        if draft == self.draft:
+            return self
+        more = estimated_tokens(draft, self.bytes_per_token) - estimated_tokens(
+            self.draft, self.bytes_per_token
+        )
+        return replace(
+            self,
+            total=max(0, self.total + more),
+            prompt=max(0, self.prompt + more),
+            draft=draft,
+            exact=False,
+        )
+
+    def recounted(self, draft: str, more: int) -> ContextUse | None:
+        """The same with another draft, which takes so many tokens more (or fewer).
+
+        None where that may change what has to leave: then all is to be measured again.
+        """
+        if not self.parts or self.parts[-1].place != "draft" or self.prompt + more > self.room:
+            return None
+        last = self.parts[-1]
+        last = replace(last, words=_beginning(draft), tokens=max(0, last.tokens + more))
+        return replace(
+            self,
+            parts=(*self.parts[:-1], last),
+            total=self.total + more,
+            prompt=self.prompt + more,
+            draft=draft,
+        )
+
+
+def use_of(
+    prompt: ChatPrompt,
+    measured: Measured,
+    *,
+    exact: bool,
+    policy: OverflowPolicy,
+    most: int = 0,
+    draft: str = "",
+    summary: Summary | None = None,
+    summed: Sequence[StoredMessage] = (),
+) -> ContextUse:
+    """What a measured prompt says; its last message is the draft's where that is none stored."""
+    left = set(measured.left) if policy == "leave_out" else set()
+    parts = tuple(
+        Part(
+            _place(prompt, at, summary),
+            prompt.ids[at],
+            message.role,
+            _beginning(message.text),
+            tokens,
+            at in left,
+            message.pinned,
+        )
+        for at, (message, tokens) in enumerate(zip(prompt.messages, measured.lengths, strict=True))
+    )
+    written = sum(len(message.text.encode(errors="replace")) for message in prompt.messages)
+    counted = measured.total - _MARKUP * len(parts)
+    ratio = _bounded(written / counted) if counted > _ENOUGH else BYTES_PER_TOKEN
+    return ContextUse(
+        parts=parts,
+        total=measured.total,
+        prompt=measured.prompt,
+        kept=measured.kept,
+        context=measured.context,
+        exact=exact,
+        policy=policy,
+        most=most,
+        summary=summary,
+        summed=tuple(
+            Part(
+                "message",
+                message.id,
+                message.role,
+                _beginning(message.text),
+                estimated_tokens(message.text, ratio) + _MARKUP,
+            )
+            for message in summed
+        ),
+        draft=draft,
+        bytes_per_token=ratio,
+    )
+
+
+def estimate(
+    messages: Sequence[Message], context: int, max_tokens: int | None, bytes_per_token: float
+) -> Measured:
+    """What `Engine.measure` would say, about."""
+    lengths = [estimated_tokens(it.text, bytes_per_token) + _MARKUP for it in messages]
+    kept = conversation.answer_room(context, max_tokens)
+    left: tuple[int, ...] = ()
+    if context and sum(lengths) > context - kept:
+        left = conversation.cuts(messages, lengths, context - kept, context)[0]
+    prompt = sum(lengths) - sum(lengths[at] for at in left)
+    return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+
+
+def estimated_tokens(text: str, bytes_per_token: float) -> int:
+    return math.ceil(len(text.encode(errors="replace")) / bytes_per_token)
+
+
+def bytes_per_token(path: Iterable[StoredMessage]) -> float:
+    """As the chat's own answers were counted by their models."""
+    counted = [it for it in path if it.facts and it.facts.completion_tokens]
+    tokens = sum(it.facts.completion_tokens for it in counted if it.facts)
+    written = sum(len((it.reasoning + it.text).encode(errors="replace")) for it in counted)
+    return _bounded(written / tokens) if tokens >= _ENOUGH else BYTES_PER_TOKEN
+
+
+def _place(prompt: ChatPrompt, at: int, summary: Summary | None) -> Place:
+    if prompt.ids[at]:
+        return "message"
+    if prompt.messages[at].role == "user":
+        return "draft"
+    following = prompt.messages[at + 1] if at + 1 < len(prompt.messages) else None
+    last_of_system = following is None or following.role != "system"
+    return "summary" if summary is not None and last_of_system else "system"
+
+
+def _beginning(text: str) -> str:
+    return " ".join(text[: 2 * _WORDS].split())[:_WORDS]
+
+
+def _bounded(ratio: float) -> float:
+    return min(_MOST, max(_FEWEST, ratio))

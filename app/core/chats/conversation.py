@@ -1,0 +1,129 @@
+"""A conversation is a tree of messages; a chat shows the path from its root to one leaf.
+
+Regenerating or editing adds a sibling, so nothing that was written is ever overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from engines.errors import EngineError, UserError
+
+if TYPE_CHECKING:
+    from engines.types import Message, MtpReport, Role
+
+MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
+"""streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
+
+OverflowPolicy = Literal["leave_out", "compact", "stop"]
+"""When a chat outgrows the context: leave out the oldest, sum them up, or ask nothing."""
+
+
+@dataclass(frozen=True)
+class AnswerFacts:
+    """How an answer came about; times in seconds, speeds in tokens per second.
+
+    mtp: what multi-token prediction did for it; None for answers from before it was there.
+    notes: what of the plan the engine did otherwise, one sentence each.
+    """
+
+    model: str
+    engine: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    context: int = 0
+    left_out: int = 0
+    ttft_s: float = 0.0
+    decode_tok_s: float = 0.0
+    seed: int = 0
+    finish_reason: str = ""
+    mtp: MtpReport | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The three parts of the error that ended an answer, and its code.
+
+    action: what a button can do about it, by the kinds of `engines.errors.Action`, with its value.
+    """
+
+    code: str
+    what: str
+    why: str
+    do: str
+    action: str = ""
+    value: int | str = ""
+
+    @classmethod
+    def of(cls, error: UserError) -> Failure:
+        action = error.action if isinstance(error, EngineError) else None
+        kind, value = (action.kind, action.value) if action else ("", "")
+        return cls(error.code, error.what, error.why, error.do, kind, value)
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """A message as it lies in the store. created is in seconds since 1970, UTC.
+
+    reasoning_s: how long the model reasoned, in seconds. rating: 1 good, -1 bad, 0 not rated.
+    pinned: it stays in the prompt when others leave. asked: how the answer was asked for, so that
+    it can be asked for again in just that way; JSON, as `app.core.chats.asked` has it.
+    """
+
+    id: str
+    chat_id: str
+    parent_id: str | None
+    role: Role
+    text: str
+    created: float
+    state: MessageState = "complete"
+    reasoning: str = ""
+    facts: AnswerFacts | None = None
+    failure: Failure | None = None
+    reasoning_s: float = 0.0
+    rating: int = 0
+    pinned: bool = False
+    asked: str = ""
+
+
+def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:
+    """The messages from the root to the leaf, oldest first; empty without a leaf."""
+    by_id = {message.id: message for message in messages}
+    path: list[StoredMessage] = []
+    step = leaf_id
+    while step is not None and step in by_id:
+        message = by_id.pop(step)
+        path.append(message)
+        step = message.parent_id
+    path.reverse()
+    return tuple(path)
+
+
+def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
+    """What of a path an engine is asked with: all but failed and empty answers.
+
+    Reasoning without an answer counts at the end of a path: there it is gone on with.
+    A question whose answer is missing keeps its place only if it is the last one: a chat
+    template wants user and assistant to take turns.
+    """
+    turns: list[StoredMessage] = []
+    messages = list(path)
+    for message in messages:
+        goes_on = message is messages[-1] and message.reasoning
+        if message.role == "assistant" and not message.text and not goes_on:
+            continue
+        if turns and message.role == "user" and turns[-1].role == "user":
+            turns.pop()
+        turns.append(message)
+    return tuple(turns)
+
+
+def as_message(message: StoredMessage) -> Message:
+    """A stored message as an engine is given it."""
+    from engines.types import Message
+
+    return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)

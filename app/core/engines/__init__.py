@@ -1,0 +1,1 @@
+"""What is known of the engines on this computer. Pure."""

@@ -1,0 +1,157 @@
+"""Which engine suits a computer and why, in the terms in which people compare them: pure.
+
+it = advise(Situation("linux", cards, vllm="installed"))
+print(it.engine, it.sentence)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from app.core.models.counterparts import Card
+from engines.types import EngineName
+
+System = Literal["linux", "windows", "macos"]
+
+LEAST_CARD: Final = 15_500_000_000
+"""Bytes of a card of 16 GB, which tells a little less."""
+
+LEAST_CAPABILITY: Final = 7.5
+_CLEARLY: Final = 1.1
+
+
+@dataclass(frozen=True)
+class MeasuredSpeed:
+    """Of this computer. at_once: answers side by side; tokens_per_s: of all of them together."""
+
+    engine: EngineName
+    model: str
+    at_once: int
+    tokens_per_s: float
+
+
+@dataclass(frozen=True)
+class Situation:
+    """cards: NVIDIA's. vllm: whether it is here. why_not: why it cannot be installed, a sentence.
+
+    chats_at_once: that have to be answered side by side. profiles: servers that are known.
+    measured: what was measured here, of several models perhaps.
+    """
+
+    system: System
+    cards: tuple[Card, ...] = ()
+    vllm: Literal["installed", "possible", "impossible"] = "possible"
+    why_not: str = ""
+    chats_at_once: int = 1
+    profiles: int = 0
+    measured: tuple[MeasuredSpeed, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the comparison. measured: it is of this computer, and not what others report."""
+
+    topic: str
+    llamacpp: str
+    vllm: str
+    measured: bool = False
+
+
+@dataclass(frozen=True)
+class Advice:
+    """engine: that suits. sentence: why, the most telling reason. reasons: all of them."""
+
+    engine: EngineName
+    sentence: str
+    reasons: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def advise(it: Situation) -> Advice:
+    """llama.cpp unless vLLM can run and there is something that it does better here."""
+    rows = (*_measured(it.measured), *_COMPARISON)
+    if against := _against(it):
+        return Advice("llamacpp", against[0], against, rows)
+    faster = _faster(it.measured)
+    if faster is not None:
+        words = f"Measured here, vLLM writes {faster:.1f} times as fast for one chat at a time."
+        return Advice("vllm", words, (words,), rows)
+    card = it.cards[0]
+    if it.chats_at_once > 1:
+        reasons = (
+            f"{it.chats_at_once} chats at once: vLLM answers them side by side, llama.cpp in turn.",
+            f"{card.name} has the memory for it.",
+        )
+        return Advice("vllm", reasons[0], reasons, rows)
+    reasons = (
+        "One user at a time: llama.cpp is as fast or faster, and is ready in seconds.",
+        f"For several chats or programs at once, vLLM on {card.name} writes more in all.",
+    )
+    return Advice("llamacpp", reasons[0], reasons, rows)
+
+
+def _against(it: Situation) -> tuple[str, ...]:
+    """Why vLLM does not suit; empty if nothing speaks against it."""
+    found = []
+    if it.system == "macos":
+        found.append("vLLM does not run on macOS; llama.cpp uses this Mac's graphics.")
+    elif not it.cards:
+        found.append("There is no NVIDIA card here; llama.cpp runs on any computer.")
+    elif it.cards[0].capability < LEAST_CAPABILITY:
+        found.append(f"{it.cards[0].name} is too old for vLLM; llama.cpp uses it.")
+    elif max(card.total_bytes for card in it.cards) < LEAST_CARD:
+        found.append(
+            f"{it.cards[0].name} has less than 16 GB, and vLLM needs a whole model on the card; "
+            "llama.cpp shares it with the processor."
+        )
+    if it.vllm == "impossible":
+        found.append(it.why_not or "vLLM cannot be installed here.")
+    return tuple(found)
+
+
+def _faster(measured: Sequence[MeasuredSpeed]) -> float | None:
+    """By how much vLLM is clearly faster for one chat, of a model measured on both."""
+    speeds = {(m.engine, m.model): m.tokens_per_s for m in measured if m.at_once == 1}
+    ratios = [
+        speed / speeds["llamacpp", model]
+        for (engine, model), speed in speeds.items()
+        if engine == "vllm" and speeds.get(("llamacpp", model))
+    ]
+    best = max(ratios, default=0.0)
+    return best if best >= _CLEARLY else None
+
+
+def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
+    """One line for each model and number of answers at once; a server is not this computer."""
+    speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
+    keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
+
+    def words(model: str, at_once: int, engine: EngineName) -> str:
+        speed = speeds.get((model, at_once, engine))
+        return f"{speed:,.0f} tokens a second" if speed else "not measured"
+
+    return tuple(
+        Row(
+            f"{model}, {at_once} at once" if at_once > 1 else f"{model}, one user",
+            words(model, at_once, "llamacpp"),
+            words(model, at_once, "vllm"),
+            measured=True,
+        )
+        for model, at_once in keys
+    )
+
+
+_COMPARISON: Final = (
+    Row("One user", "as fast or faster", "0.75 to 1 times as fast, others report"),
+    Row(
+        "16 users at once",
+        "one after the other in Hearth",
+        "1.5 to 2.6 times as much in all as llama.cpp's own server, others report",
+    ),
+    Row("Portability", "any computer, with or without a card", "Linux or WSL2, NVIDIA cards"),
+    Row("Memory", "shares a model between card and RAM", "the whole model on the card"),
+    Row("To begin with", "is here; a model is ready in seconds", "9 GB on disk; a minute or more"),
+    Row("Models", "GGUF, one file, 2 to 8 bits", "checkpoints, 4 to 16 bits, adapters"),
+)

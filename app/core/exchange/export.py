@@ -1,0 +1,127 @@
+"""A chat as a text that other programs and people can read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from app.core.chats.chat import Chat
+from app.core.chats.conversation import StoredMessage, path_to
+from app.core.chats.tree import first_words
+
+ExportKind = Literal["md", "html", "pdf", "json"]
+"""How a chat is written, and the ending of the file's name."""
+
+_NOT_IN_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f\x7f]+')
+_LONGEST_NAME = 80
+_MOST_BYTES = 200
+"""Of a name in UTF-8; systems allow 255, with the ending and a number."""
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?=\.|$)")
+"""Names that Windows keeps for devices, whatever comes behind a full stop."""
+_SPEAKERS = {"user": "You", "assistant": "Assistant", "system": "System"}
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """reasoning, branches: with these, too; JSON always has both."""
+
+    kind: ExportKind = "md"
+    reasoning: bool = False
+    branches: bool = False
+
+
+@dataclass(frozen=True)
+class Strand:
+    """Messages that follow each other. after: those that it branches off behind; "" for the chat's
+    shown path, which is the first strand.
+    """
+
+    after: str
+    messages: tuple[StoredMessage, ...]
+
+
+def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) -> tuple[Strand, ...]:
+    """The path that a chat shows and, if wanted, every other, from where it branches off.
+
+    messages: on every branch, in the order in which they were written.
+    """
+    everything = list(messages)
+    shown = path_to(everything, chat.leaf_id)
+    found = [Strand("", shown)]
+    if not branches:
+        return tuple(found)
+    below: dict[str | None, list[StoredMessage]] = {}
+    for message in everything:
+        below.setdefault(message.parent_id, []).append(message)
+    by_id = {message.id: message for message in everything}
+    told = {message.id for message in shown}
+    for message in everything:
+        if message.id in told:
+            continue
+        strand = [message]
+        while following := below.get(strand[-1].id):
+            strand.append(following[-1])
+        told |= {it.id for it in strand}
+        parent = by_id.get(message.parent_id or "")
+        after = first_words(parent.text) if parent else "the beginning"
+        found.append(Strand(after, tuple(strand)))
+    return tuple(found)
+
+
+def speaker(message: StoredMessage) -> str:
+    """Who speaks, and how the message ended if not in the usual way."""
+    state = "" if message.state == "complete" else f" ({message.state})"
+    return f"{_SPEAKERS[message.role]}{state}"
+
+
+def as_markdown(
+    chat: Chat, messages: Iterable[StoredMessage], options: ExportOptions | None = None
+) -> str:
+    """The messages that the chat shows, under headings. messages: as `strands` has them."""
+    options = options or ExportOptions()
+    parts = [f"# {chat.title}"]
+    for number, strand in enumerate(strands(chat, messages, branches=options.branches)):
+        if number:
+            parts.append(f"---\n\n# Branch {number}, after “{strand.after}”")
+        parts += [_message(message, options) for message in strand.messages]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(chat: Chat, messages: Iterable[StoredMessage], folder: str = "") -> str:
+    """The whole tree with every branch and every fact, as it lies in the store.
+
+    folder: the name of the one that the chat lies in.
+    """
+    return json.dumps(_value(chat, messages, folder), indent=2, ensure_ascii=False)
+
+
+def all_as_json(chats: Iterable[tuple[Chat, Sequence[StoredMessage], str]]) -> str:
+    """Several in one text: each with its messages and the name of its folder."""
+    values = [_value(chat, messages, folder) for chat, messages, folder in chats]
+    return json.dumps({"format": "hearth-chats", "chats": values}, indent=2, ensure_ascii=False)
+
+
+def file_name(title: str) -> str:
+    """A title as the name of a file on any system, without an ending."""
+    name = " ".join(_NOT_IN_NAMES.sub(" ", title).split())[:_LONGEST_NAME]
+    name = name.encode("utf-8", "replace")[:_MOST_BYTES].decode("utf-8", "ignore").strip(" .…")
+    if reserved := _RESERVED.match(name):
+        name = f"{reserved.group()}_{name[reserved.end() :]}"
+    return name or "Chat"
+
+
+def _message(message: StoredMessage, options: ExportOptions) -> str:
+    parts = [f"## {speaker(message)}"]
+    if options.reasoning and message.reasoning.strip():
+        lines = message.reasoning.strip().split("\n")
+        parts.append("\n".join(f"> {line}".rstrip() for line in ("**Reasoning**", "", *lines)))
+    parts.append(message.text.strip())
+    return "\n\n".join(parts).rstrip()
+
+
+def _value(chat: Chat, messages: Iterable[StoredMessage], folder: str) -> dict[str, Any]:
+    named = {"folder": folder} if folder else {}
+    return {**asdict(chat), **named, "messages": [asdict(message) for message in messages]}

@@ -1,0 +1,1 @@
+"""Models: the catalogue, the Hub's, those on this computer. Pure."""

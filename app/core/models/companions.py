@@ -1,0 +1,38 @@
+"""Which drafter of the catalogue was made for a model that is here: pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.memory.fit import amount
+from engines.models.gguf.header import GgufHeader
+
+if TYPE_CHECKING:
+    from app.core.models.catalogue import Catalogue, File, Size
+
+
+def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
+    """The drafter to get for a model, told by its shape; None where none is known to help."""
+    for size in catalogue.sizes.values():
+        if size.drafter is not None and size.mtp.help != "off" and _is(header, size):
+            return size.drafter
+    return None
+
+
+def offer_of(drafter: File) -> str:
+    """One sentence for a model that lacks it."""
+    bytes_about = round(drafter.gb.value * 1e9)
+    return (
+        f"This file has no MTP head; the {amount(bytes_about)} drafter for it can be downloaded"
+        f" ({drafter.repo}/{drafter.pattern})"
+    )
+
+
+def _is(header: GgufHeader, size: Size) -> bool:
+    shape = size.shape
+    return (
+        size.mtp.kind == "drafter"
+        and header.block_count == shape.layers.value
+        and header.embedding_length == shape.width.value
+        and header.vocab_size == shape.vocabulary.value
+    )

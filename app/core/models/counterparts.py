@@ -1,0 +1,218 @@
+"""The same model for another engine: a GGUF file and a checkpoint, by the catalogue. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    from app.core.models.catalogue import Catalogue, Size, Variant, Vllm
+
+_NEEDS: Final[Mapping[str, float]] = {
+    "fp8": 8.9, "nvfp4": 10.0, "int4": 8.0, "mxfp4": 8.0, "bf16": 8.0, "int8": 7.5, "fp16": 7.5,
+}  # fmt: skip
+"""The compute capability from which a card works in this precision by itself."""
+
+_ORDER: Final = ("nvfp4", "fp8", "int4", "mxfp4", "bf16")
+"""What is taken first of those that fit: small and quick, then exact."""
+
+_GB: Final = 1_000_000_000
+_CONTEXT_GB: Final = 1.0
+"""For a context of some length and the drafter, beside what the makers say is the least."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """The card that vLLM would use. capability: of its computing units. total_bytes: its memory."""
+
+    name: str
+    capability: float
+    total_bytes: int
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """The same model elsewhere. entry: it is here; None if it has to be downloaded.
+
+    repo: "owner/name". label: its quantisation or precision. bytes: to download, about; 0 if it is
+    here. drafter: the repository of its assistant checkpoint. depth: tokens drafted ahead, as its
+    makers advise. why_not: a sentence on why it does not suit this computer, empty if it does.
+    computes: whether the card can work in its precision at all.
+    """
+
+    engine: EngineName
+    name: str
+    label: str
+    entry: ModelEntry | None = None
+    repo: str = ""
+    bytes: int = 0
+    drafter: str = ""
+    depth: int | None = None
+    why_not: str = ""
+    computes: bool = True
+
+    @property
+    def price(self) -> str:
+        """For people."""
+        if self.entry is not None:
+            return "It is here; nothing has to be downloaded."
+        return f"About {self.bytes / _GB:.1f} GB have to be downloaded." if self.bytes else ""
+
+
+def counterparts(
+    entry: ModelEntry,
+    engine: EngineName,
+    here: Iterable[ModelEntry],
+    catalogue: Catalogue,
+    card: Card | None,
+) -> tuple[Counterpart, ...]:
+    """Those for `engine`: what is here first, then what suits the card, the preferred one first.
+
+    here: the models on this computer. card: None where vLLM would have none to work on.
+    """
+    if entry.engine == engine:
+        return ()
+    here = [it for it in here if it.engine == engine and not it.drafts]
+    if entry.id in (STARTER, STARTER_CHECKPOINT):
+        return tuple(
+            Counterpart(engine, it.name, "", it)
+            for it in here
+            if it.id in (STARTER, STARTER_CHECKPOINT)
+        )
+    size = size_of(entry, catalogue)
+    if size is None:
+        return ()
+    mine = [_here(size, it, engine) for it in here if size_of(it, catalogue) is size]
+    offered: list[Counterpart] = []
+    if engine == "vllm":
+        offered = [_checkpoint(size, it, card) for it in size.vllm]
+    elif engine == "llamacpp":
+        offered = [_gguf(size, it) for it in size.variants]
+    known = {it.repo.lower() for it in mine if it.repo}
+    more = [it for it in offered if engine == "llamacpp" or it.repo.lower() not in known]
+    return (*mine, *sorted(more, key=_rank))
+
+
+def checkpoints_of(size: Size, card: Card | None) -> tuple[Counterpart, ...]:
+    """A model of the catalogue for vLLM, what suits the card first."""
+    return tuple(sorted((_checkpoint(size, it, card) for it in size.vllm), key=_rank))
+
+
+def best(found: Iterable[Counterpart]) -> Counterpart | None:
+    """The one to switch to: it is here, or it suits this computer and can be had."""
+    return next((it for it in found if it.entry is not None or not it.why_not), None)
+
+
+def shown(found: Sequence[Counterpart]) -> Counterpart | None:
+    """The one to tell of: the best, or the one that misses the least, with its reason."""
+    return best(found) or next(iter(found), None)
+
+
+def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
+    """Which model of the catalogue this is: by its repository, else by its name."""
+    if (size := _by_repository(entry, catalogue)) is not None:
+        return size
+    names = (_plain(entry.served), _plain(entry.name), _plain(entry.path.name))
+    found = [
+        size
+        for size in catalogue.sizes.values()
+        if any(_names(name, _plain(size.id)) for name in names)
+    ]
+    return max(found, key=lambda size: len(size.id), default=None)
+
+
+def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
+    """By where they come from: what somebody has made of a model has its name in it, too."""
+    if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
+        return True
+    size = _by_repository(one, catalogue)
+    return size is not None and size is _by_repository(other, catalogue)
+
+
+def advised_depth(entry: ModelEntry, catalogue: Catalogue) -> int | None:
+    """Tokens drafted ahead, as its makers advise for vLLM; None where nobody does."""
+    size = size_of(entry, catalogue)
+    checkpoints = size.vllm if size else ()
+    same = [it for it in checkpoints if entry.repo and it.repo.lower() == entry.repo.lower()]
+    return next((depth for it in (*same, *checkpoints) if (depth := _depth(it))), None)
+
+
+def _by_repository(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
+    if not entry.repo:
+        return None
+    for size in catalogue.sizes.values():
+        repos = {*size.repositories, *(it.repo for it in size.vllm)}
+        if entry.repo.lower() in {repo.lower() for repo in repos}:
+            return size
+    return None
+
+
+def _here(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpart:
+    offered = next((it for it in size.vllm if it.repo == entry.repo), None)
+    depth = _depth(offered) if offered else None
+    label = offered.precision.upper() if offered else ""
+    return Counterpart(engine, entry.name, label, entry, entry.repo or "", depth=depth)
+
+
+def _checkpoint(size: Size, it: Vllm, card: Card | None) -> Counterpart:
+    drafter = str((it.speculative or {}).get("model", ""))
+    size_bytes = round(it.gb.value * _GB) if it.gb else 0
+    why_not = _why_not(it, card)
+    return Counterpart(
+        "vllm", size.name, it.precision.upper(), None, it.repo, size_bytes, drafter, _depth(it),
+        why_not, card is not None and card.capability >= _least(it),
+    )  # fmt: skip
+
+
+def _gguf(size: Size, it: Variant) -> Counterpart:
+    size_bytes = round(it.gb.value * _GB)
+    return Counterpart("llamacpp", size.name, it.quantisation, None, it.repo, size_bytes)
+
+
+def _least(it: Vllm) -> float:
+    return _NEEDS.get(it.precision.lower(), 8.0)
+
+
+def _why_not(it: Vllm, card: Card | None) -> str:
+    if card is None:
+        return "There is no NVIDIA card here for it."
+    least = _least(it)
+    if card.capability < least:
+        return (
+            f"{it.precision.upper()} needs a card of compute capability {least:g}, and "
+            f"{card.name} has {card.capability:g}."
+        )
+    vram = it.vram_gb.value if it.vram_gb else it.gb.value * 1.1 if it.gb else 0.0
+    needed = vram + (_CONTEXT_GB if it.speculative else 0.0)
+    if needed * _GB > card.total_bytes:
+        return f"It needs about {needed:.0f} GB, and {card.name} has {card.total_bytes / _GB:.0f}."
+    return ""
+
+
+def _rank(it: Counterpart) -> tuple[bool, bool, int]:
+    """What suits, the preferred precision first; then that which misses the least."""
+    if it.engine == "llamacpp":
+        return False, False, 0  # in the catalogue's own order
+    if it.why_not:
+        return True, not it.computes, it.bytes
+    precision = it.label.lower()
+    return False, False, _ORDER.index(precision) if precision in _ORDER else len(_ORDER)
+
+
+def _depth(it: Vllm) -> int | None:
+    depth = (it.speculative or {}).get("num_speculative_tokens")
+    return depth if isinstance(depth, int) else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _names(name: str, size: str) -> bool:
+    """Whether a name has a size's id in it, as whole words."""
+    return f"-{size}-" in f"-{name}-"

@@ -1,0 +1,75 @@
+"""All models here at a glance, and how the list of them is filtered and sorted: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.core.models.entry import ModelEntry
+
+Order = Literal["name", "size", "used", "unused"]
+ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
+"""By name, the largest first, what was used lately first, what was unused the longest first."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """models, drafters: all of them. sizes: bytes on the disk by id, projectors included.
+
+    total: of all models, what they share counted once. free: on the disk with Hearth's folder.
+    notes: what lies here and could not be listed, one sentence each.
+    """
+
+    models: tuple[ModelEntry, ...] = ()
+    drafters: tuple[ModelEntry, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
+    free: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a model's file says of itself. mtp: "embedded", "drafter" or "none".
+
+    problem: why it cannot be read, empty if it can.
+    """
+
+    id: str
+    quantisation: str
+    mtp: str = "none"
+    problem: str = ""
+
+
+def arranged(
+    overview: Overview, facts: Mapping[str, ModelFacts], words: str, order: Order
+) -> list[ModelEntry]:
+    """The models in which each of these words is found, in an order."""
+    wanted = words.lower().split()
+    found = [
+        entry
+        for entry in overview.models
+        if all(word in _searched(entry, facts.get(entry.id)) for word in wanted)
+    ]
+    return _sorted(found, overview.sizes, order)
+
+
+def _searched(entry: ModelEntry, facts: ModelFacts | None) -> str:
+    known = (facts.quantisation, facts.mtp) if facts else ()
+    return " ".join((entry.name, entry.source, entry.repo or "", entry.path.name, *known)).lower()
+
+
+def _sorted(
+    found: Sequence[ModelEntry], sizes: Mapping[str, int], order: Order
+) -> list[ModelEntry]:
+    by_name = sorted(found, key=lambda it: it.name.lower())
+    match order:
+        case "name":
+            return by_name
+        case "size":
+            return sorted(by_name, key=lambda it: -sizes.get(it.id, 0))
+        case "used":
+            return sorted(by_name, key=lambda it: -(it.last_used or 0))
+        case "unused":
+            return sorted(by_name, key=lambda it: it.last_used or 0)

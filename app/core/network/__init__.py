@@ -1,0 +1,1 @@
+"""Connections, the servers behind them, and secrets. Pure."""

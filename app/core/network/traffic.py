@@ -1,0 +1,55 @@
+"""What all connections of the ledger come to, and which of them a person looks for: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.network.connections import PURPOSES, Connection, Purpose
+
+REFUSED = "refused"
+"""The result of what was kept from leaving, because Hearth was offline."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """hosts: that were reached. since: of the oldest connection, in seconds since 1970.
+
+    count: connections that left. refused: those kept from leaving. sent, received: bytes.
+    purposes: of what left.
+    """
+
+    hosts: tuple[str, ...]
+    since: float
+    count: int
+    refused: int
+    sent: int
+    received: int
+    purposes: tuple[Purpose, ...]
+
+
+def traffic(connections: Sequence[Connection]) -> Traffic | None:
+    """None if there is no connection at all."""
+    if not connections:
+        return None
+    left = [it for it in connections if it.result != REFUSED]
+    made = {it.purpose for it in left}
+    return Traffic(
+        hosts=tuple(sorted({it.host for it in left})),
+        since=min(it.started for it in connections),
+        count=len(left),
+        refused=len(connections) - len(left),
+        sent=sum(it.sent for it in left),
+        received=sum(it.received for it in left),
+        purposes=tuple(it for it in PURPOSES if it in made),
+    )
+
+
+def matching(connections: Sequence[Connection], words: str) -> list[Connection]:
+    """Those in whose host, purpose or result each of these words is found."""
+    wanted = words.lower().split()
+    return [
+        it
+        for it in connections
+        if all(word in f"{it.host} {it.purpose} {it.result}".lower() for word in wanted)
+    ]

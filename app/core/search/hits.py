@@ -1,0 +1,21 @@
+"""What a search found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.core.chats.chat import Chat
+
+
+@dataclass(frozen=True)
+class Hit:
+    """message_id: the message to open the chat at; None where the words stand in the title.
+
+    snippet: the text around the words, on one line. marks: where the words begin and end in it,
+    in characters.
+    """
+
+    chat: Chat
+    message_id: str | None
+    snippet: str
+    marks: tuple[tuple[int, int], ...]

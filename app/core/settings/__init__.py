@@ -1,0 +1,1 @@
+"""Every setting, and which value of it holds where. Pure."""

@@ -1,0 +1,68 @@
+"""Settings of one model, and what holds where several places have set the same thing: pure.
+
+A question asks for the most; then comes what the chat has set, then the model's own settings, then
+what the model is made for, then the settings of the app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from app.core.errors import NoSuchSetting, SettingsInvalid
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings, fields
+
+LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp")
+SAMPLING: Final = (
+    "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "system_prompt",
+)  # fmt: skip
+THINKING: Final = ("thinking", "effort", "thinking_budget")
+ENGINE: Final = ("adapter",)
+OF_A_MODEL: Final = (*LOAD, *SAMPLING, *THINKING, *ENGINE)
+"""The settings that a model can have for itself; each is one of `Settings` too."""
+
+_GUIDE: Final[Mapping[str, object]] = {
+    "temperature": 0.0, "top_k": 40, "top_p": 0.95, "min_p": 0.05, "repeat_penalty": 1.0,
+}  # fmt: skip
+"""The guide was trained to give one answer to a question, so chance only harms it."""
+
+
+def made_for(entry: ModelEntry) -> Mapping[str, object]:
+    """The settings that a model was made for, where they differ from the app's."""
+    return _GUIDE if entry.builtin else {}
+
+
+def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:
+    """The settings that hold; each layer has the last word over those before it.
+
+    A value of None, or a name that is not there, leaves it as it was.
+    """
+    changes = {
+        name: value for layer in layers for name, value in layer.items() if value is not None
+    }
+    return replace(settings, **cast(Any, changes)) if changes else settings
+
+
+def checked(name: str, value: object) -> object:
+    """A value for a model's own setting, as its type. Raises NoSuchSetting or SettingsInvalid."""
+    if name not in OF_A_MODEL:
+        raise NoSuchSetting(
+            f"A model has no setting named “{name}”.",
+            "That name is not one of those that a model can have for itself.",
+            f"These can be set: {', '.join(OF_A_MODEL)}.",
+        )
+    return getattr(Settings().changed(name, value), name)
+
+
+def valid(values: Mapping[str, object]) -> dict[str, object]:
+    """What of stored values is still allowed; limits may have become narrower since."""
+    found: dict[str, object] = {}
+    for name, value in values.items():
+        if name in OF_A_MODEL and name in fields():
+            try:
+                found[name] = checked(name, value)
+            except SettingsInvalid:
+                continue
+    return found

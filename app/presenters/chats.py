@@ -1,0 +1,167 @@
+"""The chats and their order, for the window: reading at once, writing on the store's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.chats.chat import Chat
+from app.core.chats.places import Folder, Place, RemovedFolder
+from app.presenters.drafts import Drafts
+from app.presenters.tasks import STORE, Tasks
+from app.services.chats.trash import remove_for_good
+from app.store.chats import ChatStore
+from app.store.folders import FolderStore, new_folder
+from app.store.shelves import Shelves
+
+if TYPE_CHECKING:
+    from app.core.chats.conversation import StoredMessage
+    from engines.types import MtpMode
+
+
+class Chats(QObject):
+    """Reading takes milliseconds, however many chats there are, and never waits for a writer.
+
+    changed(): titles, order or places are different now. failed(error). drafts: what was written
+    and not sent.
+
+    forget_states: removes what an engine has kept of a chat.
+    """
+
+    changed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        store: ChatStore,
+        shelves: Shelves,
+        folders: FolderStore,
+        drafts: Drafts,
+        forget_states: Callable[[str], None],
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._shelves = shelves
+        self._folders = folders
+        self.drafts = drafts
+        self._forget_states = forget_states
+        self._tasks = tasks
+        self._chosen: dict[str, MtpMode] = {}
+        self._removed: dict[str, RemovedFolder] = {}
+
+    def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
+        """Chats of a place, the last used first; of the trash, the last deleted first."""
+        return self._shelves.page(place, offset, limit)
+
+    def count(self, place: Place) -> int:
+        return self._shelves.count(place)
+
+    def count_since(self, place: Place, when: float) -> int:
+        """How many of them were used at `when` or later; in seconds since 1970."""
+        return self._shelves.count_since(place, when)
+
+    def chat(self, chat_id: str) -> Chat | None:
+        """A chat wherever it lies, the trash too; None if it is gone for good."""
+        return self._shelves.find(chat_id)
+
+    def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
+        """The messages that a chat shows. Raises ChatNotFound."""
+        return self._store.path(chat_id)
+
+    def mtp(self, chat_id: str) -> MtpMode | None:
+        """How the chat's switch stands, also before that is saved; None if it was never set."""
+        return self._chosen.get(chat_id) or self._store.mtp(chat_id)
+
+    def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        """Saved on the store's queue; what could not be saved still holds in this window."""
+        self._chosen[chat_id] = mtp
+
+        def saved(_: None) -> None:
+            if self._chosen.get(chat_id) == mtp:
+                del self._chosen[chat_id]
+
+        self._tasks.run(
+            lambda: self._store.set_mtp(chat_id, mtp), saved, self.failed.emit, on=STORE
+        )
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """By the user, whose word is final: the model makes no title for this chat any more."""
+        self._write(lambda: self._store.rename(chat_id, title))
+
+    def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
+        self._write(lambda: self._shelves.set_pinned(chat_ids, pinned))
+
+    def archive(self, *chat_ids: str) -> None:
+        self._write(lambda: self._shelves.set_archived(chat_ids, True))
+
+    def unarchive(self, *chat_ids: str) -> None:
+        self._write(lambda: self._shelves.set_archived(chat_ids, False))
+
+    def move(self, folder_id: str | None, *chat_ids: str) -> None:
+        """Into a folder, or out of any. To undo it, move each back to its `Chat.folder_id`."""
+        self._write(lambda: self._shelves.move(chat_ids, folder_id))
+
+    def delete(self, *chat_ids: str) -> None:
+        """Into the trash, for 30 days."""
+        self._write(lambda: self._shelves.delete(chat_ids))
+
+    def undelete(self, *chat_ids: str) -> None:
+        """Back to where they were: pinned, in their folder, or archived."""
+        self._write(lambda: self._shelves.undelete(chat_ids))
+
+    def delete_for_good(self, *chat_ids: str) -> None:
+        """Remove chats that are in the trash; this has no way back."""
+        self._write(lambda: remove_for_good(self._store, self._forget_states, chat_ids))
+
+    def empty_trash(self) -> None:
+        def write() -> None:
+            remove_for_good(self._store, self._forget_states, self._store.deleted())
+
+        self._write(write)
+
+    def folders(self) -> list[Folder]:
+        """By their position."""
+        return self._folders.folders()
+
+    def make_folder(self, name: str, *chat_ids: str) -> str:
+        """Make a folder, and move chats into it; returns its id at once."""
+        folder = new_folder(name)
+
+        def write() -> None:
+            self._folders.add(folder)
+            self._shelves.move(chat_ids, folder.id)
+
+        self._write(write)
+        return folder.id
+
+    def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
+        """Of its chats, those that are pinned, too, the last used first."""
+        return self._shelves.ids_in_folder(folder_id)
+
+    def rename_folder(self, folder_id: str, name: str) -> None:
+        self._write(lambda: self._folders.rename(folder_id, name))
+
+    def remove_folder(self, folder_id: str) -> None:
+        """Its chats stay, in no folder; `put_back_folder` undoes it while the window is open."""
+
+        def write() -> None:
+            removed = self._folders.remove(folder_id)
+            if removed is not None:
+                self._removed[folder_id] = removed
+
+        self._write(write)
+
+    def put_back_folder(self, folder_id: str) -> None:
+        def write() -> None:
+            removed = self._removed.pop(folder_id, None)
+            if removed is not None:
+                self._folders.put_back(removed)
+
+        self._write(write)
+
+    def _write(self, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)

@@ -1,0 +1,104 @@
+"""The context of a chat, for the window: what it takes, its policy, its pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.chats.budget import ContextUse
+from app.core.chats.conversation import OverflowPolicy, StoredMessage
+from app.presenters.latest import Latest
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import STORE, Tasks
+from app.services.answers.answers import AnswerOptions
+from app.services.answers.counting import Counting
+from app.store.summaries import SummaryStore
+from engines.errors import UserError
+
+COUNTING = "counting"
+
+
+class ContextUses(QObject):
+    """Counting has a queue of its own, so it waits for no answer and keeps no window waiting.
+
+    known(chat_id or None, ContextUse or None): what was asked for last; None where it cannot be
+    said, as for a model that is gone. changed(chat_id): a policy or a pin of the chat is saved.
+    failed(error).
+    """
+
+    known = Signal(object, object)
+    changed = Signal(str)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        counting: Counting,
+        summaries: SummaryStore,
+        settings: SettingsService,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._counting = counting
+        self._summaries = summaries
+        self._settings = settings
+        self._tasks = tasks
+        self._latest = Latest(tasks, COUNTING)
+        self._chosen: dict[str, OverflowPolicy] = {}
+
+    def look(
+        self,
+        chat_id: str | None,
+        draft: str,
+        options: AnswerOptions,
+        known: ContextUse | None = None,
+    ) -> None:
+        """Find out what the next question takes; what was asked before counts no more.
+
+        known: what was found before, where since then nothing but the draft has changed.
+        """
+        settings = self._settings.current
+
+        def failed(error: Exception) -> None:
+            if isinstance(error, UserError):
+                self.known.emit(chat_id, None)
+            else:
+                self.failed.emit(error)
+
+        def look() -> ContextUse:
+            if known is not None:
+                return self._counting.again(known, chat_id, draft, settings, options)
+            return self._counting.use(chat_id, draft, settings, options)
+
+        self._latest.run(
+            look,
+            lambda use: self.known.emit(chat_id, use),
+            failed,
+        )
+
+    def policy(self, chat_id: str | None) -> OverflowPolicy:
+        """What holds in a chat, also before it is saved."""
+        own = None
+        if chat_id is not None:
+            own = self._chosen.get(chat_id) or self._summaries.overflow(chat_id)
+        return own or self._settings.current.overflow
+
+    def set_policy(self, chat_id: str, policy: OverflowPolicy) -> None:
+        self._chosen[chat_id] = policy
+        self._save(chat_id, lambda: self._summaries.set_overflow(chat_id, policy))
+
+    def pin(self, message: StoredMessage, pinned: bool) -> None:
+        """Have a message stay in the prompt, or not any more."""
+        self._save(message.chat_id, lambda: self._summaries.set_pinned(message.id, pinned))
+
+    def forget_summary(self, chat_id: str, message_id: str) -> None:
+        """Take away the summary that hangs on a message; what it stood for is itself again."""
+        self._save(chat_id, lambda: self._summaries.forget(message_id))
+
+    def close(self) -> None:
+        """Nothing more is to be found out."""
+        self._latest.forget()
+
+    def _save(self, chat_id: str, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: self.changed.emit(chat_id), self.failed.emit, on=STORE)

@@ -1,0 +1,77 @@
+"""Whether a model thinks before it answers, as its file says, before it is loaded."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from app.presenters.latest import Latest
+from app.presenters.tasks import Tasks
+from app.services.models.library import Library
+from engines.dialect import Dialect, may_reason
+from engines.errors import UserError
+from engines.models.gguf.header import read_template
+from engines.types import LoadedModel, Thinking
+
+THINKING = "thinking"
+
+
+@dataclass(frozen=True)
+class ThinkingFacts:
+    """As `LoadedModel` has them."""
+
+    thinking: Thinking
+    thinks: bool
+    efforts: tuple[str, ...] = ()
+    effort: str = ""
+
+
+class ModelThinking(QObject):
+    """known(model, ThinkingFacts or None): by what the model is called; None for a file that
+    cannot be read. crashed(error): a bug of ours.
+    """
+
+    known = Signal(str, object)
+    crashed = Signal(Exception)
+
+    def __init__(self, library: Library, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._latest = Latest(tasks, THINKING)
+
+    def look(self, called: str) -> None:
+        """Find out; only what was asked for last is told."""
+
+        def failed(error: Exception) -> None:
+            if isinstance(error, UserError):
+                self.known.emit(called, None)
+            else:
+                self.crashed.emit(error)
+
+        self._latest.run(
+            lambda: of_file(self._library, called),
+            lambda facts: self.known.emit(called, facts),
+            failed,
+        )
+
+
+def of_file(library: Library, called: str) -> ThinkingFacts:
+    """Raises ModelUnknown or EngineError."""
+    entry = library.find(called)
+    if entry.engine == "remote":
+        return ThinkingFacts("none", thinks=False)  # known once the server has answered
+    if entry.engine == "vllm":
+        template = library.checkpoints.read(entry.path).chat_template or ""
+    else:
+        template = read_template(entry.path)
+    if not may_reason(template):
+        return ThinkingFacts("none", thinks=False)
+    with closing(Dialect(template)) as dialect:
+        switch = dialect.switch
+    return ThinkingFacts(switch.kind, switch.thinks, switch.efforts, switch.effort)
+
+
+def of_loaded(loaded: LoadedModel) -> ThinkingFacts:
+    return ThinkingFacts(loaded.thinking, loaded.thinks, loaded.efforts, loaded.effort)

@@ -1,0 +1,64 @@
+"""From recommendations to what the window shows of them: pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.core.models.offers import Beside, KnownFamily, Offer, OfferKind, Offers
+from app.presenters.memory_uses import uses_of
+
+if TYPE_CHECKING:
+    from app.core.models.catalogue import Catalogue, File, Size
+    from app.core.models.recommend import Pick, Recommendation
+    from engines.hardware import Hardware
+
+
+def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Hardware) -> Offers:
+    picks: tuple[tuple[OfferKind, Pick | None], ...] = (
+        ("default", recommendation.default),
+        ("faster", recommendation.faster),
+        ("smarter", recommendation.smarter),
+    )
+    offers = tuple(
+        _offer(kind, pick, catalogue.sizes[pick.size_id], hardware)
+        for kind, pick in picks
+        if pick is not None
+    )
+    return Offers(offers, recommendation.note)
+
+
+def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
+    """Each family with its models and what they are good at."""
+    return tuple(
+        KnownFamily(
+            family.name,
+            tuple((size.name, size.good_at) for size in family.sizes),
+            family.licence.name,
+        )
+        for family in catalogue.families
+    )
+
+
+def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer:
+    return Offer(
+        kind,
+        pick.name,
+        pick.sentence,
+        pick.repo,
+        pick.variant,
+        uses_of(pick.parts, pick.share, pick.have, hardware),
+        pick.disk_bytes,
+        pick.tokens_per_s,
+        pick.speed.at_least,
+        pick.about,
+        pick.licence.name,
+        pick.licence.note,
+        pick.mtp,
+        pick.verdict,
+        _beside(pick, size.drafter) if pick.parts.drafter else None,
+        _beside(pick, size.projector) if pick.sees else None,
+    )
+
+
+def _beside(pick: Pick, file: File | None) -> Beside | None:
+    return Beside(file.repo, file.pattern) if file and file.repo != pick.repo else None

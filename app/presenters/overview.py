@@ -1,0 +1,100 @@
+"""All models on this computer at a glance, for the window; their files are read in passing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.models.entry import ModelEntry
+from app.core.models.overview import ModelFacts, Overview
+from app.core.models.quantisations import quantisation_of
+from app.presenters.tasks import Task, Tasks
+from app.services.models.about import about
+from app.services.models.care import ModelCare
+from app.services.models.library import Library
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+
+OVERVIEW = "overview"
+
+
+class ModelOverview(QObject):
+    """looked(Overview) comes soon, learnt(list of ModelFacts) as the files are read.
+
+    failed(error): the list cannot be made.
+    """
+
+    looked = Signal(object)
+    learnt = Signal(object)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        library: Library,
+        care: ModelCare,
+        folder: Path,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        """folder: on the disk of which the free room is told."""
+        super().__init__(parent)
+        self._library = library
+        self._care = care
+        self._folder = folder
+        self._tasks = tasks
+        self._task: Task | None = None
+
+    def look(self, *, anew: bool = False) -> None:
+        """anew: look into every folder again, also where nothing seems to have changed."""
+        if self._task is not None:
+            self._task.cancel()
+
+        def work(cancel: CancelToken) -> Iterator[Overview | ModelFacts]:
+            return self._look(cancel, anew)
+
+        self._task = self._tasks.stream(
+            work, self._tell, lambda: None, self.failed.emit, on=OVERVIEW
+        )
+
+    def _look(self, cancel: CancelToken, anew: bool) -> Iterator[Overview | ModelFacts]:
+        if cancel.cancelled:
+            return
+        if anew:
+            self._library.refresh()
+        use = self._care.disk_use()
+        models = [it for it in self._library.entries() if it.engine != "remote"]
+        yield Overview(
+            models=tuple(models),
+            drafters=tuple(self._library.drafters()),
+            sizes=use.models,
+            total=use.total,
+            free=shutil.disk_usage(self._folder).free,
+            notes=tuple(self._library.notes()),
+        )
+        yield from self._read(models, cancel)
+
+    def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ModelFacts]:
+        try:
+            for entry in models:
+                if cancel.cancelled:
+                    return
+                yield self._facts(entry)
+        finally:
+            self._library.keep_facts()
+
+    def _facts(self, entry: ModelEntry) -> ModelFacts:
+        try:
+            found = about(self._library, entry)
+        except EngineError as error:
+            named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
+            return ModelFacts(entry.id, named, problem=f"{error.what} {error.why}")
+        return ModelFacts(entry.id, found.quantisation, found.mtp)
+
+    def _tell(self, found: list[Overview | ModelFacts]) -> None:
+        for it in found:
+            if isinstance(it, Overview):
+                self.looked.emit(it)
+        self.learnt.emit([it for it in found if isinstance(it, ModelFacts)])

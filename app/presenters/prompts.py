@@ -1,0 +1,106 @@
+"""The prompt library, for the window: held in memory, saved on the store's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.chats.assistants import free_name
+from app.core.chats.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
+from app.core.errors import PromptsNotRead
+from app.presenters.tasks import STORE, Tasks
+from app.store.folder import write_whole
+from app.store.message_rows import new_id
+from app.store.prompts import PromptStore
+
+
+class Prompts(QObject):
+    """changed(): another list. exported(path). imported(number): of those that were new.
+
+    failed(error): a file was not read or written, or a change not saved.
+    """
+
+    changed = Signal()
+    exported = Signal(Path)
+    imported = Signal(int)
+    failed = Signal(Exception)
+
+    def __init__(self, store: PromptStore, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._tasks = tasks
+        self._all = {it.id: it for it in store.prompts()}
+
+    def all(self) -> list[SavedPrompt]:
+        """By their names."""
+        return sorted(self._all.values(), key=lambda it: (it.name.casefold(), it.id))
+
+    def get(self, prompt_id: str) -> SavedPrompt | None:
+        return self._all.get(prompt_id)
+
+    def make(self, name: str, text: str) -> SavedPrompt:
+        name = free_name(name, {it.name for it in self._all.values()})
+        prompt = SavedPrompt(new_id(), name, text)
+        self.save(prompt)
+        return prompt
+
+    def save(self, *prompts: SavedPrompt) -> None:
+        """Also those that were removed: they come back."""
+        self._all |= {it.id: it for it in prompts}
+        self._write(lambda: self._store.save(prompts))
+
+    def remove(self, prompt_id: str) -> SavedPrompt | None:
+        """Returns what was removed, to `save` it again if that was not meant."""
+        removed = self._all.pop(prompt_id, None)
+        self._write(lambda: self._store.remove(prompt_id))
+        return removed
+
+    def export(self, path: Path) -> None:
+        """Write all of them to a file. Emits exported(path), or failed."""
+        prompts = self.all()
+
+        def write() -> Path:
+            write_whole(path, as_json(prompts))
+            return path
+
+        self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
+
+    def take_in(self, path: Path) -> None:
+        """Add what a file holds; what is here already, word for word, is left out."""
+        self._tasks.run(lambda: _read(path), self._add, self.failed.emit, on=STORE)
+
+    def _add(self, found: Sequence[tuple[str, str]]) -> None:
+        known = {(it.name, it.text) for it in self._all.values()}
+        taken = {it.name for it in self._all.values()}
+        added = []
+        for name, text in dict.fromkeys(found):
+            if (name, text) not in known:
+                free = free_name(name, taken)
+                taken.add(free)
+                added.append(SavedPrompt(new_id(), free, text))
+        self.save(*added)
+        self.imported.emit(len(added))
+
+    def _write(self, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: None, self.failed.emit, on=STORE)
+        self.changed.emit()
+
+
+def _read(path: Path) -> list[tuple[str, str]]:
+    """Raises PromptsNotRead."""
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise PromptsNotRead(
+                "No prompts were read from this file.",
+                "It is far larger than a file of prompts.",
+                "Choose a file that was exported from the prompt library.",
+            )
+        return from_json(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptsNotRead(
+            f"{path.name} could not be read.",
+            f"The system says: {error}.",
+            "Check that the file is there and that you may read it.",
+        ) from error

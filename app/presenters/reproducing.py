@@ -1,0 +1,160 @@
+"""Asking for an answer again in just the way in which it was asked for, and comparing the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.chats.asked import Asked, differences, from_json, mark_of
+from app.core.chats.conversation import StoredMessage
+from app.core.errors import ModelUnknown, NotReproducible, PerhapsOtherwise
+from app.core.models.entry import ModelEntry
+from app.core.settings.models import valid
+from app.presenters.generation import Generation
+from app.presenters.tasks import SYSTEM, Tasks
+from app.services.answers.answers import AnswerOptions
+from app.services.models.library import Library
+from app.store.chats import ChatStore
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an answer is asked for again. doubt: why it may come out otherwise, if it may."""
+
+    answer: StoredMessage
+    options: AnswerOptions
+    doubt: PerhapsOtherwise | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Of an answer and the one that was written again.
+
+    same: word for word, as far as both go. words: how many are the same before the first that is
+    not. reasons: what was not as it had been, in a few words each.
+    """
+
+    same: bool
+    words: int = 0
+    reasons: tuple[str, ...] = ()
+
+
+class Reproducing(QObject):
+    """planned(Plan): `begin` starts it. impossible(error): why it cannot be done.
+
+    compared(original, Comparison): it was written again, up to its end.
+    """
+
+    planned = Signal(object)
+    impossible = Signal(Exception)
+    compared = Signal(object, object)
+
+    def __init__(
+        self,
+        store: ChatStore,
+        library: Library,
+        generation: Generation,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._library = library
+        self._generation = generation
+        self._tasks = tasks
+        self._originals: dict[str, StoredMessage] = {}
+        generation.ended.connect(self._ended)
+
+    def plan(self, answer: StoredMessage) -> None:
+        """Look whether all of then is still there; files are looked at, off this thread."""
+        self._tasks.run(
+            lambda: plan(answer, self._library.find),
+            self.planned.emit,
+            self.impossible.emit,
+            on=SYSTEM,
+        )
+
+    def begin(self, planned: Plan) -> int:
+        """Write the answer again, beside the old one; returns its number."""
+        original = planned.answer
+
+        def save() -> StoredMessage:
+            again = self._store.answer_again(original.chat_id, original.id)
+            self._originals[again.id] = original
+            return again
+
+        return self._generation.answer_by(save, planned.options)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        original = self._originals.pop(answer.id, None)
+        if original is not None and answer.state == "complete":
+            self.compared.emit(original, compare(original, answer))
+
+
+def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
+    """Raises NotReproducible with the reason."""
+    asked = from_json(answer.asked)
+    if asked is not None and asked.edited:
+        raise NotReproducible(
+            "These words cannot be reproduced.",
+            "You wrote them yourself, in place of the model’s answer.",
+            "Go to the answer beside it, and reproduce that one.",
+        )
+    if asked is None or asked.seed is None:
+        raise NotReproducible(
+            "This answer cannot be reproduced.",
+            "Hearth did not keep how it was asked for: it is older than that, or it failed.",
+            "Let it be answered again. From then on, every answer can be reproduced.",
+        )
+    try:
+        entry = find(asked.model)
+        marks = tuple(mark_of(path) for path in entry.files)
+    except (ModelUnknown, OSError) as error:
+        raise NotReproducible(
+            "This answer cannot be reproduced.",
+            f"“{asked.name}”, the model that wrote it, is not on this computer any more.",
+            "Get that model again, or let another one answer.",
+        ) from error
+    same = marks == asked.files or bool(asked.sha256 and asked.sha256 == entry.sha256)
+    return Plan(answer, options_of(asked), _doubt(asked, same_file=same))
+
+
+def options_of(asked: Asked) -> AnswerOptions:
+    """All that was set then, also where the settings are otherwise now."""
+    settings = valid(asked.settings)
+    return AnswerOptions(
+        model=asked.model, seed=asked.seed, stop=asked.stop, grammar=asked.grammar,
+        depth=asked.depth, settings=settings, mtp=asked.settings.get("mtp"),
+        overflow=asked.settings.get("overflow"),
+        thinking=asked.thinking, thinking_budget=asked.thinking_budget, effort=asked.effort,
+    )  # fmt: skip
+
+
+def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
+    """A part of an answer that was stopped is compared as far as it goes."""
+    old, new = original.text, again.text
+    if old == new or (original.state != "complete" and new.startswith(old)):
+        return Comparison(same=True)
+    words = zip(old.split(), new.split(), strict=False)
+    count = next((at for at, (one, other) in enumerate(words) if one != other), None)
+    alike = min(len(old.split()), len(new.split())) if count is None else count
+    then, now = from_json(original.asked), from_json(again.asked)
+    return Comparison(False, alike, differences(then, now) if then and now else ())
+
+
+def _doubt(asked: Asked, *, same_file: bool) -> PerhapsOtherwise | None:
+    if not same_file:
+        return PerhapsOtherwise(
+            "The model’s file is not the one of then.",
+            f"“{asked.name}” was changed or downloaded again after it wrote this answer.",
+            "Answer with the file that is here now; the words may be others.",
+        )
+    if asked.parts > 1:
+        return PerhapsOtherwise(
+            "This answer was not written in one go.",
+            f"It was stopped and continued, so that it has {asked.parts} parts.",
+            "Write it in one go with the last seed; the words may be others.",
+        )
+    return None

@@ -1,0 +1,141 @@
+"""Other servers whose models answer here, for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.models.entry import ModelEntry
+from app.presenters.tasks import STORE, Tasks
+from app.presenters.telling import telling
+
+if TYPE_CHECKING:
+    from app.core.network.servers import ServerFacts, ServerProfile
+    from app.store.secrets import SecretStatus
+
+T = TypeVar("T")
+
+SERVERS = "servers"
+"""Its own queue: a server, or a keyring that asks its user, may take its time."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the text of a chat goes. leaves: to another computer. server: by its user's name."""
+
+    server: str
+    host: str
+    leaves: bool
+
+
+class Profiles(Protocol):
+    """`app.services.engines.servers.Servers`, as far as the window uses it."""
+
+    def list(self) -> Sequence[ServerProfile]: ...
+    def save(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerProfile: ...
+    def parts_from_key(self, profile: ServerProfile) -> str: ...
+    def remove(self, profile_id: str) -> None: ...
+    def test(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerFacts: ...
+    def key_status(self, profile: ServerProfile) -> SecretStatus: ...
+
+
+class ServerList(QObject):
+    """What comes of a verb is told with the id of the profile that it was for, "" for a new one.
+
+    listed(): the profiles are others. saved(id, ServerProfile, warning): what its owner should
+    know of where the key is kept, "" if it is kept well. tested(id, ServerFacts).
+    refused(id, error): that is not possible, in three parts. crashed(error): a bug of ours, told
+    besides. failed(error): the list could not be read.
+    """
+
+    listed = Signal()
+    saved = Signal(str, object, str)
+    tested = Signal(str, object)
+    refused = Signal(str, Exception)
+    crashed = Signal(Exception)
+    failed = Signal(Exception)
+
+    def __init__(self, servers: Profiles, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._servers = servers
+        self._tasks = tasks
+        self._known: tuple[ServerProfile, ...] | None = None
+
+    def profiles(self) -> tuple[ServerProfile, ...]:
+        """Read at once when it is asked for first: what leaves this computer is said before."""
+        if self._known is None:
+            self._known = tuple(self._servers.list())
+        return self._known
+
+    def look(self) -> None:
+        """They may have been changed in a terminal."""
+        self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
+
+    def place_of(self, model: str, entry: ModelEntry | None) -> Place | None:
+        """Where a model's answers come from, if that is not Hearth. entry: None if not listed."""
+        if entry is not None and entry.engine != "remote":
+            return None
+        named = model.partition(":")[0] if ":" in model else ""
+        for profile in self.profiles() if entry is not None or named else ():
+            if profile.id == entry.server if entry is not None else profile.name == named:
+                return self.where(profile)
+        if entry is None:
+            return None
+        # A server that is not known is another computer, until it is known not to be.
+        return Place(named or entry.server, named or entry.server, leaves=True)
+
+    def where(self, profile: ServerProfile) -> Place:
+        from app.net.hosts import is_loopback
+
+        return Place(profile.name, profile.host, leaves=not is_loopback(profile.host))
+
+    def save(self, profile: ServerProfile, key: str | None, take_key: bool = False) -> None:
+        """Keep a profile, new or changed. key, take_key: as in `Servers.save`."""
+
+        def work() -> tuple[ServerProfile, str]:
+            parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
+            before = next((it for it in self._servers.list() if it.id == profile.id), None)
+            kept = self._servers.save(profile, key, take_key=take_key)
+            if parted:
+                return kept, f"Its key was for {parted} alone, and is forgotten: enter it again."
+            moved = before is not None and before.origin != kept.origin
+            status = self._servers.key_status(kept) if key or moved else None
+            if status is not None and moved and status.place == "environment":
+                return kept, f"The key in the environment goes to {kept.origin} from now on."
+            return kept, (status.warning or "") if status is not None and key else ""
+
+        def saved(found: tuple[ServerProfile, str]) -> None:
+            self.look()
+            self.saved.emit(profile.id, *found)
+
+        self._do(profile, work, saved)
+
+    def test(self, profile: ServerProfile, key: str | None = None, take_key: bool = False) -> None:
+        """Ask a server what it is; it does not have to be kept."""
+        self._do(
+            profile,
+            lambda: self._servers.test(profile, key, take_key=take_key),
+            lambda facts: self.tested.emit(profile.id, facts),
+        )
+
+    def remove(self, profile: ServerProfile) -> None:
+        """Forget it with its key; the chats stay."""
+        self._do(profile, lambda: self._servers.remove(profile.id), lambda _: self.look())
+
+    def _do(self, profile: ServerProfile, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        def refused(error: Exception) -> None:
+            self.refused.emit(profile.id, error)
+
+        self._tasks.run(work, done, telling(refused, self.crashed.emit), on=SERVERS)
+
+    def _have(self, found: tuple[ServerProfile, ...]) -> None:
+        before, self._known = self._known, found
+        if found != before:
+            self.listed.emit()

@@ -1,0 +1,39 @@
+"""The settings in use, and changing them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.settings.fields import Settings
+from app.store.settings_file import SettingsFile
+
+
+class SettingsService(QObject):
+    """`changed` is emitted after the new settings are on disk.
+
+    faults: what of their file could not be used at the start.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, file: SettingsFile, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = file
+        found = file.find()
+        self._current, self.faults = found.settings, found.faults
+
+    @property
+    def current(self) -> Settings:
+        return self._current
+
+    def set(self, name: str, value: object) -> None:
+        """Raises NoSuchSetting, SettingsInvalid, DataFolderReadOnly or DiskFull."""
+        changed = self._current.changed(name, value)
+        if changed == self._current:
+            return
+        from app.services.setting_checks import require_usable
+
+        require_usable(name, getattr(changed, name))
+        self._file.write(changed)
+        self._current = changed
+        self.changed.emit(changed)

@@ -1,0 +1,206 @@
+"""Messages that were written while an answer was, and are sent when it has come to its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.waiting import Waiting
+from app.presenters.generation import Generation
+from app.presenters.tasks import STORE, Tasks
+from app.services.answers.answers import AnswerOptions
+from app.store.message_rows import new_id
+from app.store.waiting import WaitingStore
+
+_OF_THE_MOMENT = {"chat", "anyway", "under", "begins"}
+"""What an answer is told when it begins, and no message takes with it."""
+
+
+class WaitingMessages(QObject):
+    """Each stays in the database until it is a question there.
+
+    One that was written in this run goes out by itself, as long as answers end well. After a stop,
+    a failure or a restart it waits for its user, who sends or removes it.
+
+    changed(chat_id): other messages wait there now, or in another way. failed(error).
+    """
+
+    changed = Signal(str)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        store: WaitingStore,
+        generation: Generation,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._generation = generation
+        self._tasks = tasks
+        self._going: dict[str, str] = {}
+        self._leaving: dict[str, str] = {}
+        self._numbers: dict[int, str] = {}
+        self._urgent: dict[str, Waiting] = {}
+        generation.asked.connect(self._asked)
+        generation.ended.connect(self._ended)
+        generation.crashed.connect(self._crashed)
+
+    def of(self, chat_id: str) -> tuple[Waiting, ...]:
+        """In the order in which they are sent."""
+        return tuple(it for it in self._store.of(chat_id) if it.id not in self._leaving)
+
+    def is_going(self, item: Waiting) -> bool:
+        """Whether it goes out by itself."""
+        return item.id in self._going
+
+    def add(
+        self, chat_id: str, text: str, options: AnswerOptions, failed: Callable[[Exception], None]
+    ) -> None:
+        """failed: called if it could not be saved."""
+
+        item_id = new_id()
+        self._going[item_id] = chat_id  # it may be read before its saving is told
+
+        def added(_: Waiting) -> None:
+            self.changed.emit(chat_id)
+            if not self._generation.is_answering(chat_id):
+                self._next(chat_id)  # the answer has ended meanwhile
+
+        def not_added(error: Exception) -> None:
+            self._going.pop(item_id, None)
+            failed(error)
+
+        kept = options_as_json(options)
+        self._tasks.run(
+            lambda: self._store.add(chat_id, text, kept, item_id), added, not_added, on=STORE
+        )
+
+    def change(self, item: Waiting, text: str) -> None:
+        self._write(item.chat_id, lambda: self._store.change(item.id, text))
+
+    def move(self, item: Waiting, step: int) -> None:
+        """Earlier (-1) or later (1)."""
+        order = [it.id for it in self.of(item.chat_id)]
+        place = order.index(item.id) + step
+        if 0 <= place < len(order):
+            order.remove(item.id)
+            order.insert(place, item.id)
+            self._write(item.chat_id, lambda: self._store.arrange(order))
+
+    def remove(self, item: Waiting) -> Callable[[], None]:
+        """Returns what undoes it."""
+        order = [it.id for it in self.of(item.chat_id)]
+        chat_id = self._going.pop(item.id, None)
+        if self._urgent.get(item.chat_id) == item:
+            del self._urgent[item.chat_id]
+        self._write(item.chat_id, lambda: self._store.remove(item.id))
+
+        def put_back() -> None:
+            if chat_id is not None and self._generation.is_answering(chat_id):
+                self._going[item.id] = chat_id
+            self._write(item.chat_id, lambda: self._store.put_back(item, order))
+
+        return put_back
+
+    def send_now(self, item: Waiting) -> None:
+        """Send it before all others, on the branch that is shown; what is being written stops."""
+        if self._generation.is_answering(item.chat_id):
+            self._urgent[item.chat_id] = item
+            self._generation.stop(item.chat_id)
+        else:
+            self._send(item, here=True)
+
+    def send_all(self, chat_id: str) -> None:
+        """One after the other, from the branch that is shown."""
+        waiting = self.of(chat_id)
+        self._going.update({item.id: chat_id for item in waiting})
+        if waiting and not self._generation.is_answering(chat_id):
+            self._send(waiting[0], here=True)
+        self.changed.emit(chat_id)
+
+    def options_of(self, item: Waiting) -> AnswerOptions:
+        return options_from_json(item.options)
+
+    def _asked(self, number: int, question: StoredMessage) -> None:
+        self._leaving.pop(self._numbers.pop(number, ""), None)
+        self.changed.emit(question.chat_id)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        chat_id = answer.chat_id
+        if self._generation.is_answering(chat_id):
+            return
+        urgent = self._urgent.pop(chat_id, None)
+        if urgent is not None:
+            self._send(urgent, here=True)
+        elif answer.state == "complete":
+            self._next(chat_id)
+        else:
+            self._hold(chat_id)
+
+    def _crashed(self, _error: Exception) -> None:
+        # One that is just being sent, or answered, is another's.
+        for chat_id in {*self._going.values(), *self._urgent} - {*self._leaving.values()}:
+            if not self._generation.is_answering(chat_id):
+                self._hold(chat_id)
+
+    def _next(self, chat_id: str) -> None:
+        going = [item for item in self.of(chat_id) if item.id in self._going]
+        if going:
+            self._send(going[0], here=False)
+
+    def _hold(self, chat_id: str) -> None:
+        """What waits there waits for its user from now on."""
+        self._urgent.pop(chat_id, None)
+        self._going = {it: chat for it, chat in self._going.items() if chat != chat_id}
+        self.changed.emit(chat_id)
+
+    def _send(self, item: Waiting, *, here: bool) -> None:
+        if item.chat_id in self._leaving.values():
+            return
+        self._leaving[item.id] = item.chat_id
+        self._going.pop(item.id, None)
+
+        def save() -> tuple[StoredMessage, StoredMessage]:
+            return self._store.send(item.id, here=here)
+
+        def failed(number: int, error: Exception) -> None:
+            self._leaving.pop(item.id, None)
+            self._numbers.pop(number, None)
+            self._hold(item.chat_id)
+            self.failed.emit(error)
+
+        number = self._generation.ask_by(save, options_from_json(item.options), failed)
+        self._numbers[number] = item.id
+        self.changed.emit(item.chat_id)
+
+    def _write(self, chat_id: str, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: self.changed.emit(chat_id), self.failed.emit, on=STORE)
+
+
+def options_as_json(options: AnswerOptions) -> str:
+    """What was chosen for a message, to be kept with it."""
+    usual = AnswerOptions()
+    chosen = {
+        it.name: getattr(options, it.name)
+        for it in fields(AnswerOptions)
+        if it.name not in _OF_THE_MOMENT
+    }
+    return json.dumps(
+        {name: value for name, value in chosen.items() if value != getattr(usual, name)},
+        ensure_ascii=False,
+    )
+
+
+def options_from_json(text: str) -> AnswerOptions:
+    """What another Hearth has kept and this one does not know is left aside."""
+    known = {it.name for it in fields(AnswerOptions)} - _OF_THE_MOMENT
+    values = {name: value for name, value in json.loads(text).items() if name in known}
+    if "stop" in values:
+        values["stop"] = tuple(values["stop"])
+    return AnswerOptions(**values)

@@ -1,0 +1,1 @@
+"""From a stored question to a stored answer."""

@@ -1,0 +1,40 @@
+"""What a stored chat and its assistant have set, for an answer in it."""
+
+from __future__ import annotations
+
+from app.core.chats.assistants import OF_A_CHAT, OF_AN_ASSISTANT, Assistant, NewChat
+from app.core.settings.held import Layers
+from app.core.settings.models import valid
+from app.store.assistants import AssistantStore
+from app.store.chat_settings import ChatSettingsStore
+
+
+class ChatLayers:
+    """Qt-free; may be used from any thread."""
+
+    def __init__(self, chats: ChatSettingsStore, assistants: AssistantStore) -> None:
+        self._chats = chats
+        self._assistants = assistants
+
+    def of(self, chat_id: str) -> Layers:
+        own = self._chats.get(chat_id)
+        return layers_of(own, self._assistants.assistant(own.assistant_id))
+
+
+def layers_of(own: NewChat, assistant: Assistant | None) -> Layers:
+    """Only what is allowed: limits may have become narrower since it was stored."""
+    chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
+    return Layers(
+        assistant=values_of(assistant) if assistant else {},
+        chat={**chat, **({"model": own.model} if own.model else {})},
+        message={},
+    )
+
+
+def values_of(assistant: Assistant) -> dict[str, object]:
+    allowed = {
+        name: value
+        for name, value in valid(assistant.values).items()
+        if name in (*OF_AN_ASSISTANT, "system_prompt")
+    }
+    return {**allowed, **({"model": assistant.model} if assistant.model else {})}

@@ -1,0 +1,1 @@
+"""Chats as a whole: their search index and their trash."""

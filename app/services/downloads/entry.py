@@ -1,0 +1,128 @@
+"""One download of the queue while it is worked on: which files are here, and how it stands."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.core.models.downloads import Download, DownloadState
+from app.core.models.hub import RepoFile
+from app.hub.fetch import Item
+from app.hub.transfer import Checking, Receiving, Retrying, StartedAnew, Step
+from app.services.downloads.rate import Rate
+from app.store.downloads import KeptDownload
+from engines.cancel import CancelToken
+
+
+@dataclass
+class FileWork:
+    """A file that a thread is at work on. retry_at: by the monotonic clock."""
+
+    cancel: CancelToken = field(default_factory=CancelToken)
+    step: Step | None = None
+    retry_at: float = 0.0
+
+
+@dataclass
+class Entry:
+    """Guarded by the queue's lock, but for the numbers that its threads set as bytes come.
+
+    kept: as the database has it. done: bytes that are here, by path. work: files at work.
+    paths: files that are whole. began: it has been found that there is room for it.
+    elsewhere: another process is at work on it. unsaved: the database does not have it yet.
+    """
+
+    kept: KeptDownload
+    done: dict[str, int]
+    work: dict[str, FileWork] = field(default_factory=dict)
+    paths: dict[str, Path] = field(default_factory=dict)
+    rate: Rate = field(default_factory=Rate)
+    began: bool = False
+    elsewhere: bool = False
+    unsaved: bool = False
+
+    @property
+    def live(self) -> bool:
+        return self.kept.state == "waiting"
+
+    @property
+    def whole(self) -> bool:
+        return len(self.paths) == len(self.kept.wanted.files)
+
+    def next_file(self) -> RepoFile | None:
+        """The first file that nobody is at work on."""
+        for file in self.kept.wanted.files:
+            if file.path not in self.work and file.path not in self.paths:
+                return file
+        return None
+
+    def begin(self, file: RepoFile) -> None:
+        self.work[file.path] = FileWork()
+
+    def item(self, file: RepoFile) -> Item:
+        wanted = self.kept.wanted
+        return Item(wanted.repo, wanted.revision, file, wanted.ref)
+
+    def ordered_paths(self) -> list[Path]:
+        """Of the files that are whole, in the order in which they were wanted."""
+        files = self.kept.wanted.files
+        return [self.paths[file.path] for file in files if file.path in self.paths]
+
+    def take(self, path: str, step: Step, now: float) -> None:
+        work = self.work[path]
+        work.step = step
+        match step:
+            case Receiving(done):
+                self.done[path] = done
+            case Retrying(seconds=seconds):
+                work.retry_at = now + seconds
+            case StartedAnew():
+                self.done[path] = 0
+            case Checking():
+                pass  # what is read again was here before
+
+    def measure(self, now: float) -> None:
+        """Bring the rate up to date; it stands still while no byte is on its way."""
+        if any(isinstance(work.step, Receiving) for work in self.work.values()):
+            self.rate.update(sum(self.done.values()), now)
+        else:
+            self.rate.stop()
+
+    def stop(self) -> None:
+        for work in self.work.values():
+            work.cancel.cancel()
+
+    def snapshot(self) -> Download:
+        kept = self.kept
+        done = sum(self.done.values())
+        value = Download(kept.id, kept.wanted, self._state(), done)
+        value = replace(value, what=kept.what, why=kept.why, do=kept.do, code=kept.code)
+        if value.state == "running":
+            rate = self.rate
+            left = rate.seconds_left(kept.wanted.bytes_total - done)
+            return replace(value, bytes_per_s=rate.bytes_per_s, seconds_left=left)
+        waits = [
+            (work.retry_at, work.step.error)
+            for work in self.work.values()
+            if isinstance(work.step, Retrying)
+        ]
+        if value.state != "retrying" or not waits:
+            return value
+        at, error = min(waits, key=lambda wait: wait[0])
+        left = max(0.0, at - time.monotonic())
+        return replace(
+            value, retry_in_s=left, what=error.what, why=error.why, do=error.do, code=error.code
+        )
+
+    def _state(self) -> DownloadState:
+        if not self.live:
+            return self.kept.state
+        steps = [work.step for work in self.work.values()]
+        if any(isinstance(step, Receiving | StartedAnew) for step in steps) or self.elsewhere:
+            return "running"
+        if any(isinstance(step, Retrying) for step in steps):
+            return "retrying"
+        if any(isinstance(step, Checking) for step in steps):
+            return "verifying"
+        return "running" if steps else "waiting"

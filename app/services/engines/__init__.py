@@ -1,0 +1,1 @@
+"""The engines in use: installed, loaded, waited for and lent."""

@@ -1,0 +1,201 @@
+"""Which engine answers with a model, and the same model on another engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from app.core.engines.advice import Advice, MeasuredSpeed, Situation, System, advise
+from app.core.engines.names import PROPER_NAMES
+from app.core.errors import CatalogueInvalid
+from app.core.models.counterparts import (
+    Card,
+    Counterpart,
+    advised_depth,
+    best,
+    checkpoints_of,
+    counterparts,
+    size_of,
+    surely_same,
+)
+from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.core.settings.fields import Settings
+from app.services.models.library import Library
+from app.store.settings_file import SettingsFile
+from engines.errors import EngineUnavailable, UserError
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    from app.core.models.catalogue import Catalogue, Size
+
+Here = Literal["installed", "possible", "impossible"]
+
+NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
+
+
+class EngineChoice:
+    """Qt-free; may be used from any thread. Nothing is looked at before it is asked, and the
+    catalogue is read once.
+
+    cards: NVIDIA's, the largest first. vllm: whether it is here, and if it cannot be, why, in a
+    sentence. profiles: how many servers are known. measured: speeds of this computer.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        catalogue: Callable[[], Catalogue],
+        settings: SettingsFile,
+        system: System,
+        cards: Callable[[], tuple[Card, ...]],
+        vllm: Callable[[], tuple[Here, str]],
+        profiles: Callable[[], int],
+        measured: Callable[[], tuple[MeasuredSpeed, ...]],
+    ) -> None:
+        self._library = library
+        self._catalogue = cache(catalogue)
+        self._settings = settings
+        self._system = system
+        self._cards = cards
+        self._vllm = vllm
+        self._profiles = profiles
+        self._measured = measured
+
+    def advise(self, chats_at_once: int = 1) -> Advice:
+        """Which engine suits this computer, and why. chats_at_once: answered side by side."""
+        here, why_not = self._vllm()
+        return advise(
+            Situation(
+                self._system,
+                self._cards(),
+                here,
+                why_not,
+                chats_at_once,
+                self._profiles(),
+                self._measured(),
+            )
+        )
+
+    def counterparts(self, entry: ModelEntry, engine: EngineName) -> tuple[Counterpart, ...]:
+        """The same model for another engine: what is here first. Raises CatalogueInvalid."""
+        card = next(iter(self._cards()), None) if engine == "vllm" else None
+        return counterparts(entry, engine, self._library.entries(), self._catalogue(), card)
+
+    def checkpoint_of(self, size: Size) -> Counterpart | None:
+        """The checkpoint of a model of the catalogue that suits the card here."""
+        return best(checkpoints_of(size, next(iter(self._cards()), None)))
+
+    def on(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
+        """A model as this engine runs it, with its drafter. Raises EngineUnavailable if it cannot.
+
+        Nothing is downloaded: where the counterpart is not here, the error says what it would cost.
+        """
+        if entry.engine == engine:
+            return entry
+        if engine == "vllm" and self._vllm()[0] != "installed":
+            raise EngineUnavailable(
+                "vLLM cannot answer here.",
+                self._vllm()[1] or "It is not installed.",
+                "`hearth engines install vllm` says what it takes; leave out --engine to use "
+                "llama.cpp.",
+            )
+        found = self.counterparts(entry, engine)
+        chosen = best(found)
+        if chosen is not None and chosen.entry is not None:
+            return self._library.find(chosen.entry.id)
+        raise _none_here(entry, engine, found, chosen)
+
+    def preferred(self, called: str, settings: Settings) -> str:
+        """What answers for a model that is here for several engines, as the settings have it.
+
+        Both by what they are called. Nobody is asked, so it is surely the same model. Auto leaves
+        a checkpoint as it is: nobody has one that was not chosen.
+        """
+        if self._vllm()[0] != "installed":
+            return called
+        try:
+            entry = self._library.find(called)
+            if entry.engine == "remote":
+                return called
+            wanted: EngineName = "vllm" if settings.engine == "vllm" else "llamacpp"
+            if settings.engine == "auto":
+                wanted = "vllm" if "vllm" in (entry.engine, self.advise().engine) else "llamacpp"
+            other = self.on(entry, wanted)
+            return other.id if surely_same(entry, other, self._catalogue()) else called
+        except UserError:
+            return called  # it is here for one engine only, or the answer says what is wrong
+
+    def use(self, engine: str) -> Settings:
+        """Set the engine for models that are here for several. Raises EngineUnavailable.
+
+        Also raises SettingsInvalid, DataFolderReadOnly or DiskFull.
+        """
+        if engine == "vllm" and self._vllm()[0] != "installed":
+            raise EngineUnavailable(
+                "vLLM was not chosen.",
+                self._vllm()[1] or "It is not installed.",
+                "Install it first: `hearth engines install vllm`.",
+            )
+        changed = self._settings.read().changed("engine", engine)
+        self._settings.write(changed)
+        return changed
+
+    def depth_for(self, entry: ModelEntry) -> int | None:
+        """Tokens that vLLM drafts ahead, as the model's makers advise."""
+        try:
+            return advised_depth(entry, self._catalogue())
+        except CatalogueInvalid:
+            return None  # Discover shows it, with what to do
+
+    def model_name(self, entry: ModelEntry) -> str:
+        """The same for all engines that have this model, to compare them by."""
+        if entry.id in (STARTER, STARTER_CHECKPOINT):
+            return STARTER
+        size = size_of(entry, self._catalogue())
+        return size.name if size else entry.name
+
+
+_ITS: Final[Mapping[EngineName, str]] = {
+    "vllm": "Its checkpoint is not here.",
+    "llamacpp": "Its GGUF file is not here.",
+}
+_NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
+    "vllm": (
+        "No checkpoint of this model is here, and the list of models knows none.",
+        "Import a checkpoint of it with `hearth models import`, or choose another model.",
+    ),
+    "llamacpp": (
+        "No GGUF file of this model is here, and the list of models knows none.",
+        "Import a GGUF file of it with `hearth models import`, or choose another model.",
+    ),
+}
+
+
+def _none_here(
+    entry: ModelEntry,
+    engine: EngineName,
+    found: tuple[Counterpart, ...],
+    chosen: Counterpart | None,
+) -> EngineUnavailable:
+    what = f"“{entry.name}” cannot be answered by {NAMES[engine]}."
+    if engine == "remote":
+        return EngineUnavailable(
+            what,
+            "No server that is known offers this model.",
+            "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.",
+        )
+    if chosen is not None:
+        label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
+        more = f", and its drafter: `hearth models pull {chosen.drafter}`" if chosen.drafter else ""
+        return EngineUnavailable(
+            what,
+            f"{_ITS[engine]} {chosen.price}",
+            f"Get it: `hearth models pull {label}`{more}.",
+        )
+    if found:
+        return EngineUnavailable(what, found[0].why_not, "Answer with llama.cpp.")
+    return EngineUnavailable(
+        what,
+        *_NOWHERE[engine],
+    )

@@ -1,0 +1,209 @@
+"""Other servers whose models answer here: kept, looked at, lent to the engine."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.core.errors import KeyringBroken, ServerInvalid, ServerUnknown
+from app.core.network.secret import Secret
+from app.core.network.servers import (
+    ServerFacts,
+    ServerProfile,
+    key_variable,
+    plain_address,
+    plain_name,
+)
+from app.net import Gate
+from app.net.hosts import is_loopback
+from app.services.tokens import checked
+from app.store.message_rows import new_id
+from app.store.secrets import Secrets, SecretStatus
+from app.store.servers import ServerStore
+
+if TYPE_CHECKING:
+    from engines.remote.engine import Served
+
+_log = logging.getLogger(__name__)
+
+
+class Servers:
+    """May be used from any thread. Each method raises UserError."""
+
+    def __init__(self, store: ServerStore, secrets: Secrets, gate: Gate) -> None:
+        self._store = store
+        self._secrets = secrets
+        self._gate = gate
+        self._keys_given: Counter[str] = Counter()
+
+    def list(self) -> tuple[ServerProfile, ...]:
+        """By their names; nothing is asked for it."""
+        return tuple(self._store.profiles())
+
+    def find(self, called: str) -> ServerProfile:
+        """By its name or id. Raises ServerUnknown."""
+        for profile in self.list():
+            if profile.id == called or profile.name.casefold() == called.casefold():
+                return profile
+        raise ServerUnknown(
+            f"There is no server “{called}”.",
+            "No profile has that name.",
+            "`hearth servers list` shows them all; `hearth servers add` makes one.",
+        )
+
+    def leaves(self, profile_id: str) -> bool:
+        """Whether text for a server leaves this computer; one that is not known is another."""
+        found = (it for it in self.list() if it.id == profile_id)
+        return all(not is_loopback(it.host) for it in found)
+
+    def facts(self, profile_id: str) -> ServerFacts | None:
+        """What the server was found to be last; nothing is asked for it."""
+        return self._store.facts(profile_id)
+
+    def way(self, profile: ServerProfile) -> str:
+        """Changes with whatever leads to the server, so that nothing goes on by the former way."""
+        trust = f"{profile.ca} {profile.certificate}"
+        return f"{profile.address} {trust} {self._keys_given[profile.id]}"
+
+    def save(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerProfile:
+        """Keep a profile, new if its id is "". key: None leaves it as it is, "" forgets it.
+
+        A key was given for one place: where scheme, host or port become others it is forgotten,
+        unless take_key says that it may go there. Without a keyring the key is kept for this run
+        only: `key_status` says so.
+        """
+        secret = checked(key, "The key") if key else None
+        plain = replace(
+            profile,
+            id=profile.id or new_id(),
+            name=plain_name(profile.name),
+            address=plain_address(profile.address),
+        )
+        self._require_own_variable(plain)
+        self._gate.check(plain.address, plain.trust)
+        before = self._moved(plain)
+        if before is not None and key is None and take_key:
+            secret = self._secrets.get(before.secret)
+        self._store.save(plain)
+        if key is not None:
+            self._keys_given[plain.id] += 1
+        if secret is not None:
+            self._secrets.set(plain.secret, secret)
+        elif key is not None:
+            self._secrets.clear(plain.secret)
+        if before is not None:
+            self._forget_key(before)
+        return plain
+
+    def remove(self, profile_id: str) -> None:
+        """Forget a server and its key; the chats stay. Raises ServerUnknown, KeyringBroken."""
+        profile = self.find(profile_id)
+        if self._secrets.get(profile.secret) is not None:
+            self._secrets.clear(profile.secret)
+        self._store.remove(profile.id)
+
+    def parts_from_key(self, profile: ServerProfile) -> str:
+        """The place that the kept key was given for, if the profile is kept for another now."""
+        before = self._moved(replace(profile, address=plain_address(profile.address)))
+        if before is None or self.key_status(before).place not in ("keyring", "memory"):
+            return ""
+        return before.origin
+
+    def key_status(self, profile: ServerProfile) -> SecretStatus:
+        """Whether there is a key, and where; a keyring that does not answer is a warning."""
+        if os.environ.get(key_variable(profile.name), "").strip():
+            return SecretStatus(True, "environment")
+        try:
+            return self._secrets.status(profile.secret)
+        except KeyringBroken as error:
+            return SecretStatus(False, "none", f"{error.what} {error.why}")
+
+    def test(
+        self, profile: ServerProfile, key: str | None = None, *, take_key: bool = False
+    ) -> ServerFacts:
+        """Ask a server what it is; one that is not kept can be tested, too.
+
+        key: None for the one that is kept for this place. take_key: as in `save`.
+        Raises EngineError, Offline and others of the gate.
+        """
+        from engines.openai.client import OpenAiClient
+        from engines.remote.identify import identify
+
+        plain = replace(profile, address=plain_address(profile.address))
+        if plain.name:
+            self._require_own_variable(plain)
+        given = checked(key, "The key") if key else None
+        before = self._moved(plain) if take_key and key is None else None
+        if before is not None:
+            given = self._secrets.get(before.secret)
+        client = self._gate.lend("look at a server", plain.address, plain.trust)
+        with client:
+            headers = self._headers(plain, given)
+            called, variable = plain.name or plain.host, key_variable(plain.name or "NAME")
+            facts = identify(
+                OpenAiClient(client, plain.address, headers, called, variable=variable)
+            )
+        if any(it.id == plain.id and it.address == plain.address for it in self.list()):
+            self._store.keep_facts(plain.id, facts)
+        return facts
+
+    def lend(self, profile_id: str) -> Served:
+        """The way to a server for the engine, which closes it. Raises ServerUnknown."""
+        from engines.remote.engine import Served
+
+        profile = self.find(profile_id)
+        return Served(
+            self._gate.lend("ask a server", profile.address, profile.trust),
+            profile.address,
+            self._headers(profile, None),
+            profile.name,
+            local=is_loopback(profile.host),
+            learnt=lambda facts: self._store.keep_facts(profile.id, facts),
+            variable=key_variable(profile.name),
+        )
+
+    def _require_own_variable(self, profile: ServerProfile) -> None:
+        """So that a key in the environment goes to one server only. Raises ServerInvalid."""
+        variable = key_variable(profile.name)
+        for other in self.list():
+            if other.id != profile.id and key_variable(other.name) == variable:
+                raise ServerInvalid(
+                    f"“{profile.name}” is too much like “{other.name}”.",
+                    f"The key of either could stand in {variable}, and would go to both.",
+                    "Choose another name, or change that server.",
+                )
+
+    def _moved(self, profile: ServerProfile) -> ServerProfile | None:
+        """The profile as it is kept, if that is at another place."""
+        kept = (it for it in self.list() if it.id == profile.id)
+        return next((it for it in kept if it.origin != profile.origin), None)
+
+    def _forget_key(self, profile: ServerProfile) -> None:
+        """Of a place that is left: where the keyring does not answer, the key goes nowhere."""
+        try:
+            if self._secrets.get(profile.secret) is not None:
+                self._secrets.clear(profile.secret)
+        except KeyringBroken as error:
+            _log.warning("A key for %s stays in the keyring: %s", profile.origin, error)
+
+    def _headers(self, profile: ServerProfile, given: Secret | None) -> dict[str, str]:
+        key = given or self._key(profile)
+        return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
+
+    def _key(self, profile: ServerProfile) -> Secret | None:
+        """Many servers want none, so a keyring that does not answer is no reason to stop."""
+        variable = key_variable(profile.name)
+        if text := os.environ.get(variable, "").strip():
+            return checked(text, f"{variable} in the environment")
+        if not profile.id:
+            return None
+        try:
+            return self._secrets.get(profile.secret)
+        except KeyringBroken as error:
+            _log.warning("Going on without the key of %s: %s", profile.name, error)
+            return None

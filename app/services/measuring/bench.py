@@ -1,0 +1,196 @@
+"""Measuring MTP on this computer: how fast each mode is, and whether the answer stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from app.core.engines.same_answer import Compared
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.services.answers.answers import GREEDY
+from app.services.engines.lease import Lease
+from app.services.engines.runtime import Runtime
+from app.services.engines.wishing import wishes_of
+from app.services.measuring.prompts import KINDS, TextKind, prompts_for
+from app.services.measuring.results import BenchResult, Run, Step, kind_result
+from app.services.measuring.starts import Starts
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.types import (
+    ChatRequest,
+    Done,
+    Message,
+    MtpMode,
+    MtpSwitch,
+    TextDelta,
+)
+
+_WARM_UP = 16
+"""Tokens of an answer that is not counted: first touches of memory are slow."""
+
+_MOST_ANSWERS = 8
+"""To one prompt in a row, where they are short."""
+
+
+class Bench:
+    """Qt-free. It has the engine alone, so that nothing else is measured with it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def measure(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        modes: Sequence[MtpMode],
+        tokens: int,
+        rounds: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[Step | BenchResult]:
+        """Answer one prompt of each kind in every mode, side by side in interleaved rounds.
+
+        Where another mode needs the engine to start again, there is one start for each of them
+        instead. What a server does by itself is measured as it is.
+        modes: without doubles; "off" among them is what the others are compared with.
+        Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
+        """
+        with ExitStack() as lent:
+            model = lent.enter_context(
+                self._lease(entry, replace(settings, mtp=modes[0]), progress, cancel)
+            )
+            modes, blocks = _blocks(modes, model.loaded.mtp_switch)
+            prompts = prompts_for(entry)
+            runs: dict[tuple[TextKind, MtpMode], list[Run]] = {
+                (kind, mode): [] for kind in KINDS for mode in modes
+            }
+            count, total = 0, len(runs) * rounds
+            for block in blocks:
+                if block is not blocks[0]:
+                    lent.close()
+                    yield Step(count, total, f"starting again with MTP {block[0]}")
+                    model = lent.enter_context(
+                        self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
+                    )
+                for mode in block:
+                    _answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
+                for number in range(rounds):
+                    # Each mode is first in its turn, so that none has a steady advantage.
+                    turn = number % len(block)
+                    for kind in KINDS:
+                        for mode in (*block[turn:], *block[:turn]):
+                            yield Step(count, total, f"{kind}, MTP {mode}, round {number + 1}")
+                            run = _answers(model, prompts[kind][0], mode, tokens, cancel)
+                            if cancel.cancelled:
+                                return
+                            runs[kind, mode].append(run)
+                            count += 1
+        kinds = tuple(
+            kind_result(kind, {mode: runs[kind, mode] for mode in modes}) for kind in KINDS
+        )
+        yield BenchResult(
+            model=entry.id,
+            engine=model.engine_name,
+            device=model.loaded.device,
+            context=model.loaded.context,
+            mtp_line=model.loaded.mtp_line,
+            rounds=rounds,
+            concurrency=1,
+            kinds=kinds,
+            runs_on=entry.engine,
+        )
+
+    def compare(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        depths: Sequence[Sequence[int]],
+        tokens: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[Step | Compared]:
+        """Answer prompts of all kinds greedily with and without MTP, up to `tokens` each.
+
+        depths: for each prompt in turn the depths to compare it at; used again from the start
+        when it is shorter than the list of prompts.
+        An engine that starts again to draft otherwise does so once for each depth, and once without
+        drafts, and not for each prompt.
+        Ends early when it is cancelled. Raises EngineError, MtpUnavailable or LoadCancelled.
+        """
+        texts = [text for pair in prompts_for(entry).values() for text in pair]
+        work = [
+            (number, text, depth)
+            for number, text in enumerate(texts, start=1)
+            for depth in depths[(number - 1) % len(depths)]
+        ]
+        if entry.engine == "vllm":
+            starts = Starts(lambda held, depth: self._lease(entry, held, progress, cancel, depth))
+            yield from starts.compare(settings, work, tokens, cancel)
+            return
+        with self._lease(entry, settings, progress, cancel) as model:
+            for count, (number, text, depth) in enumerate(work):
+                yield Step(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
+                request = replace(_request(text, "on", tokens), depth=depth)
+                check = model.check_mtp(request, depth, cancel)
+                if cancel.cancelled:
+                    return
+                yield Compared(number, check)
+
+    def _lease(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        progress: Progress,
+        cancel: CancelToken,
+        depth: int | None = None,
+    ) -> Lease:
+        wishes = wishes_of(settings, entry.engine, depth)
+        return self._runtime.lease(entry, wishes, progress, cancel, alone=True)
+
+
+def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
+    """Answers until there are `tokens` in all: a short one tells little of the speed."""
+    dones: list[Done] = []
+    texts: list[str] = []
+    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
+        done, answer = _answer(model, text, mode, tokens, cancel)
+        dones.append(done)
+        texts.append(answer)
+        if sum(one.usage.completion_tokens for one in dones) >= tokens:
+            break
+    return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
+
+
+def _answer(
+    model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
+) -> tuple[Done, str]:
+    pieces: list[str] = []
+    done: Done | None = None
+    for event in model.chat(_request(text, mode, tokens), cancel):
+        if isinstance(event, TextDelta):
+            pieces.append(event.text)
+        elif isinstance(event, Done):
+            done = event
+    if done is None:
+        raise RuntimeError("the engine ended an answer without Done")
+    return done, "".join(pieces)
+
+
+def _blocks(
+    modes: Sequence[MtpMode], switch: MtpSwitch
+) -> tuple[tuple[MtpMode, ...], tuple[tuple[MtpMode, ...], ...]]:
+    """The modes that can be told apart, and those of them that are measured in one go."""
+    if switch == "request":
+        return tuple(modes), (tuple(modes),)
+    if switch == "server":
+        return (modes[-1],), ((modes[-1],),)
+    # An engine that drafts from its start always does, so that auto is no other mode than on.
+    apart = tuple(mode for mode in modes if mode != "auto" or "on" not in modes)
+    return apart, tuple((mode,) for mode in apart)
+
+
+def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:
+    """Greedy, so that every mode writes the same text and is measured on the same work."""
+    return ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)

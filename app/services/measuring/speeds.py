@@ -1,0 +1,58 @@
+"""How fast engines were when they were measured on this computer, kept for the comparison."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.core.engines.advice import MeasuredSpeed
+from app.store.folder import read_file, write_whole
+
+if TYPE_CHECKING:
+    from app.services.measuring.results import BenchResult
+    from engines.types import EngineName
+
+_MOST_BYTES: Final = 4_000_000
+
+_log = logging.getLogger(__name__)
+
+
+class MeasuredSpeeds:
+    """The last figure of each engine, model and number of answers at once.
+
+    A file that cannot be read counts as empty: it is measured anew.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def all(self) -> tuple[MeasuredSpeed, ...]:
+        try:
+            found = json.loads(read_file(self._file, _MOST_BYTES))
+            return tuple(_speed(**it) for it in found)
+        except FileNotFoundError:
+            return ()
+        except (OSError, ArithmeticError, ValueError, TypeError, RecursionError) as error:
+            _log.warning("what was measured before cannot be read: %s", error)
+            return ()
+
+    def keep(self, measured: MeasuredSpeed) -> None:
+        """Raises DataFolderReadOnly or DiskFull."""
+        key = (measured.engine, measured.model, measured.at_once)
+        others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
+        kept = [asdict(it) for it in (*others, measured)]
+        write_whole(self._file, json.dumps(kept, indent=1) + "\n")
+
+
+def _speed(engine: EngineName, model: str, at_once: int, tokens_per_s: float) -> MeasuredSpeed:
+    return MeasuredSpeed(engine, str(model), int(at_once), float(tokens_per_s))
+
+
+def speed_of(result: BenchResult, model: str) -> MeasuredSpeed:
+    """Of a chat's answer in the quickest mode. model: the same for each engine that has it."""
+    chat = next((it for it in result.kinds if it.kind == "chat"), result.kinds[0])
+    fastest = max(mode.decode_tok_s for mode in chat.modes)
+    return MeasuredSpeed(result.runs_on, model, result.concurrency, fastest)

@@ -1,0 +1,50 @@
+"""What can be chosen from a repository, in words and with a first verdict: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.core.models.hub import Repository, Variant
+from app.core.models.offers import Choice
+from app.core.models.quantisations import quantisation_of, recommend
+from app.hub.repository import choose
+from engines.memory.fit import Verdict
+
+_BITS = 4.9
+"""Of a weight in the quantisation that most people take (Q4_K_M)."""
+_SHARE = 0.85
+"""The part of a memory that weights may take; the rest is for the context and computing."""
+
+
+def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple[Choice, ...]:
+    """The variants, smallest first, of which at most one is recommended.
+
+    quick: a first verdict on so many bytes.
+    """
+    chosen = choose(repository.files, repository.id)
+
+    def fits(variant: Variant) -> Verdict:
+        along = chosen.along_with(variant)
+        beside = (it.size for it in (along.drafter, along.projector) if it is not None)
+        return quick(variant.size_bytes + sum(beside))
+
+    best = recommend(repository.variants, fits)
+    choices = []
+    for variant in repository.variants:
+        along = chosen.along_with(variant)
+        choices.append(
+            Choice(
+                variant,
+                quantisation_of(variant.label).words,
+                fits(variant),
+                variant == best,
+                along.drafter,
+                along.projector,
+            )
+        )
+    return tuple(choices)
+
+
+def most_parameters(memory_bytes: int) -> int:
+    """How many parameters a model of 4 bits may have to fit into a memory."""
+    return int(memory_bytes * _SHARE * 8 / _BITS)

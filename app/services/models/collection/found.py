@@ -1,0 +1,131 @@
+"""What a scan finds: models as they lie on the disk, before they have ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from app.core.models.entry import Source
+from engines.errors import NotAModel
+from engines.types import EngineName
+
+Stamp = int | None
+"""When a folder last changed, in nanoseconds; None while it is not there."""
+
+Inode = tuple[int, int]
+"""The device and the number of a file: the same for all its names."""
+
+
+NO_TEXT: Final = "its name, or that of a folder above it, holds bytes that are no letters."
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A model to chat with, found somewhere.
+
+    identity: what tells it from all others, for good: repository, file and hash, or its path.
+    files: its parts in their order. inode: of the first. folder: of a checkpoint, whose inode it
+    is then. See `ModelEntry` for the others.
+    """
+
+    identity: str
+    name: str
+    source: Source
+    files: tuple[Path, ...]
+    size_bytes: int
+    inode: Inode
+    repo: str | None = None
+    revision: str | None = None
+    file: str | None = None
+    sha256: str | None = None
+    projector: Path | None = None
+    engine: EngineName = "llamacpp"
+    folder: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """What an engine is given."""
+        return self.folder or self.files[0]
+
+
+@dataclass
+class Scan:
+    """What one look at one place has brought.
+
+    drafters: files that draft for some model; assistants: checkpoints that do. folders: with
+    a checkpoint in them, come upon but not looked into yet. notes: one sentence each on what was
+    there and could not be listed.
+    seen: the folders that were looked into; the scan holds as long as none of them has changed.
+    """
+
+    models: list[FoundModel] = field(default_factory=list)
+    drafters: list[Path] = field(default_factory=list)
+    assistants: list[Path] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seen: dict[Path, Stamp] = field(default_factory=dict)
+
+    def watch(self, folder: Path) -> bool:
+        """Look at a folder from now on; returns whether it is there."""
+        self.seen[folder] = changed(folder)
+        return self.seen[folder] is not None
+
+    def take(self, others: Iterable[Scan]) -> Scan:
+        for other in others:
+            self.models += other.models
+            self.drafters += other.drafters
+            self.assistants += other.assistants
+            self.notes += other.notes
+            self.seen |= other.seen
+        return self
+
+
+def changed(path: Path) -> Stamp:
+    try:
+        return path.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return None
+
+
+def inside(folder: Path, scan: Scan) -> list[Path]:
+    """What lies in a folder, by name; nothing of a file. One that cannot be read is noted."""
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        scan.notes.append(skipped(folder, error))
+        return []
+
+
+def read_json(path: Path, scan: Scan) -> Any:
+    """The content of a JSON file; None if it is not there, or damaged, which is noted."""
+    scan.watch(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        scan.notes.append(skipped(path, error))
+        return None
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be kept: those of some old disks hold bytes that stand for no letter."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def require_text(path: Path) -> None:
+    """Raises NotAModel for a path of which nothing could be kept."""
+    if not is_text(str(path)):
+        raise NotAModel(f"“{path.name}” cannot be used.", f"{path}: {NO_TEXT}", "Rename it first.")
+
+
+def skipped(path: Path, error: Exception) -> str:
+    """The note on what could not be read, or not be understood."""
+    if isinstance(error, OSError):
+        return f"{path} was skipped: it cannot be read ({error.strerror or error})."
+    return f"{path} was skipped: it is damaged."

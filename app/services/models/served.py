@@ -1,0 +1,39 @@
+"""The models of other servers as entries of the list of models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from app.core.models.entry import ModelEntry
+from app.core.network.servers import ServerFacts, ServerProfile, short_name
+
+
+def served_models(
+    profiles: Sequence[ServerProfile],
+    facts: Callable[[str], ServerFacts | None],
+    way: Callable[[ServerProfile], str],
+) -> Iterator[ModelEntry]:
+    """What each server offered when it was last asked, as NAME:MODEL; nothing is asked for it.
+
+    People see a file's path as its last part, where that tells it from the server's others.
+    facts: of a profile, by its id. way: as in `ModelEntry`.
+    """
+    for profile in profiles:
+        found = facts(profile.id)
+        models = found.models if found is not None else ()
+        short = Counter(short_name(model.id) for model in models)
+        for model in models:
+            name = short_name(model.id)
+            yield ModelEntry(
+                id=f"{profile.name}:{model.id}",
+                name=f"{name if short[name] == 1 else model.id} on {profile.name}",
+                path=Path(model.id),
+                source="server",
+                engine="remote",
+                server=profile.id,
+                served=model.id,
+                context=model.context or 0,
+                way=way(profile),
+            )

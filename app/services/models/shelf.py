@@ -1,0 +1,254 @@
+"""Every model here in one list with its id, and what people may call it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.core.errors import ModelAmbiguous, ModelUnknown
+from app.core.home import from_home
+from app.core.models.entry import RESERVED, ModelEntry
+from app.core.models.quantisations import quantisation_of, same_label
+from app.services.models.collection.checkpoints import weights_in
+from app.services.models.collection.collection import Collection
+from app.services.models.collection.files import parts_of
+from app.services.models.collection.found import FoundModel, Inode, require_text
+from app.services.models.collection.hashing import real
+from app.store.file_hashes import FileHash
+from app.store.known_models import Remembered
+from app.store.models import ModelStore
+from engines.models.checkpoint import is_checkpoint
+
+
+class Shelf:
+    """The built-in guide, what the user has added, and what was found; each file once.
+
+    May be used from any thread. collection: None finds nothing. further: models that are neither
+    added nor found, such as those of servers, with ids that stay.
+    """
+
+    def __init__(
+        self,
+        store: ModelStore,
+        starter: ModelEntry,
+        collection: Collection | None,
+        further: Callable[[], Iterable[ModelEntry]],
+    ) -> None:
+        self._store = store
+        self._starter = starter
+        self._collection = collection
+        self._further = further
+        self._listed: list[ModelEntry] = []
+        self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
+
+    def everything(self) -> list[ModelEntry]:
+        """Models and added drafters. No header is read; folders only where they have changed."""
+        found = self._found()
+        by_inode = {inode: entry for entry, inode in reversed(found)}
+        listed = [self._starter]
+        taken = {_inode(self._starter.path)}
+        for entry in self._store.models():
+            inode = _inode(entry.path)
+            taken.add(inode)
+            listed.append(_joined(entry, by_inode.get(inode) if inode else None))
+        listed += [entry for entry, inode in found if inode not in taken]
+        listed += self._further()
+        self._listed = self._with_facts(listed)
+        return list(self._listed)
+
+    @property
+    def listed(self) -> Sequence[ModelEntry]:
+        """All of that as it was last; nothing is looked for."""
+        return self._listed
+
+    def named(self, called: str) -> ModelEntry:
+        """By id, name, `owner/name`, `owner/name:QUANT`, `owner/name/file.gguf`, or a file's path.
+
+        The name of one is not taken for the id of another that has gone: what is asked of a model
+        never happens to another. Raises ModelUnknown, or ModelAmbiguous if it could be several.
+        """
+        if called == self._starter.id:
+            return self._with_facts([self._starter])[0]  # nothing is looked for
+        listed = self.everything()
+        for entry in listed:
+            if called == entry.id:
+                return entry
+        matching = [entry for entry in listed if called == entry.name]
+        if matching and self._store.known.has(called):
+            raise ModelUnknown(
+                f"The model “{called}” is not here any more.",
+                f"{', '.join(entry.id for entry in matching)} has that name; it may be another.",
+                "If that is the one that you mean, use its id.",
+            )
+        matching = matching or [entry for entry in listed if _is_of_repo(entry, called)]
+        if len(matching) > 1:
+            raise ModelAmbiguous(
+                f"“{called}” could be one of {len(matching)} models here.",
+                f"Their ids are {', '.join(entry.id for entry in matching)}.",
+                "Use one of these ids.",
+            )
+        if matching:
+            return matching[0]
+        if _may_be_of_server(called):
+            raise ModelUnknown(
+                f"There is no model “{called}”.",
+                "No server that is known offered it when it was asked last.",
+                f"`hearth servers test {called.partition(':')[0]}` asks anew; "
+                "`hearth models list` shows what is there.",
+            )
+        if called.lower().endswith(".gguf") or _is_checkpoint(called):
+            path = from_home(called).absolute()
+            theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
+            return theirs[0] if theirs else _by_path(path)
+        raise ModelUnknown(
+            f"There is no model “{called}”.",
+            "It is neither the name of a model on this computer nor a GGUF file.",
+            "`hearth models list` shows what is there; `hearth models import FILE` adds a file.",
+        )
+
+    def id_of(self, called: str) -> str:
+        """Of a model by its id or name, as it was listed last: nothing is looked for.
+
+        What was not listed is returned as it is.
+        """
+        named = (entry.id for entry in self._listed if called in (entry.id, entry.name))
+        return next(named, called)
+
+    def _with_facts(self, listed: list[ModelEntry]) -> list[ModelEntry]:
+        remembered, hashes = self._store.known.remembered(), self._store.hashes.all()
+        return [_with_facts(entry, remembered, hashes) for entry in listed]
+
+    def _found(self) -> tuple[tuple[ModelEntry, Inode], ...]:
+        if self._collection is None:
+            return ()
+        models = self._collection.models()
+        if self._named[0] is not models:
+            ids = self._store.known.ids(
+                [(model.identity, model.name) for model in models], RESERVED
+            )
+            entries = tuple((_entry(ids[it.identity], it), it.inode) for it in models)
+            self._named = (models, entries)
+        return self._named[1]
+
+
+def _entry(model_id: str, model: FoundModel) -> ModelEntry:
+    return ModelEntry(
+        id=model_id,
+        name=model.name,
+        path=model.path,
+        source=model.source,
+        repo=model.repo,
+        revision=model.revision,
+        sha256=model.sha256,
+        projector=model.projector,
+        file=model.file,
+        parts=model.files,
+        size_bytes=model.size_bytes,
+        engine=model.engine,
+    )
+
+
+def _may_be_of_server(called: str) -> bool:
+    """Whether it reads as SERVER:MODEL; a single letter is a drive of Windows, and a label follows
+    `owner/name`.
+    """
+    server, _, model = called.partition(":")
+    return bool(model) and len(server) > 1 and "/" not in server and not Path(called).exists()
+
+
+def _by_path(path: Path) -> ModelEntry:
+    """A file or a checkpoint's folder that is on no list."""
+    require_text(path)
+    if path.is_dir():
+        return ModelEntry(str(path), path.name, path, parts=_weights(path), engine="vllm")
+    return ModelEntry(str(path), path.stem, path, parts=parts_of(path))
+
+
+def _weights(folder: Path) -> tuple[Path, ...]:
+    try:
+        return weights_in(folder)
+    except OSError:
+        return ()  # told when it is loaded
+
+
+def _joined(added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
+    """What was added, with what is known of the same file from where it was found."""
+    folder = added.path.is_dir()
+    parts = _weights(added.path) if folder else parts_of(added.path)
+    added = replace(added, engine="vllm" if folder else "llamacpp")
+    if twin is None:
+        return replace(added, parts=parts, size_bytes=sum(map(_size, parts)))
+    return replace(
+        twin,
+        id=added.id,
+        name=added.name,
+        path=added.path,
+        drafts=added.drafts,
+        source="added",
+        parts=parts,
+    )
+
+
+def _with_facts(
+    entry: ModelEntry, remembered: Mapping[str, Remembered], hashes: Mapping[Path, FileHash]
+) -> ModelEntry:
+    known = remembered.get(entry.id, Remembered())
+    first = hashes.get(real(entry.path)) if hashes else None
+    return replace(
+        entry,
+        name=known.name or entry.name,
+        last_used=known.last_used,
+        sha256=entry.sha256 or (first.sha256 if first else None),
+        verified=_verified(entry, hashes),
+    )
+
+
+def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | None:
+    """When the last of its files was found to be right, if all were and none has changed since."""
+    times: list[float] = []
+    for path in entry.files if hashes else ():
+        found = hashes.get(real(path))
+        if found is None:
+            return None
+        try:
+            facts = path.stat()
+        except OSError:
+            return None
+        if not found.holds(facts.st_size, facts.st_mtime_ns):
+            return None
+        times.append(found.checked)
+    return max(times, default=None)
+
+
+def _is_checkpoint(called: str) -> bool:
+    folder = from_home(called)
+    try:
+        return folder.is_dir() and is_checkpoint([it.name for it in folder.iterdir()])
+    except (OSError, ValueError):
+        return False
+
+
+def _is_of_repo(entry: ModelEntry, called: str) -> bool:
+    if entry.repo is None:
+        return False
+    repo, asked = entry.repo.lower(), called.lower()
+    if asked == repo or asked == f"{repo}/{(entry.file or '').lower()}":
+        return True
+    label = quantisation_of(entry.file or entry.path.name, entry.repo).label
+    return asked.startswith(f"{repo}:") and same_label(label, called[len(repo) + 1 :])
+
+
+def _inode(path: Path) -> Inode | None:
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,241 @@
+"""Multi-token prediction in the window: which mode the next message has, and what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject
+
+from app.ui.look.format import figure
+from app.ui.look.language import translated
+from engines.types import MtpMode, MtpReport
+
+if TYPE_CHECKING:
+    from app.core.chats.conversation import StoredMessage
+    from app.core.settings.fields import Settings
+    from app.presenters.chats import Chats
+    from app.presenters.generation import Generation
+    from app.services.answers.answers import Ready
+    from app.ui.chat.composer.mtp_bar import MtpBar
+
+Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object]], object]
+"""As `Notifier.ask`: lines, answers, and who hears which was given."""
+
+
+class ChatMtp(QObject):
+    """Stands between the bar at the composer and the services, for the chat that is open.
+
+    The switch is the chat's own: it is saved with it, and only its user moves it. The line says
+    the latest of what is known: the report of the chat's last answer, what the loaded model can,
+    what the model's files say.
+
+    An engine that has to start again for another mode costs time: that is asked for once for each
+    model, before it happens, and said each time.
+    """
+
+    def __init__(
+        self,
+        bar: MtpBar,
+        chats: Chats,
+        generation: Generation,
+        settings: Settings,
+        ask: Ask,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bar = bar
+        self._chats = chats
+        self._generation = generation
+        self._settings = settings
+        self._ask = ask
+        self._at_server = False
+        self._agreed: set[str] = set()
+        self._is_due = False
+        self._chat_id: str | None = None
+        self._new: MtpMode | None = None
+        self._files: tuple[str, str] = ("", "")
+        self._loaded: dict[str, Ready] = {}
+        self._models: dict[str, str] = {}
+        self._reports: dict[str, MtpReport] = {}
+        bar.chosen.connect(self._choose)
+        generation.ready.connect(self._ready)
+        generation.mtp.connect(self._report)
+        generation.ended.connect(self._ended)
+
+    @property
+    def mode(self) -> MtpMode:
+        """For the next message."""
+        return self._bar.mode
+
+    def apply(self, settings: Settings) -> None:
+        self._settings = settings
+        self._show()
+
+    def show_chat(self, chat_id: str | None) -> None:
+        """Another chat is shown, or this one was read again; None is one without messages."""
+        self._is_due = self._is_due and chat_id == self._chat_id
+        self._chat_id = chat_id
+        self._show()
+
+    def adopt(self, chat_id: str) -> None:
+        """The empty chat has been stored, with the mode that its first question had."""
+        self._chat_id = chat_id
+        if self._new is not None and self._new != self._chats.mtp(chat_id):
+            self._chats.set_mtp(chat_id, self._new)
+        self._new = None
+        self._show()
+
+    def show_files(self, model: str, sentence: str) -> None:
+        """What the files of a model say, by the name that the settings have for it."""
+        self._files = (model, sentence)
+        self._show_line()
+
+    def show_at_server(self, at_server: bool) -> None:
+        """Whether another program answers in this chat, and not Hearth."""
+        self._at_server = at_server
+        self._show_reach()
+        self._show_line()
+
+    def _choose(self, mode: str) -> None:
+        chosen = cast(MtpMode, mode)
+        ready = self._loaded_here()
+        if ready is None or not self._restarts(ready, chosen) or ready.entry.id in self._agreed:
+            self._set(chosen)
+            return
+        self._show()  # as it was, until the user has agreed
+        self._ask_for_restart(ready, chosen)
+
+    def _ask_for_restart(self, ready: Ready, chosen: MtpMode) -> None:
+        lines = [
+            self.tr("Start the engine again?"),
+            self.tr(
+                "{0} runs on an engine that takes multi-token prediction in or out only when it "
+                "starts. That takes about {1} s, and happens with the next message."
+            ).format(ready.entry.name, figure(ready.loaded.restart_s)),
+        ]
+        answers = [
+            ("keepMtp", self.tr("Leave it as it is")),
+            ("restartForMtp", self.tr("Start it again")),
+        ]
+
+        def answered(name: str) -> None:
+            if name == "restartForMtp":
+                self._agreed.add(ready.entry.id)
+                self._set(chosen)
+
+        self._ask(lines, answers, answered)
+
+    def _restarts(self, ready: Ready, chosen: MtpMode) -> bool:
+        """Whether the engine has MTP in it or not, which is another thing than how it is used."""
+        crosses = (chosen == "off") != (self._stored() == "off")
+        return crosses and ready.loaded.mtp_switch == "restart"
+
+    def _set(self, chosen: MtpMode) -> None:
+        ready = self._loaded_here()
+        if ready is not None and self._restarts(ready, chosen):
+            self._is_due = not self._is_due  # back again costs nothing
+        if self._chat_id is None:
+            self._new = chosen
+        else:
+            self._chats.set_mtp(self._chat_id, chosen)
+        self._show()
+
+    def _ready(self, answer_id: str, ready: Ready) -> None:
+        chat_id = self._generation.chat_of(answer_id)
+        if chat_id is None:
+            return
+        if self._models.get(chat_id) != ready.entry.id:
+            self._reports.pop(chat_id, None)
+        self._models[chat_id] = ready.entry.id
+        if ready.entry.engine != "remote":
+            # They share this computer's memory: what another of them had is unloaded.
+            self._loaded = {it: of for it, of in self._loaded.items() if it == "remote"}
+        self._loaded[ready.entry.engine] = ready
+        if chat_id == self._chat_id:
+            self._is_due = False
+        self._show_reach()
+        self._show_line()
+
+    def _report(self, chat_id: str, report: MtpReport) -> None:
+        self._reports[chat_id] = report
+        if chat_id == self._chat_id:
+            self._show_line()
+
+    def _ended(self, _answer: StoredMessage) -> None:
+        self._show_line()
+
+    def _show(self) -> None:
+        self._bar.show_mode(self._stored())
+        self._show_reach()
+        self._show_line(at_once=True)
+
+    def _stored(self) -> MtpMode:
+        stored = self._chats.mtp(self._chat_id) if self._chat_id else self._new
+        return stored or self._generation.usual_mtp()
+
+    def _show_reach(self) -> None:
+        self._bar.show_out_of_reach(self._out_of_reach())
+
+    def _out_of_reach(self) -> str:
+        """Why the switch moves nothing; "" where it does."""
+        ready = self._loaded_here()
+        if self._at_server or (ready is not None and ready.loaded.mtp_switch == "server"):
+            return self.tr("The server that answers decides on MTP; Hearth cannot switch it there.")
+        return ""
+
+    def _loaded_here(self) -> Ready | None:
+        """The model of this chat, if it is one of those that are loaded."""
+        model = self._settings.model
+        for ready in self._loaded.values():
+            if model in (ready.entry.id, ready.entry.name, ready.called):
+                return ready
+        return None
+
+    def _show_line(self, *, at_once: bool = False) -> None:
+        self._bar.line.say(self._sentence(self.mode), at_once=at_once)
+
+    def _sentence(self, mode: MtpMode) -> str:
+        why_not = self._out_of_reach()
+        if why_not:
+            ready = self._loaded_here()
+            return translated(ready.loaded.mtp_line) if ready and ready.loaded.mtp_line else why_not
+        return self._from_now_on(mode) or self._known(mode)
+
+    def _from_now_on(self, mode: MtpMode) -> str:
+        """What changes with the next message, or costs time with it; "" if nothing does."""
+        ready = self._loaded_here()
+        if self._is_due and ready is not None:
+            return self.tr("With the next message the engine starts again: about {0} s.").format(
+                figure(ready.loaded.restart_s)
+            )
+        running = self._generation.running_mtp(self._chat_id) if self._chat_id else None
+        if running is None or running == mode:
+            return ""
+        words = {
+            "off": self.tr("MTP is off from the next message on."),
+            "auto": self.tr("MTP is automatic from the next message on."),
+            "on": self.tr("MTP is on from the next message on."),
+        }
+        return words[mode]
+
+    def _known(self, mode: MtpMode) -> str:
+        """The latest that was said of it."""
+        if mode == "off":
+            return self.tr("MTP is off for this chat.")
+        ready = self._loaded_here()
+        report = self._reports.get(self._chat_id or "")
+        theirs = self._models.get(self._chat_id or "")
+        if (
+            ready is not None
+            and report is not None
+            and (ready.entry.id, mode)
+            == (
+                theirs,
+                report.mode,
+            )
+        ):
+            return translated(report.reason)
+        if ready is not None and ready.loaded.mtp_line:
+            return translated(ready.loaded.mtp_line)
+        return translated(self._files[1]) if self._files[0] == self._settings.model else ""

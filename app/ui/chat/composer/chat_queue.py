@@ -1,0 +1,108 @@
+"""The messages that wait, for the chat that is open: between the strip and the services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMenu
+
+from app.ui.chat.composer.queue_strip import QueueStrip
+from app.ui.widgets.icon_button import IconButton
+
+if TYPE_CHECKING:
+    from app.core.chats.conversation import StoredMessage
+    from app.core.chats.waiting import Waiting
+    from app.core.models.entry import ModelEntry
+    from app.presenters.generation import Generation
+    from app.presenters.waiting import WaitingMessages
+    from app.ui.chat.composer.composer import Composer
+    from app.ui.notify import Notifier
+
+
+class ChatQueue(QObject):
+    """Also the menu beside the button that sends, for a message to another model.
+
+    ask: sends what the composer holds to the model of this id.
+    """
+
+    def __init__(
+        self,
+        waiting: WaitingMessages,
+        generation: Generation,
+        composer: Composer,
+        notifier: Notifier,
+        ask: Callable[[str], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._waiting = waiting
+        self._notifier = notifier
+        self._ask = ask
+        self._chat_id: str | None = None
+        self._entries: Sequence[ModelEntry] = ()
+        self._current = ""
+        self.strip = QueueStrip()
+        self.strip.act.connect(self._act)
+        self.strip.changed.connect(waiting.change)
+        self.strip.send_all.connect(self._send_all)
+        button = IconButton("down", self.tr("Send to another model"), "sendTo", size=16)
+        self._menu = QMenu(button)
+        self._menu.setObjectName("sendToChoices")
+        self._menu.aboutToShow.connect(self._fill)
+        button.clicked.connect(
+            lambda: self._menu.popup(button.mapToGlobal(button.rect().topLeft()))
+        )
+        composer.options.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
+        waiting.changed.connect(self._changed)
+        waiting.failed.connect(notifier.error)
+        generation.begun.connect(self._answer_changed)
+        generation.ended.connect(self._answer_changed)
+
+    def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """current: the id or name of the chat's."""
+        self._entries, self._current = entries, current
+
+    def show_chat(self, chat_id: str | None) -> None:
+        self._chat_id = chat_id
+        self._show()
+
+    def _changed(self, chat_id: str) -> None:
+        if chat_id == self._chat_id:
+            self._show()
+
+    def _answer_changed(self, answer: StoredMessage) -> None:
+        self._changed(answer.chat_id)
+
+    def _show(self) -> None:
+        items = self._waiting.of(self._chat_id) if self._chat_id else ()
+        self.strip.show_items(items, self._waiting.is_going, self._model_of)
+
+    def _model_of(self, item: Waiting) -> str:
+        model = self._waiting.options_of(item).model
+        names = {entry.id: entry.name for entry in self._entries}
+        return names.get(model, model) if model else ""
+
+    def _act(self, name: str, item: Waiting) -> None:
+        if name == "send":
+            self._waiting.send_now(item)
+        elif name == "remove":
+            put_back = self._waiting.remove(item)
+            self._notifier.offer_undo(self.tr("The waiting message was removed."), put_back)
+        else:
+            self._waiting.move(item, -1 if name == "up" else 1)
+
+    def _send_all(self) -> None:
+        if self._chat_id:
+            self._waiting.send_all(self._chat_id)
+
+    def _fill(self) -> None:
+        from app.ui.chat.transcript.message_menu import fill_models
+
+        fill_models(self._menu, self._entries, self._current, self._ask)
+        first = self._menu.actions()[0]
+        title = self._menu.insertSeparator(first)
+        heading = self._menu.addAction(self.tr("Send this message to"))
+        heading.setEnabled(False)
+        self._menu.insertAction(title, heading)

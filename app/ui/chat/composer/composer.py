@@ -1,0 +1,161 @@
+"""Where messages are written and sent, and answers stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.ui.chat.composer.message_edit import MessageEdit
+from app.ui.look.scale import scaled
+from app.ui.look.theme import BAR, COLUMN, GRID
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+from app.ui.widgets.panel import Panel
+
+_NARROW = 420
+"""Pixels."""
+
+
+class Composer(QWidget):
+    """send(text, model): a message is to be sent, where a model is given to that one instead of the
+    chat's. stop(): the answer is to end.
+
+    options: a row for switches that belong to the next message, left of the button. above: what
+    is said of it. may_send: asked before a message leaves; without it the text stays.
+    """
+
+    send = Signal(str, object)
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._answering = False
+        middle = QWidget(self)
+        middle.setMaximumWidth(COLUMN)
+        self._panel = Panel(
+            "composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5, parent=middle
+        )
+        self.edit = MessageEdit(self._panel)
+        self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
+        self.edit.textChanged.connect(self._show_button)
+        self.edit.installEventFilter(self)
+        self._focus_soon = QTimer(self)
+        self._focus_soon.setSingleShot(True)
+        self._focus_soon.setInterval(0)
+        self._focus_soon.timeout.connect(self._show_focus)
+        self._button = IconButton(
+            "send", "", "send", look="send", tone="on_accent", size=20, parent=self._panel
+        )
+        self._button.clicked.connect(self._press)
+        self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20, parent=self._panel)
+        self._stop.clicked.connect(self.stop)
+        self._hint = Label("", "small", name="composerHint", parent=middle)
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.options = QHBoxLayout()
+        self.above = QVBoxLayout()
+        self.may_send: Callable[[str], bool] = lambda _: True
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addStretch(1)
+        buttons.addWidget(self._stop, 0, Qt.AlignmentFlag.AlignBottom)
+        buttons.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        self._below = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._below.setSpacing(GRID)
+        self._below.addLayout(self.options, 1)
+        self._below.addLayout(buttons)
+        self._panel.box.addWidget(self.edit)
+        self._panel.box.addLayout(self._below)
+        across = self._across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(self.above)
+        column.addWidget(self._panel)
+        column.addWidget(self._hint)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        self._show_button()
+
+    @property
+    def text(self) -> str:
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Show a draft, with the cursor at its end."""
+        self.edit.setPlainText(text)
+        cursor = self.edit.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        self.edit.setTextCursor(cursor)
+
+    def set_answering(self, answering: bool) -> None:
+        """While an answer is written the button stops it; what is sent then waits for its end."""
+        self._answering = answering
+        self._show_button()
+
+    def set_send_with(self, keys: str) -> None:
+        self.edit.set_send_with(keys)
+        if keys == "enter":
+            self._hint.setText(self.tr("Enter sends, Shift+Enter makes a new line"))
+        else:
+            self._hint.setText(self.tr("Ctrl+Enter sends, Enter makes a new line"))
+
+    def set_assistant(self, name: str) -> None:
+        self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
+
+    def focus(self) -> None:
+        if not self.isVisible():
+            self._panel.setProperty("focused", True)  # as it will be seen first
+        self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is no room beside the switches, the buttons stand under them."""
+        super().resizeEvent(event)
+        direction = QBoxLayout.Direction
+        narrow = event.size().width() < scaled(_NARROW)
+        self._below.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+        side = 2 * GRID if narrow else 3 * GRID + BAR
+        self._across.setContentsMargins(side, 0, side, GRID)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
+            self._focus_soon.start()
+        return super().eventFilter(watched, event)
+
+    def _show_focus(self) -> None:
+        """When it has settled: who is given another parent loses it for a moment."""
+        has_focus = self.edit.hasFocus()
+        if self._panel.property("focused") != has_focus:
+            self._panel.setProperty("focused", has_focus)
+            self._panel.style().unpolish(self._panel)
+            self._panel.style().polish(self._panel)
+
+    def _press(self) -> None:
+        if self.text.strip():
+            self.submit()
+        elif self._answering:
+            self.stop.emit()
+
+    def submit(self, model: str | None = None) -> None:
+        """Send what is written; model: the id of another one than the chat's."""
+        text = self.text.strip()
+        # Whether it fits is known of the chat's own model only.
+        if text and (model is not None or self.may_send(text)):
+            self.edit.clear()
+            self.send.emit(text, model)
+
+    def _show_button(self) -> None:
+        written = bool(self.text.strip())
+        stops = self._answering and not written
+        self._button.redraw("stop" if stops else "send", "on_accent")
+        if stops:
+            self._button.rename(self.tr("Stop"))
+        else:
+            later = self.tr("Send after this answer")
+            self._button.rename(later if self._answering else self.tr("Send"))
+        self._button.setEnabled(written or self._answering)
+        self._stop.setVisible(self._answering and written)

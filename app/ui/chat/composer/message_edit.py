@@ -1,0 +1,67 @@
+"""The field in which a message is written; it grows with its text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app.ui.look.scale import FITS_ITSELF
+
+_MOST_LINES = 10
+_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+
+
+class MessageEdit(QPlainTextEdit):
+    """send(): the key that sends was pressed. Which one it is follows `send_with`."""
+
+    send = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._send_with = "enter"
+        self.setObjectName("messageEdit")
+        self.setProperty(FITS_ITSELF, True)
+        self.setAccessibleName(self.tr("Message"))
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(2)
+        self.textChanged.connect(self._fit)
+        self._fit()
+
+    def set_send_with(self, keys: str) -> None:
+        self._send_with = keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ENTER:
+            control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            if not shift and control == (self._send_with == "ctrl+enter"):
+                self.send.emit()
+            else:
+                self.insertPlainText("\n")
+                self.ensureCursorVisible()
+            return
+        super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self.fontMetrics().lineSpacing()
+        lines = max(1, int(self.document().size().height()))
+        height = min(lines, _MOST_LINES) * line + 8
+        scrolls = lines > _MOST_LINES
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff
+        )
+        if height != self.height():
+            self.setFixedHeight(height)

@@ -1,0 +1,1 @@
+"""What the model's context holds of a chat: the ring, the card, the marks."""

@@ -1,0 +1,95 @@
+"""At the message box: how full the model's context is, as a ring and in numbers."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.core.chats.budget import ContextUse
+from app.ui.chat.context.words import meter, spoken
+from app.ui.look.theme import Theme, theme_of
+
+_SIZE = 16
+_BESIDE = 4
+"""Pixels between the ring and the number."""
+_NEARLY = 0.85
+"""Of the room that there is; from here on the ring says so by its colour, too."""
+
+
+class ContextMeter(QPushButton):
+    """A button: what lies behind the number opens with it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("contextMeter")
+        self.setProperty("look", "meter")
+        self.setIconSize(QSize(_SIZE + _BESIDE, _SIZE))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(False)
+        self._use: ContextUse | None = None
+        self._narrow = False
+        self.show_use(None)
+
+    @property
+    def use(self) -> ContextUse | None:
+        return self._use
+
+    def show_use(self, use: ContextUse | None) -> None:
+        """None where nothing is known."""
+        self._use = use
+        self.setVisible(use is not None)
+        if use is None:
+            return
+        words = meter(use)
+        if self.text() != (shown := "" if self._narrow else words):
+            self.setText(shown)
+        self.setAccessibleName(self.tr("Context: {0} tokens").format(words))
+        self.setAccessibleDescription(spoken(use))
+        self.setToolTip(spoken(use))
+        self._draw()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Where there is little room, the ring says it alone; the number is in its tip."""
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.show_use(self._use)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._use is None:
+            return
+        share = self._use.total / max(1, self._use.room) if self._use.context else 0.0
+        theme = theme_of(self.palette())
+        drawn = QIcon()
+        for ratio in (1, 2, 3):
+            drawn.addPixmap(ring(theme, share, ratio))
+        self.setIcon(drawn)
+
+
+def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
+    """A circle that closes as a share of 1 is reached; a full one has a mark in its middle."""
+    picture = QPixmap(QSize(_SIZE + _BESIDE, _SIZE) * ratio)
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    where = QRectF(2, 2, _SIZE - 4, _SIZE - 4)
+    painter.setPen(QPen(QColor(theme.pressed), 2.4))
+    painter.drawEllipse(where)
+    colour = theme.danger if share > 1 else theme.warn if share > _NEARLY else theme.accent
+    pen = QPen(QColor(colour), 2.4)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    # Qt counts in sixteenths of a degree, from three o'clock, against the clock.
+    painter.drawArc(where, 90 * 16, -round(min(1.0, share) * 360 * 16))
+    if share > 1:
+        painter.setPen(QPen(QColor(colour), 1.8, c=Qt.PenCapStyle.RoundCap))
+        painter.drawLine(_SIZE // 2, 6, _SIZE // 2, 8)
+        painter.drawPoint(_SIZE // 2, _SIZE - 5)
+    painter.end()
+    return picture

@@ -1,0 +1,129 @@
+"""What is said of a chat's context: numbers, sentences, and the words of a warning."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.chats.budget import ContextUse
+from app.core.chats.conversation import OverflowPolicy
+from app.ui.look.format import figure
+
+_tr = QCoreApplication.translate
+_LARGE = 10_000
+
+
+def short(tokens: int) -> str:
+    """A number of tokens in few characters: 8,192 and 32k."""
+    return figure(tokens) if tokens < _LARGE else f"{figure(tokens / 1000)}k"
+
+
+def meter(use: ContextUse) -> str:
+    """As it stands beside the message box."""
+    if not use.context:
+        words = _tr("context", "{0} tokens") if use.exact else _tr("context", "about {0} tokens")
+        return words.format(short(use.total))
+    words = _tr("context", "{0} of {1}") if use.exact else _tr("context", "about {0} of {1}")
+    return words.format(short(use.total), short(use.context))
+
+
+def spoken(use: ContextUse) -> str:
+    """All of it in a sentence."""
+    if not use.context:
+        words = _tr("context", "The next message takes {0}.").format(taken(use))
+        return f"{words} {standing(use)}"
+    words = (
+        _tr("context", "The next message takes {0} of {1} tokens.")
+        if use.exact
+        else _tr("context", "The next message takes about {0} of {1} tokens.")
+    )
+    return f"{words.format(figure(use.total), figure(use.context))} {standing(use)}"
+
+
+def taken(use: ContextUse) -> str:
+    """How much it is, and of how much, as far as that is known."""
+    if not use.context:
+        return meter(use)
+    words = (
+        _tr("context", "{0} of {1} tokens")
+        if use.exact
+        else _tr("context", "about {0} of {1} tokens")
+    )
+    return words.format(figure(use.total), figure(use.context))
+
+
+def standing(use: ContextUse) -> str:
+    """What happens with the next message, in a sentence."""
+    if use.fits:
+        words = (
+            _tr("context", "Everything fits; there is room for about {0} tokens more.")
+            if use.context
+            else _tr("context", "The server does not tell how much fits into its context.")
+        )
+        return words.format(figure(use.room - use.total))
+    if not use.possible:
+        return problem(use)[1]
+    if use.policy == "compact":
+        return _tr("context", "The oldest messages will be summed up before it is answered.")
+    count = len(use.left)
+    if count == 0:
+        return _tr("context", "Little room is left for an answer.")
+    if count == 1:
+        return _tr("context", "The oldest message does not fit and is left out.")
+    return _tr("context", "The {0} oldest messages do not fit and are left out.").format(count)
+
+
+def problem(use: ContextUse) -> tuple[str, str]:
+    """The headline of a warning before a message is sent, and why it is one."""
+    total, room = figure(use.total), figure(use.room)
+    if use.prompt >= use.context and use.pinned and use.prompt - use.pinned < use.context:
+        return (
+            _tr("context", "The pinned messages leave no room for this one"),
+            _tr("context", "They take {0} of {1} tokens, and always stay in the context.").format(
+                figure(use.pinned), figure(use.context)
+            ),
+        )
+    if use.prompt >= use.context:
+        return (
+            _tr("context", "This message is too long for the context"),
+            _tr("context", "Even without the older ones it takes {0} of {1} tokens.").format(
+                figure(use.prompt), figure(use.context)
+            ),
+        )
+    if use.policy == "stop":
+        return (
+            _tr("context", "This message does not fit the context any more"),
+            _tr(
+                "context",
+                "The chat takes {0} tokens with it, and there is room for {1}. It is set to stop"
+                " rather than to leave anything out.",
+            ).format(total, room),
+        )
+    return (
+        _tr("context", "Older messages will be left out"),
+        _tr(
+            "context",
+            "The chat takes {0} tokens with this message, and there is room for {1}. The model"
+            " will no longer see the oldest messages.",
+        ).format(total, room),
+    )
+
+
+def policies() -> tuple[tuple[OverflowPolicy, str, str], ...]:
+    """Key, short name, and what it means in a sentence."""
+    return (
+        (
+            "leave_out",
+            _tr("context", "Leave out"),
+            _tr("context", "The oldest messages are left out; the model does not see them."),
+        ),
+        (
+            "compact",
+            _tr("context", "Sum up"),
+            _tr("context", "The model sums up the oldest messages, and goes on from its summary."),
+        ),
+        (
+            "stop",
+            _tr("context", "Stop"),
+            _tr("context", "Nothing is left out. A message that does not fit is not sent."),
+        ),
+    )

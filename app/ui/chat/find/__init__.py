@@ -1,0 +1,1 @@
+"""Finding words in the messages of one chat."""

@@ -1,0 +1,1 @@
+"""Markdown as a text document that grows while an answer is written."""

@@ -1,0 +1,1 @@
+"""The messages of a chat, and what can be done with them."""

@@ -1,0 +1,120 @@
+"""Answering again in another way: which model, and how it draws its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.ui.look.theme import GRID
+from app.ui.widgets.label import Label
+
+
+class AgainDialog(QDialog):
+    """chosen(changes): what the user has set, by the names of `AnswerOptions`.
+
+    What is left as it stands is not among them, so that the chat's own settings hold.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        entries: Sequence[ModelEntry],
+        current: str,
+        settings: Settings,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("againDialog")
+        self.setWindowTitle(self.tr("Answer again in another way"))
+        self.setMinimumWidth(420)
+        self._model = QComboBox()
+        self._model.setObjectName("againModel")
+        self._model.addItem(self.tr("As this chat has it"), None)
+        for entry in entries:
+            self._model.addItem(entry.name, entry.id)
+        self._model.setCurrentIndex(max(0, self._model.findData(current)))
+        self._usual_model = self._model.currentData()
+        self._temperature = QDoubleSpinBox()
+        self._temperature.setObjectName("againTemperature")
+        self._temperature.setRange(-0.1, 5.0)
+        self._temperature.setSingleStep(0.1)
+        self._temperature.setDecimals(1)
+        self._temperature.setValue(-0.1)
+        self._temperature.setSpecialValueText(self.tr("As it is"))
+        self._temperature.setToolTip(
+            self.tr("Now {0}. 0 is always the likeliest word.").format(f"{settings.temperature:g}")
+        )
+        self._most = QSpinBox()
+        self._most.setObjectName("againMaxTokens")
+        self._most.setRange(0, 1_000_000)
+        self._most.setSpecialValueText(self.tr("As it is"))
+        self._seed = QLineEdit()
+        self._seed.setObjectName("againSeed")
+        self._seed.setPlaceholderText(self.tr("A new one"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addWidget(Label(self.windowTitle(), "title"))
+        said = self.tr("The answer that is there stays, as another branch.")
+        column.addWidget(Label(said, "muted", wrap=True))
+        form = QGridLayout()
+        form.setHorizontalSpacing(2 * GRID)
+        form.setVerticalSpacing(GRID + 2)
+        fields = (
+            (self.tr("Model"), self._model),
+            (self.tr("Temperature"), self._temperature),
+            (self.tr("Longest answer, in tokens"), self._most),
+            (self.tr("Seed"), self._seed),
+        )
+        for row, (title, field) in enumerate(fields):
+            field.setAccessibleName(title)
+            form.addWidget(Label(title), row, 0)
+            form.addWidget(field, row, 1)
+        column.addLayout(form)
+        column.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
+        cancel = QPushButton(self.tr("Cancel"))
+        cancel.setObjectName("againCancel")
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        go = QPushButton(self.tr("Answer again"))
+        go.setObjectName("againGo")
+        go.setProperty("look", "primary")
+        go.setDefault(True)
+        go.clicked.connect(self._go)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(go)
+        return row
+
+    def _go(self) -> None:
+        changes: dict[str, object] = {}
+        if self._model.currentData() != self._usual_model:
+            changes["model"] = self._model.currentData()
+        if self._temperature.value() >= 0:
+            changes["temperature"] = round(self._temperature.value(), 1)
+        if self._most.value():
+            changes["max_tokens"] = self._most.value()
+        if self._seed.text().strip().isdigit():
+            changes["seed"] = int(self._seed.text())
+        self.accept()
+        self.chosen.emit(changes)

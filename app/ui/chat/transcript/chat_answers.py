@@ -1,0 +1,280 @@
+"""What is done with single messages, for the chat that is open: between transcript and services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.ui.chat.transcript.copying import Copying
+from app.ui.chat.transcript.editing import Editing
+from app.ui.look.language import translated
+
+if TYPE_CHECKING:
+    from app.core.chats.conversation import StoredMessage
+    from app.core.chats.tree import Fork, Removed
+    from app.core.models.entry import ModelEntry
+    from app.core.settings.fields import Settings
+    from app.presenters.answering import Answering
+    from app.presenters.generation import Generation
+    from app.presenters.reproducing import Comparison, Plan
+    from app.services.answers.answers import AnswerOptions
+    from app.ui.chat.composer.composer import Composer
+    from app.ui.chat.transcript.message_view import MessageView
+    from app.ui.chat.transcript.transcript import Transcript
+    from app.ui.notify import Notifier
+
+
+class ChatAnswers(QObject):
+    """asking(number): an answer was asked for. pin(message): it is to stay in the context, or not.
+    fix(message): what made it fail is to be mended.
+
+    options: how the next answer is to be written, where the settings do not say it.
+    """
+
+    asking = Signal(int)
+    pin = Signal(object)
+    fix = Signal(object)
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        composer: Composer,
+        generation: Generation,
+        answering: Answering,
+        settings: Settings,
+        options: Callable[[], AnswerOptions],
+        notifier: Notifier,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._window = parent
+        self._transcript = transcript
+        self._generation = generation
+        self._branches = answering.branches
+        self._reproducing = answering.reproducing
+        self._settings = settings
+        self._options = options
+        self._notifier = notifier
+        self._chat_id: str | None = None
+        self._forks: dict[str, Fork] = {}
+        self._models: tuple[Sequence[ModelEntry], str] = ((), "")
+        self.editing = Editing(transcript, generation, self._branches, options, notifier, self)
+        self.editing.asking.connect(self.asking)
+        copying = Copying(transcript, composer, generation.so_far, notifier, self)
+        self._does: dict[str, Callable[[StoredMessage], object]] = {
+            "copy": copying.copy,
+            "copy_plain": copying.copy_plain,
+            "copy_selection": copying.copy_selection,
+            "quote": copying.quote,
+            "edit": self.editing.begin,
+            "regenerate": self._again,
+            "again_menu": self._choose_again,
+            "go_on": self._go_on,
+            "good": lambda message: self._rate(message, 1),
+            "bad": lambda message: self._rate(message, -1),
+            "facts": self._show_facts,
+            "reproduce": self._reproducing.plan,
+            "pin": self.pin.emit,
+            "branches": lambda message: self.show_tree(message.chat_id),
+            "delete": self._branches.remove,
+            "menu": self._show_menu,
+            "fix": self.fix.emit,
+        }
+        transcript.showing.connect(self._attach)
+        QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
+        self._branches.removed.connect(self._removed)
+        self._branches.failed.connect(notifier.error)
+        self._reproducing.planned.connect(self._planned)
+        self._reproducing.impossible.connect(notifier.error)
+        self._reproducing.compared.connect(self._compared)
+
+    def apply(self, settings: Settings) -> None:
+        self._settings = settings
+        self.editing.set_send_with(settings.send_with)
+
+    def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """current: the id or name of the chat's."""
+        self._models = (entries, current)
+
+    def refresh(self, chat_id: str | None) -> None:
+        """The chat has other branches than before, or is another."""
+        path = [message.id for message in self._transcript.messages]
+        self._forks = self._branches.forks(chat_id, path) if chat_id else {}
+        for view in self._transcript.views:
+            view.tail.show_fork(self._forks.get(view.message.id))
+        if chat_id is not None and chat_id != self._chat_id:
+            self.editing.show_chat(chat_id)
+        self._chat_id = chat_id
+
+    def do(self, name: str) -> None:
+        """Do something with the message that has the focus, else with the last that it suits."""
+        message = self._focused()
+        if message is None:
+            role = "user" if name == "edit" else "assistant"
+            fitting = [it for it in self._transcript.messages if it.role == role]
+            message = fitting[-1] if fitting else None
+        if message is not None and message.state != "streaming":
+            self.act(name, message)
+
+    def step(self, by: int) -> None:
+        """Go to the branch before or after: at the message with the focus, else the last fork."""
+        focused = self._focused()
+        forked = [it for it in self._transcript.messages if it.id in self._forks]
+        if focused is not None and focused.id in self._forks:
+            self._go(by, focused)
+        elif forked:
+            self._go(by, forked[-1])
+
+    def show_tree(self, chat_id: str | None) -> None:
+        if chat_id is None:
+            return
+        from app.ui.chat.transcript.tree_dialog import TreeDialog
+
+        tree, leaf = self._branches.told(chat_id)
+        dialog = TreeDialog(tree, leaf, self._window)
+        dialog.chosen.connect(lambda message_id: self._branches.go(chat_id, message_id))
+        dialog.open()
+
+    def _attach(self, view: MessageView) -> None:
+        view.act.connect(self.act)
+        view.go.connect(self._go)
+        view.entered.connect(lambda: self._entered(view))
+        view.tail.show_fork(self._forks.get(view.message.id))
+
+    def _entered(self, view: MessageView) -> None:
+        """Messages that move away under a resting pointer are not told that it has left them."""
+        focused = self._transcript.view_around(QApplication.focusWidget())
+        for other in self._transcript.views:
+            if other is not view and other is not focused:
+                other.tail.want(False)
+
+    def act(self, name: str, message: StoredMessage) -> None:
+        self._does[name](message)
+
+    def _go(self, step: int, message: StoredMessage) -> None:
+        fork = self._forks.get(message.id)
+        beside = fork.beside(step) if fork else None
+        if beside is not None:
+            self._branches.go(message.chat_id, beside)
+
+    def _again(self, message: StoredMessage, changes: dict[str, object] | None = None) -> None:
+        options = replace(self._options(), **(changes or {}))  # type: ignore[arg-type]
+        self.asking.emit(self._branches.answer_again(message, options))
+
+    def _choose_again(self, message: StoredMessage) -> None:
+        from app.ui.chat.transcript.message_menu import again_menu
+
+        entries, current = self._models
+
+        def other() -> None:
+            from app.ui.chat.transcript.again_dialog import AgainDialog
+
+            dialog = AgainDialog(entries, current, self._settings, self._window)
+            dialog.chosen.connect(lambda changes: self._again(message, changes))
+            dialog.open()
+
+        menu = again_menu(
+            entries, current, lambda changes: self._again(message, changes), other, self._window
+        )
+        menu.popup(self._beside(message, "againMenu"))
+
+    def _go_on(self, message: StoredMessage) -> None:
+        self.asking.emit(self._generation.resume(message, self._options()))
+
+    def _rate(self, message: StoredMessage, rating: int) -> None:
+        """The same rating once more takes it back."""
+        rated = replace(message, rating=0 if message.rating == rating else rating)
+        self._transcript.renew(rated)
+        self._branches.rate(message, rated.rating)
+
+    def _show_facts(self, message: StoredMessage) -> None:
+        view = self._transcript.view_of(message.id)
+        if view is None:
+            return
+        from app.ui.chat.transcript.facts_card import FactsCard
+
+        card = FactsCard(message, self._window)
+        card.reproduce.connect(lambda: self._reproducing.plan(message))
+        card.copied.connect(self._notifier.say_copied)
+        card.open_at(view.findChild(QWidget, "showFacts") or view.tail)
+
+    def _show_menu(self, message: StoredMessage) -> None:
+        view = self._transcript.view_of(message.id)
+        if view is None:
+            return
+        from app.ui.chat.transcript.message_menu import message_menu
+
+        last = self._transcript.messages[-1].id == message.id
+        menu = message_menu(
+            message,
+            selection=view.view.textCursor().hasSelection(),
+            last=last,
+            act=lambda name: self.act(name, message),
+            parent=self._window,
+        )
+        menu.popup(self._beside(message, "moreActions"))
+
+    def _beside(self, message: StoredMessage, name: str) -> QPoint:
+        """Where a menu opens: under its button if that was pressed, else at the pointer."""
+        view = self._transcript.view_of(message.id)
+        button = view.findChild(QWidget, name) if view is not None else None
+        if button is not None and (button.underMouse() or button.hasFocus()):
+            return button.mapToGlobal(QPoint(0, button.height()))
+        if view is not None and view.view.hasFocus() and not view.underMouse():
+            return view.view.mapToGlobal(QPoint(0, 0))
+        return QCursor.pos()
+
+    def _removed(self, removed: Removed) -> None:
+        more = len(removed.ids) - 1
+        if more == 0:
+            words = self.tr("The message was deleted.")
+        elif more == 1:
+            words = self.tr("The message and the one after it were deleted.")
+        else:
+            words = self.tr("The message and the {0} after it were deleted.").format(more)
+        self._notifier.offer_undo(words, lambda: self._branches.put_back(removed))
+
+    def _planned(self, plan: Plan) -> None:
+        def answered(name: str) -> None:
+            if name == "reproduce":
+                self.asking.emit(self._reproducing.begin(plan))
+
+        if plan.doubt is None:
+            answered("reproduce")
+            return
+        self._notifier.ask(
+            (translated(plan.doubt.what), translated(plan.doubt.why), translated(plan.doubt.do)),
+            (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce all the same"))),
+            answered,
+        )
+
+    def _compared(self, original: StoredMessage, found: Comparison) -> None:
+        if found.same:
+            self._notifier.say(self.tr("Reproduced: the same answer, word for word."))
+            return
+        words = self.tr("It is the same for {0} words, then differs.").format(found.words)
+        if found.reasons:
+            reasons = ", ".join(translated(reason) for reason in found.reasons)
+            words = self.tr("{0} Not as it was: {1}.").format(words, reasons)
+        else:
+            words = self.tr("{0} All settings are those of then.").format(words)
+        former = self.tr("Show the former")
+        self._notifier.offer(
+            words, former, lambda: self._branches.go(original.chat_id, original.id)
+        )
+
+    def _focused(self) -> StoredMessage | None:
+        view = self._transcript.view_around(QApplication.focusWidget())
+        return view.message if view is not None else None
+
+    def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        before, now = map(self._transcript.view_around, (old, new))
+        if before is not None and before is not now:
+            before.tail.want(before.underMouse())
+        if now is not None:
+            now.tail.want(True)

@@ -1,0 +1,114 @@
+"""What can be done with a message, as menus; the names are those of `MessageView.act`.
+
+copy, copy_plain, copy_selection, quote, edit, regenerate, go_on, good, bad, facts, reproduce,
+pin, branches, delete; menu and again_menu open a menu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.core.chats.conversation import StoredMessage
+from app.core.models.entry import ModelEntry
+from app.ui.look.icons import icon
+from app.ui.look.theme import theme_of
+from app.ui.models.names import name_of
+
+_tr = QCoreApplication.translate
+Act = Callable[[str], None]
+
+
+def message_menu(
+    message: StoredMessage, *, selection: bool, last: bool, act: Act, parent: QWidget
+) -> QMenu:
+    """selection: some of its text is selected. last: it ends what is shown."""
+    menu = _menu("messageMenu", parent)
+    answered = message.role == "assistant"
+    ended = message.state != "streaming"
+
+    def add(name: str, text: str, *, enabled: bool = True) -> None:
+        action = menu.addAction(text)
+        action.setObjectName(f"act-{name}")
+        action.setEnabled(enabled)
+        action.triggered.connect(lambda: act(name))
+
+    if selection:
+        add("copy_selection", _tr("message", "Copy the selection"))
+    add("copy", _tr("message", "Copy as Markdown"), enabled=bool(message.text))
+    add("copy_plain", _tr("message", "Copy as plain text"), enabled=bool(message.text))
+    quote = _tr("message", "Quote the selection") if selection else _tr("message", "Quote")
+    add("quote", quote, enabled=bool(message.text))
+    menu.addSeparator()
+    add("edit", _tr("message", "Edit…"), enabled=ended)
+    if answered:
+        add("regenerate", _tr("message", "Answer again"), enabled=ended)
+        add("again_menu", _tr("message", "Answer again in another way…"), enabled=ended)
+        add("good", _tr("message", "Good answer"), enabled=ended)
+        add("bad", _tr("message", "Bad answer"), enabled=ended)
+        menu.addSeparator()
+        add("facts", _tr("message", "How it came about…"), enabled=ended)
+        add("reproduce", _tr("message", "Reproduce this answer"), enabled=ended)
+    elif last:
+        add("regenerate", _tr("message", "Answer this question"))
+    menu.addSeparator()
+    stays = _tr("message", "Let it leave the context") if message.pinned else None
+    add("pin", stays or _tr("message", "Keep in the context"))
+    add("branches", _tr("message", "All branches…"))
+    alone = last and ended
+    add("delete", _tr("message", "Delete") if alone else _tr("message", "Delete from here on"))
+    return menu
+
+
+def again_menu(
+    entries: Sequence[ModelEntry],
+    current: str,
+    again: Callable[[dict[str, object]], None],
+    other: Callable[[], None],
+    parent: QWidget,
+) -> QMenu:
+    """again(changes): answer again with these `AnswerOptions`. other: ask for settings first."""
+    menu = _menu("againChoices", parent)
+    for name, text, changes in (
+        ("againPlain", _tr("message", "Answer again"), {}),
+        ("againExact", _tr("message", "More exact"), {"temperature": 0.2}),
+        ("againLively", _tr("message", "More lively"), {"temperature": 1.1}),
+    ):
+        action = menu.addAction(text)
+        action.setObjectName(name)
+        action.triggered.connect(lambda _=False, changes=changes: again(dict(changes)))
+    models = menu.addMenu(_tr("message", "With another model"))
+    models.setObjectName("againModels")
+    models.aboutToShow.connect(
+        lambda: fill_models(models, entries, current, lambda model: again({"model": model}))
+    )
+    menu.addSeparator()
+    settings = menu.addAction(_tr("message", "With other settings…"))
+    settings.setObjectName("againSettings")
+    settings.triggered.connect(lambda _=False: other())
+    return menu
+
+
+def fill_models(
+    menu: QMenu, entries: Sequence[ModelEntry], current: str, use: Callable[[str], None]
+) -> None:
+    """An entry for each model that is not the current one; called when the menu opens."""
+    menu.clear()
+    others = [entry for entry in entries if current not in {entry.id, entry.name}]
+    for entry in others:
+        action = menu.addAction(name_of(entry))
+        action.setObjectName(f"model-{entry.id}")
+        if entry.engine == "remote":
+            action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
+        action.triggered.connect(lambda _=False, chosen=entry.id: use(chosen))
+    if not others:
+        menu.addAction(_tr("message", "There is no other model here")).setEnabled(False)
+
+
+def _menu(name: str, parent: QWidget) -> QMenu:
+    menu = QMenu(parent)
+    menu.setObjectName(name)
+    menu.aboutToHide.connect(menu.deleteLater)
+    return menu

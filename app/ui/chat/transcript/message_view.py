@@ -1,0 +1,219 @@
+"""One message of the transcript, in whatever state it is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from app.core.chats.conversation import StoredMessage
+from app.markdown.parser import Parser
+from app.ui.chat.text.markdown_view import MarkdownView
+from app.ui.chat.transcript.bubble import Bubble
+from app.ui.chat.transcript.failure_card import FailureCard
+from app.ui.chat.transcript.message_tail import MessageTail
+from app.ui.chat.transcript.progress_line import ProgressLine
+from app.ui.chat.transcript.reasoning import Reasoning
+from app.ui.widgets.label import Label
+
+
+class MessageView(QWidget):
+    """Signals carry the message, so that one owner can serve all of them.
+
+    act(name, message): what was asked for, by the names of `message_menu`. go(step, message): show
+    the branch before (-1) or after (1) this one. entered(): the pointer is on it.
+    """
+
+    link = Signal(str)
+    wanted = Signal(object)
+    copied = Signal()
+    act = Signal(str, object)
+    go = Signal(int, object)
+    entered = Signal()
+
+    def __init__(
+        self, message: StoredMessage, parser: Parser, text_size: int, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.message = message
+        self.setObjectName(f"message-{message.id}")
+        self._parser = parser
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self._parts: dict[str, QWidget] = {}
+        if message.role == "user":
+            bubble = Bubble(message.text, parser, text_size)
+            self.view = bubble.view
+            self._text: QWidget = bubble
+            self._column.addWidget(bubble)
+        else:
+            self.view = MarkdownView(parser, text_size)
+            self._text = self.view
+            self._column.addWidget(self.view)
+        self.tail = MessageTail(message, self.view)
+        self.tail.act.connect(lambda name: self.act.emit(name, self.message))
+        self.tail.go.connect(lambda step: self.go.emit(step, self.message))
+        self._column.addWidget(self.tail)
+        if message.role == "assistant":
+            self.show_answer(message)
+        self.view.link.connect(self.link)
+        self.view.wanted.connect(self.wanted)
+        self.view.copied.connect(self.copied)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(lambda: self.act.emit("menu", self.message))
+
+    def name(self, number: int, count: int) -> None:
+        """Tell screen readers where in the chat this message stands."""
+        who = self.tr("You") if self.message.role == "user" else self.tr("Assistant")
+        self.view.setAccessibleName(self.tr("{0}, message {1} of {2}").format(who, number, count))
+
+    def show_answer(self, answer: StoredMessage) -> None:
+        """Show an answer in its present state; one that streams waits for `append`."""
+        self.message = answer
+        self.tail.show_message(answer)
+        for part in list(self._parts):
+            self._drop(part)
+        if answer.reasoning:
+            self._put_reasoning(answer)
+        if answer.facts and answer.facts.left_out:
+            self.show_left_out(answer.facts.left_out)
+        if answer.state == "streaming":
+            self.view.begin(answer.text)
+            self._put("progress", ProgressLine())
+        else:
+            self.view.show_markdown(answer.text)
+        self.view.setVisible(bool(answer.text))
+        self._show_ending(answer)
+
+    def append(self, text: str) -> None:
+        self._drop("progress")
+        self._end_reasoning()
+        self.view.show()
+        self.view.append(text)
+
+    def append_reasoning(self, text: str) -> None:
+        self._drop("progress")
+        self._put_reasoning(self.message).append(text)
+
+    def show_loading(self, share: float, words: str = "") -> None:
+        """words: what is done for it just now, where the engine says."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.load(share, words)
+
+    def show_waiting(self, words: str) -> None:
+        """What it waits for before it is answered; "" where the model is at work on it."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            if words:
+                part.say(words)
+            else:
+                part.wait()
+
+    def show_prompt(self, left_out: int) -> None:
+        """The model is loaded and reads the prompt."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.wait()
+        if left_out:
+            self.show_left_out(left_out)
+
+    def show_left_out(self, count: int) -> None:
+        if count == 1:
+            words = self.tr("The oldest message no longer fits and was left out.")
+        else:
+            words = self.tr("The oldest {0} messages no longer fit and were left out.").format(
+                count
+            )
+        self._drop("leftOut")
+        self._put("leftOut", Label(words, "small", name="leftOut", wrap=True), above=True)
+
+    def end(self, answer: StoredMessage) -> None:
+        """The answer that was streaming has come to its end."""
+        self.message = answer
+        self.tail.show_message(answer)
+        self._drop("progress")
+        self._end_reasoning(answer.reasoning_s)
+        self.view.end()
+        self.view.setVisible(bool(answer.text))
+        self._show_ending(answer)
+
+    def set_last(self, last: bool) -> None:
+        """Whether this is the last message: only then its actions are always in sight."""
+        self.tail.set_last(last)
+
+    def renew(self, message: StoredMessage) -> None:
+        """Its answer has ended, or it was rated or pinned."""
+        if self.message.state == "streaming":
+            self.end(message)
+        else:
+            self.message = message
+            self.tail.show_message(message)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.tail.want(True)
+        self.entered.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.tail.want(self.isAncestorOf(QApplication.focusWidget() or self))
+
+    @property
+    def is_edited(self) -> bool:
+        return "editor" in self._parts
+
+    def put_editor(self, editor: QWidget | None) -> None:
+        """Show an editor in place of the text; None brings that back."""
+        self._drop("editor")
+        if editor is not None:
+            self._put("editor", editor)
+        self._text.setVisible(editor is None and bool(self.message.text))
+
+    def _put_reasoning(self, answer: StoredMessage) -> Reasoning:
+        part = self._parts.get("reasoning")
+        if not isinstance(part, Reasoning):
+            part = Reasoning(answer.reasoning, answer.reasoning_s)
+            part.copied.connect(self.copied)
+            self._put("reasoning", part, above=True)
+        return part
+
+    def _end_reasoning(self, seconds: float | None = None) -> None:
+        part = self._parts.get("reasoning")
+        if isinstance(part, Reasoning):
+            part.end(seconds)
+
+    def _show_ending(self, answer: StoredMessage) -> None:
+        notes = {
+            "interrupted": self.tr("This answer was interrupted."),
+            "stopped": self.tr("You stopped this answer."),
+        }
+        if answer.state in notes:
+            self._put("note", Label(notes[answer.state], "small", name="endNote"))
+        elif answer.state == "complete" and answer.facts:
+            if answer.facts.finish_reason == "length":
+                words = self.tr("This answer reached its longest length.")
+                self._put("note", Label(words, "small", name="endNote"))
+        elif answer.state == "failed" and answer.failure:
+            card = FailureCard(answer.failure)
+            card.again.connect(lambda: self.act.emit("regenerate", self.message))
+            card.fix.connect(lambda: self.act.emit("fix", self.message))
+            self._put("failure", card)
+
+    def show_part(self, part: str, widget: QWidget | None, *, above: bool = False) -> None:
+        """Something that others know of this message, in place of what was there before."""
+        self._drop(part)
+        if widget is not None:
+            self._put(part, widget, above=above)
+
+    def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:
+        self._parts[part] = widget
+        below = self._column.indexOf(self.tail)
+        self._column.insertWidget(0 if above else below, widget)
+
+    def _drop(self, part: str) -> None:
+        widget = self._parts.pop(part, None)
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()

@@ -1,0 +1,1 @@
+"""How everything looks: themes, sizes, fonts, icons and the language."""

@@ -1,0 +1,107 @@
+"""Which numbers of a widget or a layout are sizes in pixels, and how to read and set them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QMargins, QSize
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFormLayout,
+    QGridLayout,
+    QLayout,
+    QListView,
+    QSpacerItem,
+    QWidget,
+)
+
+from app.ui.look.scale import FITS_ITSELF
+
+_LEAST_OF_LAYOUT = QLayout.SizeConstraint.SetMinimumSize
+_NO_LIMIT = 16_777_215
+_LIMITS = {
+    "minimumWidth": ("setMinimumWidth", "_q_stylesheet_minw"),
+    "minimumHeight": ("setMinimumHeight", "_q_stylesheet_minh"),
+    "maximumWidth": ("setMaximumWidth", "_q_stylesheet_maxw"),
+    "maximumHeight": ("setMaximumHeight", "_q_stylesheet_maxh"),
+}
+"""How each is set, and the property in which Qt remembers that a style sheet has set it."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    read: Callable[[], int]
+    write: Callable[[int], object]
+
+
+def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
+    """By name; a window's own size is not among them: it has a screen to fit."""
+    if isinstance(thing, QLayout):
+        return _of_layout(thing)
+    found = {} if thing.isWindow() or thing.property(FITS_ITSELF) else _limits(thing)
+    if isinstance(thing, QAbstractButton):
+        found["icon"] = Measure(
+            lambda: thing.iconSize().width(), lambda size: thing.setIconSize(QSize(size, size))
+        )
+    if isinstance(thing, QListView):
+        found["spacing"] = Measure(thing.spacing, thing.setSpacing)
+    if thing.layout() is None and not thing.contentsMargins().isNull():
+        found |= _margins(thing.contentsMargins, thing.setContentsMargins)
+    return found
+
+
+def _limits(widget: QWidget) -> dict[str, Measure]:
+    layout = widget.layout()
+    grows = layout is not None and layout.sizeConstraint() is _LEAST_OF_LAYOUT
+    return {
+        name: Measure(getattr(widget, name), getattr(widget, setter))
+        for name, (setter, styled) in _LIMITS.items()
+        if not (grows and name.startswith("minimum"))
+        if 0 < getattr(widget, name)() < _NO_LIMIT and widget.property(styled) is None
+    }
+
+
+def _of_layout(layout: QLayout) -> dict[str, Measure]:
+    found = _margins(layout.contentsMargins, layout.setContentsMargins)
+    if isinstance(layout, QGridLayout | QFormLayout):
+        found["across"] = Measure(layout.horizontalSpacing, layout.setHorizontalSpacing)
+        found["down"] = Measure(layout.verticalSpacing, layout.setVerticalSpacing)
+    else:
+        found["spacing"] = Measure(layout.spacing, layout.setSpacing)
+    for at in range(layout.count()):
+        item = layout.itemAt(at)
+        spacer = item.spacerItem() if item is not None else None
+        if spacer is not None and not spacer.sizeHint().isNull():
+            found[f"gap {at}"] = _gap(layout, spacer)
+    return found
+
+
+def _gap(layout: QLayout, spacer: QSpacerItem) -> Measure:
+    """A fixed gap between the items of a box; a stretch has no size of its own."""
+    across = spacer.sizeHint().width() > 0
+
+    def read() -> int:
+        return spacer.sizeHint().width() if across else spacer.sizeHint().height()
+
+    def write(size: int) -> None:
+        policy = spacer.sizePolicy()
+        wide, high = (size, 0) if across else (0, size)
+        spacer.changeSize(wide, high, policy.horizontalPolicy(), policy.verticalPolicy())
+        layout.invalidate()
+
+    return Measure(read, write)
+
+
+def _margins(
+    read: Callable[[], QMargins], write: Callable[[QMargins], object]
+) -> dict[str, Measure]:
+    def one(side: str) -> Measure:
+        def set_side(size: int) -> None:
+            margins = read()
+            getattr(margins, f"set{side}")(size)
+            write(margins)
+
+        return Measure(lambda: int(getattr(read(), side.lower())()), set_side)
+
+    return {side: one(side) for side in ("Left", "Top", "Right", "Bottom")}

@@ -1,0 +1,43 @@
+"""Tells the user of what has been downloaded, where nothing else does, and lets it be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.models.downloads import Download
+from app.core.models.entry import ModelEntry
+from app.presenters.download_list import DownloadList
+from app.ui.notify import Notifier
+
+
+class Arrivals(QObject):
+    """use(id): a model that has come is to answer. listed(): the list of models is another."""
+
+    use = Signal(str)
+    listed = Signal()
+
+    def __init__(
+        self,
+        service: DownloadList,
+        notifier: Notifier,
+        told_elsewhere: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
+        """told_elsewhere: whether the user sees already that a model has come."""
+        super().__init__(parent)
+        self._told_elsewhere = told_elsewhere
+        self._notifier = notifier
+        service.came.connect(self._came)
+        service.chosen.connect(lambda entry: self.use.emit(entry.id))
+        service.failed.connect(notifier.error)
+
+    def _came(self, download: Download, entry: ModelEntry | None) -> None:
+        self.listed.emit()
+        text = self.tr("{0} is here.").format(download.wanted.label)
+        if entry is None:
+            self._notifier.say(text)
+        elif not self._told_elsewhere():
+            use = self.tr("Use it")
+            self._notifier.offer(text, use, lambda: self.use.emit(entry.id))

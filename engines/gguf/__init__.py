@@ -1,1 +1,0 @@
-"""The GGUF file format, read without llama.cpp; `engines.gguf_header` is its public face."""

@@ -1,0 +1,1 @@
+"""What a load takes of the memory, and the plan for it."""

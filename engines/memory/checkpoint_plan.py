@@ -1,0 +1,195 @@
+"""From a checkpoint, a computer and the user's wishes to the plan that vLLM carries out: pure.
+
+plan = plan_checkpoint(checkpoint, drafter, wishes, room)
+require_room(checkpoint, drafter, plan, room)
+
+The need is the safetensors' bytes, those of the drafter, the KV cache, and what the engine takes
+beside them: a planning figure, which nothing of a card was measured for yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engines.errors import Action, ContextTooLarge, NotEnoughMemory
+from engines.hardware import Gpu, Hardware
+from engines.memory.fit import amount
+from engines.memory.planner import LEAST_CONTEXT
+from engines.memory.wishes import DEFAULT_CONTEXT, Wishes
+from engines.models.checkpoint import Checkpoint
+from engines.types import MAX_DEPTH, LoadPlan
+
+BESIDE_CARD: Final = 2_000_000_000
+"""CUDA's context, activations and graphs: 1.5 to 2.5 GB are said of it."""
+
+BESIDE_RAM: Final = 3_000_000_000
+"""The four processes of the processor's build took 2.7 to 2.9 GiB around a tiny model."""
+
+USUAL_DEPTH: Final = 2
+_STEP: Final = 256
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where vLLM would put a model. total, free: bytes of all its cards together, or of the RAM.
+
+    cards: how many share each layer; 0 is the processor.
+    """
+
+    name: str
+    total: int
+    free: int
+    cards: int = 0
+
+    @property
+    def beside(self) -> int:
+        return BESIDE_CARD * self.cards or BESIDE_RAM
+
+    def may_take(self, share: float | None) -> int:
+        """Bytes that the engine may have. share: of the whole, as the user has it."""
+        return self.free if share is None else min(self.free, int(share * self.total))
+
+
+@dataclass(frozen=True)
+class Need:
+    """In bytes. kv: of one conversation of the plan's context."""
+
+    weights: int
+    drafter: int
+    kv: int
+    beside: int
+
+    @property
+    def total(self) -> int:
+        return self.weights + self.drafter + self.kv + self.beside
+
+
+def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
+    """The cards that vLLM can use, the one with the most free memory first."""
+    cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia" and not gpu.integrated]
+    return tuple(sorted(cards, key=lambda gpu: -(gpu.free_bytes or 0)))
+
+
+def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
+    """card: whether the installed engine is the one for NVIDIA cards. cards: that share layers."""
+    if not card:
+        memory = hardware.memory
+        total = memory.limit_bytes or memory.total_bytes
+        return Room(hardware.cpu.name, total, memory.available_bytes)
+    chosen = vllm_cards(hardware)[:cards]
+    # The same part of each layer goes to every card, so the fullest one decides.
+    free = min((gpu.free_bytes or 0 for gpu in chosen), default=0) * len(chosen)
+    total = min((gpu.total_bytes or 0 for gpu in chosen), default=0) * len(chosen)
+    return Room(chosen[0].name if chosen else "no NVIDIA card", total, free, max(1, len(chosen)))
+
+
+def plan_checkpoint(
+    checkpoint: Checkpoint,
+    drafter: Checkpoint | None,
+    wishes: Wishes,
+    room: Room,
+    advised: int | None = None,
+) -> LoadPlan:
+    """A context the user asks for is taken as it is; else the longest that fits, up to the usual.
+
+    advised: tokens to draft ahead as the model's makers have it. Raises ContextTooLarge.
+    """
+    most = checkpoint.context_max or DEFAULT_CONTEXT
+    if wishes.context is not None and wishes.context > most:
+        raise ContextTooLarge(
+            f"A context of {wishes.context:,} tokens is too long for “{checkpoint.name}”.",
+            f"It was trained for {most:,} tokens.",
+            f"Set a context of {most:,} tokens or less.",
+        )
+    drafts = drafter is not None or checkpoint.mtp == "embedded"
+    depth = min(wishes.depth or advised or USUAL_DEPTH, MAX_DEPTH) if drafts and wishes.mtp else 0
+    plan = LoadPlan(
+        model=checkpoint.path,
+        context=wishes.context or min(most, DEFAULT_CONTEXT),
+        threads=wishes.threads or 0,
+        batch_threads=wishes.threads or 0,
+        gpu_layers=-1 if room.cards else 0,
+        kv_type="f16" if wishes.kv_type == "f16" else "q8_0",
+        drafter=drafter.path if drafter is not None and depth else None,
+        draft_max=depth,
+        mtp_note=_mtp_note(drafts, wishes.mtp),
+        anyway=wishes.anyway,
+        parallel=wishes.parallel,
+        memory_share=wishes.memory_share,
+        tensor_parallel=wishes.cards,
+        nodes=wishes.nodes,
+        adapters=wishes.adapters,
+    )
+    fitting = longest_context(checkpoint, drafter, plan, room)
+    if wishes.context is None and fitting is not None and fitting < plan.context:
+        return replace(plan, context=fitting)
+    return plan
+
+
+def need_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
+    its = drafter.weight_bytes if drafter is not None and plan.draft_max else 0
+    kv = checkpoint.kv_bytes(plan.context, plan.kv_type)
+    return Need(checkpoint.weight_bytes, its, kv, room.beside)
+
+
+def longest_context(
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+) -> int | None:
+    """Tokens for which there is room, in steps; None where there is none for the least."""
+    most = checkpoint.context_max or DEFAULT_CONTEXT
+
+    def fits(context: int) -> bool:
+        need = need_of(checkpoint, drafter, replace(plan, context=context), room)
+        return need.total <= room.may_take(plan.memory_share)
+
+    if fits(most):
+        return most
+    low, high = 0, most // _STEP
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle * _STEP) else (low, middle - 1)
+    return low * _STEP if low * _STEP >= min(LEAST_CONTEXT, most) else None
+
+
+def require_room(
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+) -> None:
+    """Raises NotEnoughMemory, with the numbers and the context that fits, if there is one.
+
+    vLLM spreads over several computers at its own judgement, and is not judged there; a plan that
+    is to be loaded anyway is not refused.
+    """
+    need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.memory_share)
+    if plan.anyway or plan.nodes > 1 or need.total <= have:
+        return
+    shorter = longest_context(checkpoint, drafter, plan, room)
+    what = (
+        f"There is not enough memory for “{checkpoint.name}” in vLLM: it needs "
+        f"{amount(need.total)}, and {amount(have)} may be taken on {room.name}."
+    )
+    why = (
+        f"Its weights take {amount(need.weights)}, the KV cache of {plan.context:,} tokens takes "
+        f"{amount(need.kv)}, and computing takes {amount(need.drafter + need.beside)}."
+    )
+    if need.total <= room.free:
+        raise NotEnoughMemory(
+            what,
+            f"{why} {amount(room.free)} are free, of which the settings allow that part only.",
+            "Allow vLLM more of the memory, or with 0 all that is free.",
+            Action("open_settings", "vllm_memory"),
+        )
+    raise NotEnoughMemory(
+        what,
+        why,
+        f"Set a context of {shorter:,} tokens, which fits, or close other programs."
+        if shorter is not None
+        else "Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.",
+        Action("shorter_context", shorter) if shorter is not None else None,
+    )
+
+
+def _mtp_note(drafts: bool, wanted: bool) -> str:
+    if not drafts:
+        return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."
+    return "" if wanted else "Drafting ahead is switched off; vLLM starts again to switch it on."

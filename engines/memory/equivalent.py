@@ -1,0 +1,138 @@
+"""The same wish on another engine: the nearest plan, and in sentences what differs. Pure.
+
+it = equivalent(plan, "llamacpp", Target("vllm", folder, context_max=8192, drafts=True))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engines.memory.checkpoint_plan import USUAL_DEPTH
+from engines.types import MAX_DEPTH, EngineName, LoadPlan
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the wish is to be fulfilled, and with which files.
+
+    model: a GGUF file, a checkpoint's folder, or the model's name on a server. drafter: its file or
+    folder. drafts: whether anything there can guess ahead. context_max: tokens that the model was
+    trained for, 0 if nobody knows. depth: as its makers advise. threads: that suit llama.cpp on
+    this computer. profile: of a server.
+    """
+
+    engine: EngineName
+    model: Path
+    drafter: Path | None = None
+    drafts: bool = False
+    context_max: int = 0
+    depth: int | None = None
+    threads: int = 1
+    profile: str = ""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """notes: one sentence each, none where nothing differs."""
+
+    plan: LoadPlan
+    notes: tuple[str, ...]
+
+
+def equivalent(plan: LoadPlan, source: EngineName, target: Target) -> Equivalent:
+    """Sizes are taken over where the other engine has them, and else are its own usual ones."""
+    if target.engine == source:
+        return Equivalent(replace(plan, model=target.model, drafter=target.drafter), ())
+    notes: list[str] = []
+    context = min(plan.context, target.context_max or plan.context)
+    if context < plan.context and target.engine != "remote":
+        notes.append(
+            f"The context is {context:,} tokens instead of {plan.context:,}: the model there was "
+            "trained for no more."
+        )
+    plain = LoadPlan(
+        model=target.model,
+        context=context,
+        threads=0,
+        batch_threads=0,
+        kv_type=plan.kv_type,
+        drafter=target.drafter,
+        draft_max=0,
+        anyway=plan.anyway,
+    )
+    if target.engine == "vllm":
+        return Equivalent(_for_vllm(plan, source, plain, target, notes), tuple(notes))
+    if target.engine == "llamacpp":
+        return Equivalent(_for_llamacpp(plan, plain, target, notes), tuple(notes))
+    notes += [
+        "Context, KV cache and memory are set at the server, not here.",
+        "Whether the server guesses ahead (MTP) is its own setting.",
+    ]
+    served = replace(plain, server=target.profile, served=str(target.model), drafter=None)
+    return Equivalent(served, tuple(notes))
+
+
+def _for_vllm(
+    plan: LoadPlan, source: EngineName, plain: LoadPlan, target: Target, notes: list[str]
+) -> LoadPlan:
+    if plan.kv_type == "q4_0":
+        notes.append("The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits.")
+    elif plan.kv_type == "q8_0":
+        notes.append("The KV cache is FP8: 8 bits as here, rounded in another way.")
+    if source == "llamacpp":
+        if plan.threads:
+            notes.append("A number of threads has no meaning in vLLM, which chooses its own.")
+        if plan.gpu_layers >= 0:
+            notes.append("vLLM puts all layers on the card; it cannot leave some on the processor.")
+        if plan.experts_in_ram:
+            notes.append("vLLM keeps the experts of a mixture with their layers, on the card.")
+        if len(plan.devices) > 1:
+            notes.append("Several cards share each layer in vLLM (tensor parallel).")
+    depth = (target.depth or USUAL_DEPTH) if plan.draft_max and target.drafts else 0
+    if depth:
+        notes.append(
+            f"vLLM always guesses {depth} tokens ahead, and starts again to change that; "
+            "llama.cpp chooses a number for each answer."
+        )
+    elif plan.draft_max:
+        notes.append("Nothing guesses ahead there: this checkpoint has no head and no assistant.")
+    return replace(
+        plain,
+        kv_type="f16" if plan.kv_type == "f16" else "q8_0",
+        gpu_layers=-1,
+        drafter=target.drafter if depth else None,
+        draft_max=depth,
+        tensor_parallel=max(plan.tensor_parallel, len(plan.devices), 1),
+        parallel=plan.parallel,
+        memory_share=plan.memory_share,
+        nodes=plan.nodes,
+        adapters=plan.adapters,
+    )
+
+
+def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[str]) -> LoadPlan:
+    if plan.parallel > 1:
+        notes.append(
+            f"llama.cpp answers one conversation at a time here, and not {plan.parallel}: others "
+            "wait for their turn."
+        )
+    if plan.memory_share is not None:
+        notes.append("llama.cpp takes the memory that the model needs, and no share of the card.")
+    if plan.tensor_parallel > 1:
+        notes.append("llama.cpp gives whole layers to each card, one card after the other works.")
+    if plan.nodes > 1:
+        notes.append("llama.cpp works on this computer alone.")
+    if plan.adapters:
+        notes.append("LoRA adapters are not used with llama.cpp here.")
+    if plan.draft_max and target.drafts:
+        notes.append("How many tokens are guessed ahead is chosen for each answer.")
+    elif plan.draft_max:
+        notes.append("No drafter's file for this model is here, so only copied text is guessed.")
+    return replace(
+        plain,
+        threads=target.threads,
+        batch_threads=target.threads,
+        gpu_layers=-1,
+        draft_max=MAX_DEPTH if plan.draft_max else 0,
+    )

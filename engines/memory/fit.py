@@ -1,0 +1,296 @@
+"""How much memory a model needs at a context, and whether a computer has it: pure. Bytes.
+
+Weights and KV cache are exact: they are what llama.cpp allocates. The computing buffer is an
+upper estimate; `split_of` takes the library's own figures instead. The engine's way to open a
+context is assumed: flash attention, one output row at a time, or one more for each token drafted
+ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Literal
+
+from engines.memory.buffers import CPU, Buffers
+from engines.memory.formula.caches import cache_bytes, kv_bytes
+from engines.memory.formula.compute import compute_bytes, graph_bytes, head_compute_bytes
+from engines.memory.formula.weights import (
+    Copies,
+    copied_on_x86,
+    head_bytes,
+    nothing_copied,
+    weights,
+)
+from engines.models.gguf.header import GgufHeader
+from engines.types import HEAD_BATCH, KvType
+
+Verdict = Literal["fits", "tight", "partial", "no"]
+
+_CARD: Final = "card"
+# The vocabulary's tables (measured: 150 to 460 bytes a token) and all that is left.
+_BYTES_PER_TOKEN: Final = 512
+_FIXED: Final = 16 << 20
+_TIGHT: Final = 0.9
+# Measured with two: 2.5.
+_PIPELINED: Final = 3
+
+
+@dataclass(frozen=True)
+class Drafting:
+    """What room to make for drafting ahead.
+
+    depth: most tokens, 0 for no room at all. drafter: of the file of its own, if there is one.
+    """
+
+    depth: int = 0
+    drafter: GgufHeader | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the memory is needed for. drafter: all that drafting ahead adds."""
+
+    weights: int
+    kv: int
+    compute: int
+    drafter: int = 0
+    projector: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.weights + self.kv + self.compute + self.drafter + self.projector
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether a model fits.
+
+    verdict: "fits", "tight" (it takes nearly all that is free), "partial" (the graphics card
+    holds a part of it, the computer's memory the rest) or "no".
+    device: what would hold it. reason: one sentence with the numbers.
+    """
+
+    verdict: Verdict
+    need_bytes: int
+    have_bytes: int
+    parts: Parts
+    context: int
+    device: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """The memory a model needs on graphics cards and in the computer's own memory."""
+
+    gpu: Parts
+    ram: Parts
+
+    @property
+    def parts(self) -> Parts:
+        return Parts(
+            self.gpu.weights + self.ram.weights,
+            self.gpu.kv + self.ram.kv,
+            self.gpu.compute + self.ram.compute,
+            self.gpu.drafter + self.ram.drafter,
+            self.gpu.projector + self.ram.projector,
+        )
+
+
+def split_needed(
+    header: GgufHeader,
+    context: int,
+    kv_type: KvType,
+    batch: int,
+    gpu_layers: int,
+    drafting: Drafting = Drafting(),
+    *,
+    mmap: bool = True,
+    repack: bool = True,
+    cards: int = 1,
+    experts_in_ram: int = 0,
+) -> Split:
+    """The memory needed with so many layers on graphics cards; -1 is all of them.
+
+    llama.cpp moves the last layers first, and counts the output as one layer more. mmap: weights
+    on the processor are the mapped file, and those that are copied take memory twice. cards: that
+    share the layers; each has a buffer of its own to compute in. repack, experts_in_ram: see
+    `LoadPlan`.
+    """
+    layers = header.layers
+    count = header.block_count
+    moved = _moved(header, gpu_layers)
+    first = count + 1 - moved
+    copies = copied_on_x86 if repack else nothing_copied
+    stay = experts_in_ram if moved else 0
+    weigh = partial(_weights, gpu_layers=gpu_layers, mmap=mmap, copies=copies, experts=stay)
+    on_gpu, in_ram = weigh(header)
+    rows = min(batch, context)
+    gpu_kv = kv_bytes(layers, context, kv_type, rows, first) if layers else 0
+    kv = kv_bytes(layers, context, kv_type, rows) if layers else 0
+    compute = compute_bytes(header, context, rows)
+    gpu_drafts, ram_drafts = _drafting_bytes(
+        header, context, kv_type, rows, bool(moved), drafting, weigh
+    )
+    return Split(
+        Parts(on_gpu, gpu_kv, _on_cards(compute, cards) if moved else 0, gpu_drafts),
+        Parts(
+            in_ram,
+            kv - gpu_kv,
+            overhead_bytes(header, rows) + (compute if moved <= count or stay else 0),
+            ram_drafts,
+        ),
+    )
+
+
+def _on_cards(compute: int, cards: int) -> int:
+    """Several cards compute at once, one batch after another, and each has copies of its inputs."""
+    return compute if cards == 1 else _PIPELINED * cards * compute
+
+
+def split_of(
+    buffers: Buffers,
+    header: GgufHeader,
+    context: int,
+    kv_type: KvType,
+    batch: int,
+    drafting: Drafting = Drafting(),
+) -> Split:
+    """The same from what the library says that it allocates, or would.
+
+    It is not in its account: the vocabulary's tables, and the results of tokens drafted ahead.
+    """
+    layers, rows = header.layers, min(batch, context)
+    plain = kv_bytes(layers, context, kv_type, rows) if layers else 0
+    heads = head_bytes(header) if drafting.depth else 0
+    results = _result_bytes(header, rows, drafting)
+    cards, own = buffers.cards, buffers.own
+    on_card = min(heads, cards.weights) if cards.weights else 0
+    all_kv = cards.kv + own.kv
+    # What is there beyond the cache itself are copies of a recurrent state, made for drafting.
+    copies = max(0, all_kv - plain)
+    card_copies = copies * cards.kv // all_kv if all_kv else 0
+    return Split(
+        Parts(
+            cards.weights - on_card,
+            cards.kv - card_copies,
+            cards.compute,
+            cards.drafter + on_card + card_copies,
+        ),
+        Parts(
+            own.weights - (heads - on_card),
+            own.kv - (copies - card_copies),
+            own.compute + overhead_bytes(header, rows),
+            own.drafter + (heads - on_card) + (copies - card_copies) + results,
+        ),
+    )
+
+
+def overhead_bytes(header: GgufHeader, batch: int) -> int:
+    """What a process takes beside llama.cpp's buffers: tables, graphs, the code at work."""
+    return _tables(header) + graph_bytes(header, batch) + _FIXED
+
+
+def _drafting_bytes(
+    header: GgufHeader,
+    context: int,
+    kv_type: KvType,
+    batch: int,
+    moved: bool,
+    it: Drafting,
+    weigh: Callable[..., tuple[int, int]],
+) -> tuple[int, int]:
+    """What drafting ahead adds, on graphics cards and in the computer's own memory.
+
+    Always: a row of logits for each drafted token, in the graph and as its result, and a copy of
+    the recurrent state before it. Then the drafter's weights and its context, which for a drafter
+    of its own evaluates one token at a time and keeps nothing.
+    """
+    layers = header.layers
+    if not it.depth or layers is None:
+        return 0, 0
+    # The copies of one layer are made in the graph, and then kept.
+    a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
+    graph = it.depth * (4 * header.vocab_size + a_copy)
+    copies = it.depth * layers.recurrent_bytes
+    results = _result_bytes(header, batch, it)
+    on_gpu = in_ram = 0
+    if it.drafter is not None:
+        on_gpu, in_ram = weigh(it.drafter)
+        graph += compute_bytes(it.drafter, context, 1)
+    elif header.mtp == "embedded":
+        whole_gpu, whole_ram = weigh(header, heads=True)
+        plain_gpu, plain_ram = weigh(header)
+        on_gpu, in_ram = whole_gpu - plain_gpu, whole_ram - plain_ram
+        rows = min(batch, HEAD_BATCH)
+        graph += head_compute_bytes(header, layers, context, rows)
+        copies += cache_bytes(layers.head_caches, layers.window, context, kv_type, rows)
+    if moved:
+        return on_gpu + graph + copies, in_ram + results
+    return on_gpu, in_ram + graph + copies + results
+
+
+def _result_bytes(header: GgufHeader, batch: int, it: Drafting) -> int:
+    """What drafting takes beside llama.cpp's named buffers.
+
+    The rows of logits of drafted tokens, the hidden states that a drafter is given, and the graphs
+    of its context.
+    """
+    results = 4 * it.depth * header.vocab_size
+    hidden = 4 * header.embedding_length
+    if it.drafter is not None:
+        results += _tables(it.drafter) + graph_bytes(it.drafter, 1)
+        return results + 4 * header.vocab_size + (2 + it.depth) * hidden
+    if it.depth and header.mtp == "embedded":
+        # The model gives a hidden state for each token of a batch. The head is given them, copies
+        # them twice, and gives its own.
+        rows = min(batch, HEAD_BATCH)
+        results += graph_bytes(header, rows)
+        return results + 4 * header.vocab_size + (batch + 4 * rows) * hidden
+    return results
+
+
+def _moved(header: GgufHeader, gpu_layers: int) -> int:
+    """Layers that really go to graphics cards, the output counted as one."""
+    most = header.block_count + 1
+    return most if gpu_layers < 0 else min(gpu_layers, most)
+
+
+def _weights(
+    header: GgufHeader,
+    *,
+    gpu_layers: int,
+    mmap: bool,
+    copies: Copies,
+    experts: int,
+    heads: bool = False,
+) -> tuple[int, int]:
+    """Bytes of the model, with or without its heads, on graphics cards and in the own memory."""
+    first = header.block_count + 1 - _moved(header, gpu_layers)
+    found = weights(
+        header,
+        lambda layer: _CARD if layer >= first else CPU,
+        mmap=mmap,
+        heads=heads,
+        copies=copies,
+        experts_in_ram=experts,
+    )
+    return (found[_CARD].size if _CARD in found else 0), found[CPU].size
+
+
+def _tables(header: GgufHeader) -> int:
+    return header.vocab_size * _BYTES_PER_TOKEN
+
+
+def judge(need: int, have: int) -> Verdict:
+    """The verdict where one memory holds everything."""
+    if need > have:
+        return "no"
+    return "fits" if need <= _TIGHT * have else "tight"
+
+
+def amount(count: int) -> str:
+    """Bytes for people, decimal: 5.2 GB."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

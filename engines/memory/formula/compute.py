@@ -1,0 +1,64 @@
+"""The buffers for intermediate values while tokens are evaluated: an upper estimate. Bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engines.memory.formula.caches import masked_cells
+from engines.models.gguf.header import GgufHeader
+from engines.models.gguf.layers import Layers
+
+_STREAMS: Final = 4
+# llama.cpp keeps three graphs for each context, and makes room in them for so many operations,
+# more where a layer computes its state step by step. Source: graph_max_nodes in llama-context.cpp.
+_GRAPHS: Final = 3
+_BYTES_PER_NODE: Final = 432
+_NODES_PER_TENSOR: Final = 8
+_LEAST_NODES: Final = 1024
+_STEPWISE: Final = {"qwen3next", "qwen35", "qwen35moe"}
+_STEPWISE_PER_TENSOR: Final = 32
+_STEPWISE_PER_TOKEN: Final = 40
+
+
+def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
+    """The buffer for intermediate values while `batch` tokens are evaluated.
+
+    An upper estimate of llama.cpp's worst case: for each token the three values of the widest
+    feed-forward layer, four of the model's width (one more for each expert at work), the widest
+    query, two of a recurrent layer, the per-layer embeddings and, as 16-bit numbers, a mask over
+    each cache. Gemma 3n computes four streams at once.
+    """
+    layers = header.layers
+    if layers is None:
+        return 0
+    values = (
+        3 * layers.feed_forward
+        + (4 + layers.experts_used) * header.embedding_length
+        + layers.widest
+        + 2 * layers.recurrent_width
+        + header.embedding_per_layer * layers.count
+    )
+    if header.architecture == "gemma3n":
+        values += _STREAMS * _STREAMS * header.embedding_length
+        values += header.embedding_per_layer * layers.count
+    return batch * (4 * values + 2 * masked_cells(layers, context, batch)) + 4 * header.vocab_size
+
+
+def head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: int) -> int:
+    """As `compute_bytes`, for the graph of one prediction layer: attention, and twice the width."""
+    values = (
+        3 * layers.feed_forward
+        + (4 + layers.experts_used) * header.embedding_length
+        + layers.widest
+    )
+    return batch * (4 * values + 2 * masked_cells(layers, context, batch)) + 4 * header.vocab_size
+
+
+def graph_bytes(header: GgufHeader, batch: int) -> int:
+    """What one context takes to describe its computations, beside the buffers that it names."""
+    tensors = len(header.tensors)
+    if header.architecture in _STEPWISE:
+        nodes = max(_STEPWISE_PER_TOKEN * batch, _STEPWISE_PER_TENSOR * tensors)
+    else:
+        nodes = max(_LEAST_NODES, _NODES_PER_TENSOR * tensors)
+    return _GRAPHS * nodes * _BYTES_PER_NODE

@@ -1,0 +1,154 @@
+"""Where a model's weights go, and which of them take memory twice: pure. Bytes.
+
+Source: load_tensors in llama-model.cpp, create_tensor and get_mapping_range in
+llama-model-loader.cpp. Weights on the processor are the file itself, mapped into memory from the
+first such tensor to the last. Matrices of some types are also copied into a layout that suits the
+processor, where no graphics card takes part; their place in the mapped file stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from engines.memory.buffers import CPU
+from engines.models.gguf.header import GgufHeader
+from engines.models.gguf.reader import Tensor
+
+# Source: ggml-cpu/repack.cpp, for x86. On ARM it has layouts for more types, but which of them it
+# takes depends on the processor.
+_COPIED: Final = {"Q4_0", "Q4_K", "IQ4_NL", "MXFP4", "Q2_K"}
+_ROWS: Final = 8
+_TABLE: Final = "token_embd.weight"
+_OUTPUT: Final = "output.weight"
+_LOOKED_UP: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
+_OUTPUT_FIRST: Final = {"gemma3n", "gemma4"}
+EXPERTS: Final = r"ffn_(?:up|down|gate|gate_up)_(?:ch|)exps"
+"""How the names of a mixture's experts go on after their layer's."""
+_IN_THE_LAYERS: Final = ("rope_f", "per_layer_model_proj", "per_layer_proj_norm")
+_AFTER_THE_LAYERS: Final = ("output", "nextn.", "altup_", "dense_", "cls")
+
+Device = Callable[[int], str]
+"""The device that a layer is on; the output is one layer more than there are, the input is -1."""
+
+Copies = Callable[[Tensor], bool]
+"""Whether a matrix that others are multiplied with is copied into another layout."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """On one device. mapped: what of it is the file itself, which can leave memory again."""
+
+    device: str
+    size: int
+    mapped: int = 0
+
+
+def copied_on_x86(tensor: Tensor) -> bool:
+    return tensor.type in _COPIED and tensor.shape[1] % _ROWS == 0
+
+
+def nothing_copied(_tensor: Tensor) -> bool:
+    """The answer for a plan that does not repack."""
+    return False
+
+
+def weights(
+    header: GgufHeader,
+    device: Device,
+    *,
+    mmap: bool,
+    heads: bool,
+    copies: Copies = copied_on_x86,
+    experts_in_ram: int = 0,
+) -> dict[str, Weights]:
+    """The model's weights by device; with `heads`, those of its prediction layers too.
+
+    experts_in_ram: see `LoadPlan`.
+    """
+    count, left_out = header.block_count, range(0) if heads else header.head_layers
+    used = [it for it in header.tensors if layer_of(it, count) not in left_out]
+    sizes: dict[str, int] = {}
+    own: list[Tensor] = []
+    for tensor in used:
+        layer = layer_of(tensor, count)
+        place = CPU if layer < experts_in_ram and _is_expert(tensor) else device(layer)
+        if place == CPU:
+            own.append(tensor)
+        else:
+            sizes[place] = sizes.get(place, 0) + tensor.size_bytes
+    table = next((tensor for tensor in used if tensor.name == _TABLE), None)
+    tied = table is not None and all(tensor.name != _OUTPUT for tensor in used)
+    if table is not None and tied and (place := device(count)) != CPU:
+        # The output is the token table once more; the first copy stays where it is.
+        sizes[place] = sizes.get(place, 0) + table.size_bytes
+    found = {place: Weights(place, size) for place, size in sizes.items()}
+    alone = not sizes
+    kept = [tensor for tensor in own if not (alone and _is_matrix(tensor) and copies(tensor))]
+    copied = sum(tensor.size_bytes for tensor in own) - sum(tensor.size_bytes for tensor in kept)
+    if table is not None and tied and alone and copies(table):
+        copied += table.size_bytes
+    mapped = _span(header.tensors, {tensor.name for tensor in kept}) if mmap else 0
+    rest = 0 if mmap else sum(tensor.size_bytes for tensor in kept)
+    if table is not None and tied and header.architecture in _OUTPUT_FIRST and not mmap:
+        # Its output is made first, and the table beside it for a second time.
+        rest += 0 if alone and copies(table) else table.size_bytes
+    return found | {CPU: Weights(CPU, mapped + rest + copied, mapped)}
+
+
+def copied_bytes(header: GgufHeader, copies: Copies = copied_on_x86) -> int:
+    """What is copied into another layout where no graphics card takes part."""
+    matrices = (it for it in header.tensors if _is_matrix(it) and copies(it))
+    return sum(it.size_bytes for it in matrices)
+
+
+def head_bytes(header: GgufHeader) -> int:
+    """Of the prediction layers in the model's own file, once."""
+    count = header.block_count
+    return sum(it.size_bytes for it in header.tensors if layer_of(it, count) in header.head_layers)
+
+
+def layer_of(tensor: Tensor, count: int) -> int:
+    """The layer a tensor belongs to; those after the last one count as one more, others as -1.
+
+    What every layer uses goes where the first of them is.
+    """
+    if found := re.match(r"blk\.(\d+)\.", tensor.name):
+        return int(found[1])
+    if tensor.name.startswith(_IN_THE_LAYERS):
+        return 0
+    return count if tensor.name.startswith(_AFTER_THE_LAYERS) else -1
+
+
+def experts_from(header: GgufHeader) -> int:
+    """The layers up to the last one that has experts; 0 where the model is no mixture."""
+    return max(
+        (layer_of(it, header.block_count) + 1 for it in header.tensors if _is_expert(it)), default=0
+    )
+
+
+def _is_expert(tensor: Tensor) -> bool:
+    return re.search(rf"^blk\.\d+\.{EXPERTS}", tensor.name) is not None
+
+
+def _is_matrix(tensor: Tensor) -> bool:
+    """Whether others are multiplied with it, in a way for which there is another layout."""
+    dimensions = 3 if "_exps." in tensor.name else 2
+    return tensor.name not in _LOOKED_UP and len(tensor.shape) == dimensions
+
+
+def _span(tensors: Iterable[Tensor], names: set[str]) -> int:
+    """From the first to the last of the named tensors, in each of the files that they are in."""
+    total = first = last = 0
+    started = False
+    for tensor in tensors:
+        if tensor.offset == 0:  # the next file begins
+            total, started = total + last - first, False
+            first = last = 0
+        if tensor.name in names:
+            if not started:
+                first, started = tensor.offset, True
+            last = tensor.offset + tensor.size_bytes
+    return total + last - first

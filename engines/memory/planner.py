@@ -1,0 +1,366 @@
+"""From a model, a computer and the user's wishes to the plan that an engine carries out: pure.
+
+plan = make_plan(path, header, hardware, Wishes())
+require_fit(header, hardware, plan)
+
+A model with a drafter of its own file comes with it: make_plan(..., Drafter(path, header)), and
+with that header again where the plan is judged. `sizes` says what a plan needs; by the formula,
+if nothing better is known.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from engines.errors import ContextTooLarge, NotEnoughMemory
+from engines.hardware import Hardware, thread_rule
+from engines.memory.fit import Drafting, Fit, Parts, Split, Verdict, amount, judge, split_needed
+from engines.memory.formula.weights import copied_bytes
+from engines.memory.placement import chosen, place, room
+from engines.memory.wishes import DEFAULT_CONTEXT, Wishes
+from engines.models.gguf.header import GgufHeader, require_chat
+from engines.models.pairing import mtp_advice
+from engines.types import MAX_DEPTH, LoadPlan
+
+LEAST_CONTEXT: Final = 512
+ANYWAY_CONTEXT: Final = 2048
+"""Of a model that is loaded although no context of it fits: enough for a short conversation."""
+_STEP: Final = 256
+
+# Depths to try, the most first. Each one costs a recurrent model a copy of its state.
+_DEPTHS: Final = (MAX_DEPTH,)
+_DEPTHS_RECURRENT: Final = (3, 2, 1)
+# Other conversations may take this part of the memory that is free.
+_KEPT_PART: Final = 10
+# Of the context, or of the layers on a card, this part at least is worth more than drafting.
+_KEPT: Final = 7 / 8
+
+
+@dataclass(frozen=True)
+class Drafter:
+    """A drafter's file, and what it says of itself. It pairs with the model: see `pairing`."""
+
+    path: Path
+    header: GgufHeader
+
+
+Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
+"""What a plan needs, from the headers of its model and of its drafter."""
+
+
+def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+    """What the plan needs by the formula alone."""
+    return split_needed(
+        header,
+        plan.context,
+        plan.kv_type,
+        plan.batch,
+        plan.gpu_layers,
+        Drafting(plan.draft_max, drafter),
+        mmap=plan.mmap,
+        repack=plan.repack,
+        cards=max(1, len(plan.devices)),
+        experts_in_ram=plan.experts_in_ram,
+    )
+
+
+def corrected(ram: int, card: int) -> Sizes:
+    """The formula with so many bytes more, or less, in the own memory and on graphics cards."""
+
+    def sizes(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+        return with_more(by_formula(header, plan, drafter), ram, card if plan.gpu_layers else 0)
+
+    return sizes
+
+
+def with_more(split: Split, ram: int, card: int) -> Split:
+    """The same with so many bytes more in the own memory and on graphics cards."""
+
+    def more(parts: Parts, count: int) -> Parts:
+        return replace(parts, compute=parts.compute + count)
+
+    return Split(more(split.gpu, card), more(split.ram, ram))
+
+
+def make_plan(
+    path: Path,
+    header: GgufHeader,
+    hardware: Hardware,
+    wishes: Wishes,
+    drafter: Drafter | None = None,
+    sizes: Sizes = by_formula,
+) -> LoadPlan:
+    """How to load the model. Whether that fits is for `check` and `require_fit` to say.
+
+    A context the user asks for is taken as it is. Otherwise it is as long as the model was
+    trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
+    makes it too much, there is less room for drafting, or none, and `mtp_note` says so.
+    What is to be loaded anyway, and does not fit, stays in its file as far as it can: the system
+    then reads it again and again, and need not end the app.
+    Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
+    """
+    require_chat(path, header)
+    if wishes.context is not None:
+        _check_context(path, header, wishes.context)
+    judged = _Judged(header, hardware, sizes)
+    plain = _sized(judged, wishes, _bare(path, header, hardware, wishes), None)
+    if wishes.anyway and not judged.fits(plain, None):
+        context = wishes.context or min(header.context_max, ANYWAY_CONTEXT)
+        plain = replace(plain, context=context, mmap=True, repack=False)
+    if not wishes.mtp:
+        return replace(plain, mtp_note="Drafting ahead is switched off for this model.")
+    if not header.goes_back:
+        return replace(plain, mtp_note=mtp_advice(header))
+    drafts = drafter is not None or header.mtp == "embedded"
+    if header.recurrent and not drafts:
+        # Copying from the text alone is not worth what taking tokens back costs at every step.
+        return replace(plain, mtp_note=mtp_advice(header))
+    with_drafter = replace(plain, drafter=drafter.path if drafter else None)
+    its_header = drafter.header if drafter else None
+    for depth in _DEPTHS_RECURRENT if header.recurrent else _DEPTHS:
+        wanted = replace(with_drafter, draft_max=depth)
+        plan = _sized(judged, wishes, wanted, its_header)
+        if _as_good(judged, plan, plain, its_header):
+            return plan if drafts else replace(plan, mtp_note=mtp_advice(header))
+    placed = replace(
+        wanted,
+        gpu_layers=plain.gpu_layers,
+        devices=plain.devices,
+        experts_in_ram=plain.experts_in_ram,
+        mmap=plain.mmap,
+    )
+    more = sizes(header, placed, its_header).parts.drafter
+    return replace(
+        plain,
+        mtp_note=f"There is no memory left for drafting ahead: it needs {amount(more)} more.",
+    )
+
+
+def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) -> LoadPlan:
+    """The plan without drafting, before its context and its place are chosen."""
+    threads = thread_rule(hardware.cpu, header.size_bytes)
+    return LoadPlan(
+        model=path,
+        context=min(header.context_max, DEFAULT_CONTEXT),
+        threads=wishes.threads or threads.decode,
+        batch_threads=wishes.threads or threads.batch,
+        kv_type=wishes.kv_type,
+        draft_max=0,
+        kept_bytes=min(wishes.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
+        anyway=wishes.anyway,
+    )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model on a computer, and how it is found out what a plan of it needs."""
+
+    header: GgufHeader
+    hardware: Hardware
+    sizes: Sizes
+
+    def fits(self, plan: LoadPlan, drafter: GgufHeader | None) -> bool:
+        return self.fit(plan, drafter).verdict != "no"
+
+    def fit(self, plan: LoadPlan, drafter: GgufHeader | None) -> Fit:
+        return check(self.header, self.hardware, plan, drafter, self.sizes)
+
+
+def _sized(judged: _Judged, wishes: Wishes, plan: LoadPlan, drafter: GgufHeader | None) -> LoadPlan:
+    """The plan with the longest context that fits, up to its own, and its layers placed."""
+    copied = copied_bytes(judged.header)
+    mostly_copied = copied > judged.header.weight_bytes // 2
+
+    def mapped(plan: LoadPlan) -> bool:
+        """Mapped weights that are copied for the processor anyway take memory twice."""
+        if plan.gpu_layers != 0 or not copied or not plan.repack:
+            return True
+        if mostly_copied:
+            return False
+        fit = judged.fit(plan, drafter)
+        unmapped = judged.fit(replace(plan, mmap=False), drafter)
+        return fit.verdict == "fits" or fit.need_bytes <= unmapped.need_bytes
+
+    def with_context(context: int) -> LoadPlan:
+        sized = _placed(judged, replace(plan, context=context, mmap=True), wishes, drafter)
+        return replace(sized, mmap=mapped(sized))
+
+    if wishes.context is not None:
+        return with_context(wishes.context)
+    least = min(LEAST_CONTEXT, plan.context)
+    contexts = (*range(least, plan.context, _STEP), plan.context)
+    too_long = bisect_left(
+        contexts, 1, key=lambda context: not judged.fits(with_context(context), drafter)
+    )
+    return with_context(contexts[max(0, too_long - 1)])
+
+
+def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHeader | None) -> bool:
+    """Whether a plan with drafting fits, and takes next to nothing from the one without."""
+    if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
+        return False
+    if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
+        return False
+    more_behind = plan.experts_in_ram - plain.experts_in_ram
+    if plan.gpu_layers and more_behind > (1 - _KEPT) * judged.header.block_count:
+        return False
+    return judged.fits(plan, drafter)
+
+
+def _check_context(path: Path, header: GgufHeader, context: int) -> None:
+    if not 1 <= context <= header.context_max:
+        raise ContextTooLarge(
+            f"“{path.name}” cannot have a context of {context:,} tokens.",
+            f"It was trained for at most {header.context_max:,}.",
+            f"Set a context between 1 and {header.context_max:,}, or 0 to let Hearth choose.",
+        )
+
+
+def _placed(
+    judged: _Judged, plan: LoadPlan, wishes: Wishes, drafter: GgufHeader | None
+) -> LoadPlan:
+    """The plan with its devices, its layers on them, and its experts behind them."""
+    cards = chosen(judged.hardware, wishes.devices)
+    names = tuple(gpu.device for gpu in cards if gpu.device)
+    plan = replace(plan, devices=names)
+
+    def on_cards(layers: int, experts: int) -> int:
+        with_them = replace(plan, gpu_layers=layers, experts_in_ram=experts)
+        return judged.sizes(judged.header, with_them, drafter).gpu.total
+
+    space = sum(map(room, cards))
+    layers, experts = place(
+        judged.header, space, on_cards, wishes.gpu_layers, wishes.experts_in_ram
+    )
+    return replace(plan, gpu_layers=layers, experts_in_ram=experts, devices=names if layers else ())
+
+
+def check(
+    header: GgufHeader,
+    hardware: Hardware,
+    plan: LoadPlan,
+    drafter: GgufHeader | None = None,
+    sizes: Sizes = by_formula,
+    projector: int = 0,
+) -> Fit:
+    """Whether the plan's model, with its drafter, fits into what is free on this computer now.
+
+    projector: what one takes that comes with the model, in bytes. It goes where the layers go.
+    """
+    needed = _with_projector(sizes(header, plan, drafter), projector, cards=plan.gpu_layers != 0)
+    available = hardware.memory.available_bytes
+    cards = chosen(hardware, plan.devices) if plan.gpu_layers else ()
+    space = sum(map(room, cards))
+    device = " and ".join(gpu.name for gpu in cards) or hardware.cpu.name
+    shared = any(gpu.integrated for gpu in cards)
+    if not cards:
+        need, have = needed.ram.total + needed.gpu.total, available
+        verdict = judge(need, have)
+    elif shared:
+        # An integrated unit's memory is the computer's: both needs come out of one amount.
+        need, have = needed.parts.total, available
+        verdict = "no" if needed.gpu.total > space else judge(need, have)
+    elif needed.gpu.total > space or needed.ram.total > available:
+        need, have, verdict = needed.parts.total, space + available, "no"
+    elif _all_on_cards(plan, header) and not plan.experts_in_ram:
+        need, have = needed.gpu.total, space
+        verdict = judge(need, have)
+    else:
+        need, have, verdict = needed.parts.total, space + available, "partial"
+        device = f"{device} and {hardware.cpu.name}"
+    return Fit(
+        verdict=verdict,
+        need_bytes=need,
+        have_bytes=have,
+        parts=needed.parts,
+        context=plan.context,
+        device=device,
+        reason=_reason(verdict, need, have, plan, header) + _left_out(hardware),
+    )
+
+
+def _all_on_cards(plan: LoadPlan, header: GgufHeader) -> bool:
+    return plan.gpu_layers < 0 or plan.gpu_layers > header.block_count
+
+
+def judge_roughly(need: int, hardware: Hardware) -> Verdict:
+    """The verdict on so many bytes, wherever they find room."""
+    available = hardware.memory.available_bytes
+    cards = chosen(hardware)
+    space = sum(map(room, cards))
+    if any(gpu.integrated for gpu in cards) or not space:
+        return judge(need, available)
+    if need <= space:
+        return judge(need, space)
+    return "partial" if need <= space + available else "no"
+
+
+def _with_projector(split: Split, projector: int, *, cards: bool) -> Split:
+    if cards:
+        return replace(split, gpu=replace(split.gpu, projector=projector))
+    return replace(split, ram=replace(split.ram, projector=projector))
+
+
+def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:
+    numbers = f"{amount(need)} are needed and {amount(have)} are free"
+    match verdict:
+        case "fits":
+            return f"It fits: {numbers}."
+        case "tight":
+            return f"It just fits: {numbers}. Close other programs if the computer slows down."
+        case "partial" if plan.experts_in_ram and _all_on_cards(plan, header):
+            return (
+                f"It fits on the graphics card but for the experts of {plan.experts_in_ram} of its "
+                f"{header.block_count} layers, which the processor computes: {numbers}."
+            )
+        case "partial" if plan.gpu_layers == header.block_count:
+            return (
+                f"All of its {header.block_count} layers fit on the graphics card, only the output "
+                f"after them runs on the processor, which is slower: {numbers}."
+            )
+        case "partial":
+            return (
+                f"{plan.gpu_layers} of its {header.block_count} layers fit on the graphics card, "
+                f"the rest runs on the processor, which is slower: {numbers}."
+            )
+    return f"It does not fit: {numbers}."
+
+
+def _left_out(hardware: Hardware) -> str:
+    """A sentence for each card that this build could use, and that is not used."""
+    left = [gpu for gpu in hardware.gpus if gpu.backend and not gpu.usable]
+    return "".join(f" {gpu.name} is not used: {gpu.why_not}" for gpu in left)
+
+
+def require_fit(
+    header: GgufHeader,
+    hardware: Hardware,
+    plan: LoadPlan,
+    drafter: GgufHeader | None = None,
+    sizes: Sizes = by_formula,
+) -> None:
+    """Raises NotEnoughMemory, with the numbers, if the plan does not fit.
+
+    A plan that is to be loaded anyway is not refused.
+    """
+    fit = check(header, hardware, plan, drafter, sizes)
+    if fit.verdict != "no" or plan.anyway:
+        return
+    parts = fit.parts
+    shorter = (
+        f"set a context below {plan.context:,} tokens, " if plan.context > LEAST_CONTEXT else ""
+    )
+    limit = hardware.memory.limit_bytes
+    raise NotEnoughMemory(
+        f"There is not enough memory for “{header.name}”: it needs {amount(fit.need_bytes)}, and "
+        f"{amount(fit.have_bytes)} are free.",
+        f"Its weights take {amount(parts.weights)}, the KV cache of {plan.context:,} tokens takes "
+        f"{amount(parts.kv)}, and computing takes {amount(parts.compute + parts.drafter)}"
+        + (f"; this container may use {amount(limit)}." if limit else "."),
+        f"Close other programs, {shorter}or choose a smaller model or quantisation;"
+        " to try it all the same, very slowly, load it anyway.",
+    )

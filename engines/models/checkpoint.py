@@ -1,0 +1,338 @@
+"""What a checkpoint says of itself: a folder with config.json and safetensors files, as vLLM reads.
+
+checkpoint = read_checkpoint(folder)
+checkpoint.kv_bytes(8192)
+
+Only config.json and the names, types and shapes in front of the tensors are read. Source of the
+layout: the README of the safetensors library (8 bytes of length, little endian, then JSON).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from engines.errors import ModelDamaged, ModelNotFound, ModelUnreadable, NotAModel
+from engines.models.checkpoint_tensors import contradiction
+from engines.types import MtpKind
+
+Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "nvfp4", "mxfp4"]
+
+ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "gemma4_assistant": ("gemma4", "gemma4_text"),
+    "gemma4_unified_assistant": ("gemma4_unified", "gemma4_unified_text"),
+}
+"""Checkpoints that draft for another one, by their model_type, and for which they do."""
+
+HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
+"""How configurations say that a model has layers of its own that predict tokens ahead."""
+
+INDEX: Final = "model.safetensors.index.json"
+CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
+"""How architectures are called that write text."""
+
+BATCHED: Final = 2048
+"""Tokens that vLLM evaluates in one step on cards with less than 70 GB, and on a processor."""
+
+_DTYPES: Final[Mapping[str, Precision]] = {
+    "bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "half": "fp16",
+}  # fmt: skip
+_MOST_HEADER: Final = 100 << 20
+
+
+@dataclass(frozen=True)
+class KvLayer:
+    """What one layer keeps of each token: heads of keys, and of values, of this width.
+
+    window: tokens that it looks back on; None for all of them.
+    """
+
+    heads: int
+    width: int
+    window: int | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Sizes are bytes, lengths tokens.
+
+    files: the safetensors files. mtp: "drafter" if this is one, "embedded" if it has a head of its
+    own, else "none". backbone: of a drafter, the width of the model that it drafts for.
+    kv: the layers that keep keys and values of their own. chat_template: None if there is none.
+    """
+
+    path: Path
+    name: str
+    model_type: str
+    architecture: str
+    files: tuple[Path, ...]
+    weight_bytes: int
+    parameters: int
+    precision: Precision
+    context_max: int
+    layers: int
+    width: int
+    heads: int
+    kv_heads: int
+    vocabulary: int
+    kv: tuple[KvLayer, ...]
+    mtp: MtpKind = "none"
+    backbone: int = 0
+    vision: bool = False
+    chat_template: str | None = None
+
+    @property
+    def chats(self) -> bool:
+        """Whether it writes text."""
+        return self.architecture.endswith(CHATS)
+
+    def kv_bytes(self, context: int, kv_type: str = "f16", batched: int = BATCHED) -> int:
+        """The KV cache of one conversation.
+
+        Layers with a window keep it and what is evaluated in one step. Held against vLLM's own
+        figure for Gemma 4 31B: 27.04 GiB for 262,144 tokens, evaluated 8,192 at a time.
+        """
+        each = 2 if kv_type == "f16" else 1
+        return sum(
+            2 * layer.heads * layer.width * each
+            * min(context, context if layer.window is None else layer.window + batched)
+            for layer in self.kv
+        )  # fmt: skip
+
+
+def is_checkpoint(names: list[str]) -> bool:
+    """Whether the files of a folder, by their names, are a checkpoint."""
+    return "config.json" in names and any(name.endswith(".safetensors") for name in names)
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged."""
+    try:
+        files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        if not isinstance(config, dict):
+            raise _damaged(folder, "Its config.json holds no settings.")
+        tensors = {name: it for file in files for name, it in tensors_in(file).items()}
+        weight_bytes = sum(file.stat().st_size for file in files)
+    except FileNotFoundError as error:
+        if folder.exists():
+            raise NotAModel(
+                f"“{folder.name}” is no model.",
+                f"There is no {Path(str(error.filename)).name} in this folder.",
+                "Choose a folder with a config.json and safetensors files.",
+            ) from error
+        raise ModelNotFound(
+            f"“{folder.name}” was not found.",
+            f"There is no folder {folder}.",
+            "Look for where it has gone, or take it off the list.",
+        ) from error
+    except NotADirectoryError as error:
+        raise NotAModel(
+            f"“{folder.name}” is no checkpoint.",
+            "It is a file, and vLLM reads a folder.",
+            "Choose the folder in which its config.json lies.",
+        ) from error
+    except OSError as error:
+        raise ModelUnreadable(
+            f"“{folder.name}” cannot be read.",
+            f"The system says: {error.strerror or error}.",
+            "Check the folder's permissions.",
+        ) from error
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        raise _damaged(folder, f"Its files contradict themselves: {error}.") from error
+    if missing := missing_in(_index(folder), files):
+        raise _damaged(folder, f"{missing} is not in the folder.")
+    if not files:
+        raise NotAModel(
+            f"“{folder.name}” is no model.",
+            "There are no safetensors files in this folder.",
+            "Choose a folder with a config.json and safetensors files.",
+        )
+    return _described(folder, files, weight_bytes, config, tensors)
+
+
+def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
+    """Whether a drafter was made for a model: it reads the model's own keys and values."""
+    if target.model_type not in ASSISTANTS.get(drafter.model_type, ()):
+        return False
+    shapes = {(layer.window is None, layer.width, layer.heads) for layer in target.kv}
+    theirs = {(layer.window is None, layer.width, layer.heads) for layer in drafter.kv}
+    sizes = drafter.backbone == target.width and drafter.vocabulary == target.vocabulary
+    return sizes and theirs <= shapes
+
+
+def missing_in(index: Any, files: tuple[Path, ...]) -> str:
+    """The first file that a checkpoint's index names and that is not here; empty if none is."""
+    named = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(named, dict):
+        return ""
+    here = {file.name for file in files}
+    return next((str(name) for name in sorted(set(named.values())) if name not in here), "")
+
+
+def _index(folder: Path) -> Any:
+    try:
+        return json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None  # one file needs none
+
+
+def _damaged(folder: Path, why: str) -> ModelDamaged:
+    return ModelDamaged(f"“{folder.name}” is damaged.", why, "Download or copy it again.")
+
+
+def tensors_in(file: Path) -> dict[str, Any]:
+    """Names with types and shapes. Raises OSError, or ValueError for what is no such file."""
+    with file.open("rb") as reading:
+        length = int.from_bytes(reading.read(8), "little")
+        if not 1 < length <= min(_MOST_HEADER, file.stat().st_size):
+            raise ValueError(f"{file.name} is cut off")
+        found = json.loads(reading.read(length))
+    ends = [it["data_offsets"][1] for name, it in found.items() if name != "__metadata__"]
+    if 8 + length + max(ends, default=0) > file.stat().st_size:
+        raise ValueError(f"{file.name} is cut off")
+    return {name: it for name, it in found.items() if name != "__metadata__"}
+
+
+def _described(
+    folder: Path,
+    files: tuple[Path, ...],
+    weight_bytes: int,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+) -> Checkpoint:
+    """Raises ModelDamaged where its description is none, or not that of its tensors."""
+    try:
+        found = _checkpoint(folder, files, weight_bytes, config, tensors)
+        backbone = found.backbone if found.mtp == "drafter" else None
+        wrong = contradiction(config.get("text_config") or config, tensors, backbone)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise _damaged(folder, f"Its config.json is not as it should be: {error}.") from error
+    if wrong:
+        raise _damaged(folder, wrong)
+    return found
+
+
+def _checkpoint(
+    folder: Path,
+    files: tuple[Path, ...],
+    weight_bytes: int,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+) -> Checkpoint:
+    text = config.get("text_config") or config
+    model_type = str(config.get("model_type", ""))
+    heads = int(text.get("num_attention_heads") or 0)
+    assistant = model_type in ASSISTANTS
+    return Checkpoint(
+        path=folder,
+        name=_name(folder),
+        model_type=model_type,
+        architecture=str((config.get("architectures") or [model_type])[0]),
+        files=files,
+        weight_bytes=weight_bytes,
+        parameters=sum(math.prod(it["shape"]) for it in tensors.values() if _counts(it)),
+        precision=_precision(config, text),
+        context_max=int(text.get("max_position_embeddings") or 0),
+        layers=int(text.get("num_hidden_layers") or 0),
+        width=int(text.get("hidden_size") or 0),
+        heads=heads,
+        kv_heads=int(text.get("num_key_value_heads") or heads),
+        vocabulary=int(text.get("vocab_size") or 0),
+        kv=tuple(_kv(text, assistant)),
+        mtp="drafter" if assistant else "embedded" if _has_head(text, tensors) else "none",
+        backbone=int(config.get("backbone_hidden_size") or 0),
+        vision="vision_config" in config,
+        chat_template=read_chat_template(folder),
+    )
+
+
+def _name(folder: Path) -> str:
+    """The repository's where it lies in the Hub's cache, where folders have commits' names."""
+    if folder.parent.name == "snapshots" and "--" in folder.parent.parent.name:
+        return folder.parent.parent.name.rpartition("--")[2]
+    return folder.name
+
+
+def read_chat_template(folder: Path) -> str | None:
+    """None where there is none, or none that can be read: vLLM says so when it starts."""
+    try:
+        return (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        pass  # older checkpoints have it in the tokeniser's configuration
+    try:
+        config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    found = config.get("chat_template") if isinstance(config, dict) else None
+    if isinstance(found, list):
+        named = (it for it in found if isinstance(it, dict) and it.get("name") == "default")
+        found = next((it.get("template") for it in named), None)
+    return found if isinstance(found, str) else None
+
+
+def _kv(text: Mapping[str, Any], assistant: bool) -> Iterator[KvLayer]:
+    """Layers with keys and values of their own; a drafter's are those that it reads."""
+    count = int(text.get("num_hidden_layers") or 0)
+    types = text.get("layer_types") or ["full_attention"] * count
+    own = count if assistant else count - int(text.get("num_kv_shared_layers") or 0)
+    heads = int(text.get("num_key_value_heads") or text.get("num_attention_heads") or 0)
+    usual = int(
+        text.get("head_dim")
+        or int(text.get("hidden_size") or 0) // max(1, int(text.get("num_attention_heads") or 1))
+    )
+    apart = text.get("per_layer_config") or {}
+    if latent := int(text.get("kv_lora_rank") or 0):
+        # Keys and values come out of one vector, which is all that is kept (MLA).
+        kept_of_each = latent + int(text.get("qk_rope_head_dim") or 0)
+        yield from [KvLayer(1, -(-kept_of_each // 2))] * own
+        return
+    for number, kind in list(enumerate(types))[:own]:
+        if kind == "linear_attention":
+            continue
+        full = kind == "full_attention"
+        its = apart.get(str(number)) or {}
+        width = (text.get("global_head_dim") if full else None) or usual
+        kept = (text.get("num_global_key_value_heads") if full else None) or heads
+        yield KvLayer(
+            int(its.get("num_key_value_heads") or kept),
+            int(its.get("head_dim") or width),
+            None if full else int(text.get("sliding_window") or 0) or None,
+        )
+
+
+def _has_head(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> bool:
+    """Whether there is a head that predicts tokens ahead, and its tensors are here as well."""
+    if not any(int(text.get(name) or 0) for name in HEADS):
+        return False
+    extra = f".layers.{int(text.get('num_hidden_layers') or 0)}."
+    return any(name.startswith("mtp.") or ".mtp" in name or extra in name for name in tensors)
+
+
+def _counts(tensor: Mapping[str, Any]) -> bool:
+    return str(tensor.get("dtype")) in {"F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}
+
+
+def _precision(config: Mapping[str, Any], text: Mapping[str, Any]) -> Precision:
+    quantised = config.get("quantization_config") or text.get("quantization_config")
+    if not quantised:
+        dtype = config.get("dtype") or config.get("torch_dtype") or text.get("dtype")
+        return _DTYPES.get(str(dtype), "bf16")
+    method = str(quantised.get("quant_method", "")).lower()
+    algorithm = str(quantised.get("quant_algo", "")).lower()
+    if "mxfp4" in (method, algorithm):
+        return "mxfp4"
+    if "nvfp4" in algorithm:
+        return "nvfp4"
+    if "fp8" in method or "fp8" in algorithm:
+        return "fp8"
+    groups = quantised.get("config_groups") or {}
+    weights = next((group.get("weights") for group in groups.values()), None) or {}
+    bits = int(weights.get("num_bits") or quantised.get("bits") or 4)
+    if str(weights.get("type", "int")).startswith("float"):
+        return "nvfp4" if bits == 4 else "fp8"
+    return "int8" if bits == 8 else "int4"

@@ -1,0 +1,386 @@
+"""What a GGUF model file says of itself, read without loading it.
+
+header = read_header(Path("model.gguf"))
+print(header.name, header.quantisation, header.context_max)
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+from engines.errors import (
+    EngineError,
+    ModelDamaged,
+    ModelNotFound,
+    ModelUnreadable,
+    NotAChatModel,
+    NotAModel,
+    UnknownArchitecture,
+)
+from engines.models.gguf import guards, heads
+from engines.models.gguf.causes import LOOK, explain
+from engines.models.gguf.layers import Keys, Layers, read_layers
+from engines.models.gguf.reader import (
+    MAGIC,
+    BadGguf,
+    Counted,
+    CutOff,
+    Gguf,
+    Tensor,
+    Value,
+    read_gguf,
+    read_value,
+)
+from engines.models.gguf.types import FILE_TYPES
+
+Kind = Literal["chat", "drafter", "projector", "embedding", "other"]
+Mtp = Literal["embedded", "drafter", "none"]
+
+_PROJECTORS: Final = {"clip", "mmproj"}
+GEMMA4_ASSISTANT: Final = "gemma4-assistant"
+_DRAFTERS: Final = {GEMMA4_ASSISTANT, "eagle3", "dflash"}
+_EMBEDDINGS: Final = {
+    "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
+    "jina-bert-v3", "eurobert", "gemma-embedding", "llama-embed", "t5encoder",
+}  # fmt: skip
+# Speech, diffusion and encoder-decoder models: llama.cpp loads them, but not to chat with.
+_OTHERS: Final = {
+    "wavtokenizer-dec", "qwen3tts", "pockettts", "t5", "dream", "llada", "llada-moe", "rnd1",
+}  # fmt: skip
+_NOT_CHAT: Final[dict[Kind, str]] = {
+    "drafter": "It is a drafter: it helps another model to answer faster.",
+    "projector": "It is a projector: it lets another model see pictures.",
+    "embedding": "It is an embedding model: it turns text into numbers, and writes none.",
+    "other": "It is made for something else than written answers.",
+}
+_PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
+_AGAIN: Final = "Delete the file and download the model again."
+
+
+@dataclass(frozen=True)
+class GgufHeader:
+    """The facts of a model, its parts taken together if it is split over several files.
+
+    parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
+    chat_template: Jinja text, None if the file has none.
+    mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
+    for another model, else "none". why_no_head: what keeps the heads that the file claims from
+    being run, empty if nothing does.
+    embedding_length_out: values of the hidden state that goes out to another model.
+    vocabulary: a digest of all tokens in their order, empty if they are not in the file.
+    """
+
+    architecture: str
+    name: str
+    kind: Kind
+    mtp: Mtp
+    parameters: int
+    size_bytes: int
+    weight_bytes: int
+    quantisation: str
+    context_max: int
+    embedding_length: int
+    embedding_per_layer: int
+    vocab_size: int
+    chat_template: str | None
+    nextn_predict_layers: int
+    layers: Layers | None
+    parts: int = 1
+    tensors: tuple[Tensor, ...] = field(default=(), repr=False)
+    why_no_head: str = ""
+    embedding_length_out: int = 0
+    vocabulary: str = ""
+
+    @property
+    def block_count(self) -> int:
+        return self.layers.count if self.layers else 0
+
+    @property
+    def head_layers(self) -> range:
+        """The prediction layers in this file; the library leaves them unless asked for them."""
+        count = self.block_count
+        return range(count - (self.nextn_predict_layers if self.mtp == "embedded" else 0), count)
+
+    @property
+    def chained(self) -> bool:
+        """Whether its heads take turns: each predicts one token further than the one before."""
+        return self.mtp == "embedded" and heads.chained(
+            self.architecture, self.nextn_predict_layers
+        )
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether some of its layers keep a state that every token changes."""
+        return heads.recurrent(self.architecture)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether tokens that were evaluated on trial can be taken back."""
+        return heads.goes_back(self.architecture)
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Read the header of a model file; of all its parts, if `path` is the first of several.
+
+    Raises ModelNotFound, ModelUnreadable, NotAModel, ModelDamaged, UnknownArchitecture.
+    """
+    gguf, size = _read_file(path)
+    number, count = _split(path.name, gguf)
+    if number:
+        raise NotAModel(
+            f"“{path.name}” is only a part of a model.",
+            f"It is part {number + 1} of {count}.",
+            "Choose the first part; the others are found beside it.",
+        )
+    tensors = list(gguf.tensors)
+    for part in range(2, count + 1):
+        beside = path.with_name(_PART.sub(f"-{part:05}-of-{count:05}.gguf", path.name))
+        if not beside.exists():
+            raise ModelDamaged(
+                f"“{path.name}” is not complete.",
+                f"It is the first of {count} files, and {beside.name} is not beside it.",
+                "Download all parts into one folder.",
+            )
+        more, more_size = _read_file(beside)
+        tensors += more.tensors
+        size += more_size
+    return _header(path.name, gguf, tuple(tensors), size, count)
+
+
+def require_chat(path: Path, header: GgufHeader) -> None:
+    """Raises NotAChatModel for files that only serve other models or other ends."""
+    if header.kind != "chat":
+        raise NotAChatModel(
+            f"“{path.name}” is not a chat model.",
+            _NOT_CHAT[header.kind],
+            "Choose a chat model instead.",
+        )
+
+
+def read_architecture(path: Path) -> str:
+    """What kind of model a file says it is, from its first bytes; empty if it cannot be told.
+
+    Much faster than the whole header, whose token list can take a quarter of a second.
+    """
+    return _one_text(path, "general.architecture")
+
+
+def read_template(path: Path) -> str:
+    """A model's chat template; empty if it has none, or none that can be read. Unchecked."""
+    return _one_text(path, "tokenizer.chat_template")
+
+
+def _one_text(path: Path, key: str) -> str:
+    try:
+        with path.open("rb") as file:
+            found = read_value(file, path.stat().st_size, key)
+    except (OSError, ValueError, BadGguf):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def _read_file(path: Path) -> tuple[Gguf, int]:
+    try:
+        facts = path.stat()
+        if stat.S_ISDIR(facts.st_mode):
+            raise _folder(path)
+        if not stat.S_ISREG(facts.st_mode):
+            raise NotAModel(
+                f"“{path.name}” is not a model.",
+                "It is a device or a pipe, not an ordinary file.",
+                "Choose a file whose name ends in .gguf.",
+            )
+        with path.open("rb") as file:
+            gguf = _read(file, path.name, facts.st_size)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise ModelNotFound(
+            f"“{path.name}” was not found.",
+            f"There is no file {path}.",
+            "Check the name, or choose the model again.",
+        ) from None
+    except OSError as error:
+        raise ModelUnreadable(
+            f"“{path.name}” cannot be read.",
+            f"The system says: {error.strerror or error}.",
+            "Check that you may read the file and that its disk is connected.",
+        ) from error
+    if gguf.end > facts.st_size:
+        raise _truncated(path.name, gguf.end, facts.st_size)
+    return gguf, facts.st_size
+
+
+def _folder(path: Path) -> EngineError:
+    inside = sorted(file.name for file in path.glob("*.gguf"))
+    return NotAModel(
+        f"“{path.name}” is not a model.",
+        "It is a folder.",
+        f"Choose a model inside it, such as {inside[0]}."
+        if inside
+        else "Choose a file whose name ends in .gguf.",
+    )
+
+
+def _truncated(name: str, expected: int, size: int) -> ModelDamaged:
+    return ModelDamaged(
+        f"“{name}” is not complete.",
+        f"It should be at least {expected:,} bytes long and has {size:,}: most likely its "
+        "download was interrupted.",
+        _AGAIN,
+    )
+
+
+def _read(file: BinaryIO, name: str, size: int) -> Gguf:
+    start = file.read(LOOK)
+    if not start.startswith(MAGIC):
+        raise explain(name, size, start)
+    file.seek(0)
+    try:
+        return read_gguf(file, size)
+    except CutOff:
+        raise ModelDamaged(
+            f"“{name}” is not complete.",
+            f"Its {size:,} bytes end in the middle of its header: most likely its download was "
+            "interrupted.",
+            _AGAIN,
+        ) from None
+    except BadGguf as error:
+        raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: BadGguf) -> ModelDamaged:
+    return ModelDamaged(f"“{name}” is damaged.", f"Its header makes no sense: {error}.", _AGAIN)
+
+
+def _split(name: str, gguf: Gguf) -> tuple[int, int]:
+    """This part's number, from 0, and how many parts there are."""
+    number, count = gguf.values.get("split.no", 0), gguf.values.get("split.count", 1)
+    named = _PART.search(name)
+    if not isinstance(number, int) or not isinstance(count, int) or count <= 1:
+        return 0, 1
+    if not 0 <= number < count or not named or int(named[2]) != count:
+        raise ModelDamaged(
+            f"“{name}” is a part of a model and has lost its name.",
+            f"It says that it is part {number + 1} of {count}, and its name does not.",
+            f"Give all parts one name that ends in -{number + 1:05}-of-{count:05}.gguf.",
+        )
+    return number, count
+
+
+def _header(
+    name: str, gguf: Gguf, tensors: tuple[Tensor, ...], size: int, parts: int
+) -> GgufHeader:
+    values = gguf.values
+    try:
+        architecture = _text(values, "general.architecture") or ""
+        if not architecture:
+            raise BadGguf("it does not say of which architecture it is")
+        keys = Keys(architecture, values)
+        kind = kind_of(keys, _text(values, "general.type") or "model")
+        layers = _layers(name, keys, kind, tensors)
+        nextn = keys.number("nextn_predict_layers")
+        names = {tensor.name for tensor in tensors} if nextn else set()
+        why_no_head = ""
+        if kind == "chat" and nextn and layers is not None:
+            if heads.without_model(nextn, layers.count, names):
+                kind = "drafter"
+            else:
+                why_no_head = heads.why_no_head(architecture, nextn, layers.count, names)
+        return GgufHeader(
+            architecture=architecture,
+            name=_text(values, "general.name") or name.removesuffix(".gguf"),
+            kind=kind,
+            mtp=_mtp(kind, nextn, why_no_head),
+            parameters=sum(tensor.elements for tensor in tensors),
+            size_bytes=size,
+            weight_bytes=sum(tensor.size_bytes for tensor in tensors),
+            quantisation=_quantisation(values, tensors),
+            context_max=keys.number("context_length"),
+            embedding_length=keys.number("embedding_length"),
+            embedding_length_out=keys.number("embedding_length_out"),
+            embedding_per_layer=keys.number("embedding_length_per_layer_input"),
+            vocab_size=_vocabulary(keys, values),
+            vocabulary=_digest(values),
+            why_no_head=why_no_head,
+            chat_template=_text(values, "tokenizer.chat_template"),
+            nextn_predict_layers=nextn,
+            layers=layers,
+            parts=parts,
+            tensors=tensors,
+        )
+    except BadGguf as error:
+        raise _damaged(name, error) from None
+
+
+def _text(values: Mapping[str, Value], key: str) -> str | None:
+    value = values.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadGguf(f"its value {key} is not a text")
+    return value
+
+
+def kind_of(keys: Keys, general_type: str) -> Kind:
+    """What a file is for, as far as its values tell; its tensors may say more."""
+    architecture = keys.architecture
+    if architecture in _PROJECTORS or general_type == "mmproj":
+        return "projector"
+    if architecture in _DRAFTERS:
+        return "drafter"
+    if architecture in _OTHERS or general_type != "model":
+        return "other"
+    # A chat model whose file names a pooling was converted to embed or rank: 0 is "none".
+    if architecture in _EMBEDDINGS or keys.number("pooling_type"):
+        return "embedding"
+    return "chat"
+
+
+def _layers(name: str, keys: Keys, kind: Kind, tensors: tuple[Tensor, ...]) -> Layers | None:
+    """The layers, or None for files that are no language models and may have none."""
+    if kind in {"projector", "other"} and "block_count" not in keys:
+        return None
+    if not keys.known:
+        raise UnknownArchitecture(
+            f"“{name}” is a kind of model that Hearth does not know.",
+            f"It calls itself {keys.architecture!r} and says nothing of what it is made of.",
+            "Choose another model, or look whether a newer version of Hearth knows this one.",
+        )
+    for key in ("block_count", "context_length", "embedding_length"):
+        if not keys.number(key):
+            raise BadGguf(f"its value {keys.architecture}.{key} is missing or zero")
+    layers = read_layers(keys)
+    if kind == "chat" or keys.architecture == GEMMA4_ASSISTANT:
+        guards.check(keys, layers, tensors)
+    return layers
+
+
+def _mtp(kind: Kind, nextn: int, why_no_head: str) -> Mtp:
+    if kind == "drafter":
+        return "drafter"
+    return "embedded" if kind == "chat" and nextn and not why_no_head else "none"
+
+
+def _quantisation(values: Mapping[str, Value], tensors: tuple[Tensor, ...]) -> str:
+    """The file's own label, or the type that most bytes of its matrices have."""
+    file_type = values.get("general.file_type")
+    if isinstance(file_type, int) and file_type in FILE_TYPES:
+        return FILE_TYPES[file_type]
+    sizes: dict[str, int] = {}
+    for tensor in tensors:
+        sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
+    return max(sizes, key=sizes.__getitem__, default="")
+
+
+def _vocabulary(keys: Keys, values: Mapping[str, Value]) -> int:
+    tokens = values.get("tokenizer.ggml.tokens")
+    if isinstance(tokens, Counted):
+        return tokens.count
+    return len(tokens) if isinstance(tokens, tuple) else keys.number("vocab_size")
+
+
+def _digest(values: Mapping[str, Value]) -> str:
+    tokens = values.get("tokenizer.ggml.tokens")
+    return tokens.digest if isinstance(tokens, Counted) else ""

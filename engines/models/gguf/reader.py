@@ -1,0 +1,300 @@
+"""Reads the structure of a GGUF file, versions 2 and 3, little endian: values and tensor list.
+
+Source: the format's specification and ggml/src/gguf.cpp; what that refuses is refused here too.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import BinaryIO, Final
+
+from engines.models.gguf.types import TENSOR_TYPES
+
+MAGIC: Final = b"GGUF"
+CHUNK: Final = 1 << 20
+# Far above every real model, far below what a damaged count would make a program allocate.
+MAX_VALUES: Final = 10_000
+MAX_TENSORS: Final = 200_000
+MAX_STRING: Final = 16 << 20
+MAX_ARRAY: Final = 1 << 24
+KEPT_ARRAY: Final = 1024  # llama.cpp allows 512 layers; token lists are longer and only counted
+MAX_NAME: Final = 64
+MAX_DIMENSIONS: Final = 4
+
+_TOKENS: Final = "tokenizer.ggml.tokens"
+_STRING, _ARRAY, _BOOL = 8, 9, 7
+_SCALARS: Final = {
+    0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d",
+}  # fmt: skip
+
+
+class BadGguf(Exception):
+    """The file contradicts the format; the text says where, in plain words."""
+
+
+class CutOff(BadGguf):
+    """The file ends before its own header does."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An array too long to keep: only how many values it has.
+
+    digest: of a token list, to compare two of them; empty for others.
+    """
+
+    count: int
+    digest: str = ""
+
+
+Scalar = str | int | float | bool
+Value = Scalar | tuple[Scalar, ...] | Counted
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One entry of the tensor list. offset: bytes from the start of the file's data section."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    elements: int
+    size_bytes: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Gguf:
+    """What a file's header says. end: how long the file must be to hold all its tensors, bytes."""
+
+    values: Mapping[str, Value]
+    tensors: tuple[Tensor, ...]
+    end: int
+
+
+def read_gguf(file: BinaryIO, size: int) -> Gguf:
+    """Read the header of `file`, which is at its start and `size` bytes long.
+
+    The tensor data is not touched, so `file` may hold the header only; compare `Gguf.end`.
+    Raises BadGguf, and what `file` raises. The magic must have been checked by the caller.
+    """
+    source = _Source(file, size)
+    source.skip(len(MAGIC))
+    version = source.number("I")
+    if version & 0xFFFF == 0:
+        raise BadGguf("it was written for big-endian computers, which llama.cpp cannot read here")
+    if version not in {2, 3}:
+        raise BadGguf(f"it says GGUF version {version}; versions 2 and 3 are known")
+    tensor_count, value_count = source.number("Q"), source.number("Q")
+    if tensor_count > MAX_TENSORS or value_count > MAX_VALUES:
+        raise BadGguf(f"it claims {tensor_count} tensors and {value_count} values")
+    values: dict[str, Value] = {}
+    for _ in range(value_count):
+        key = source.text("a key")
+        if not key or key in values:
+            raise BadGguf(f"the key {key!r} is empty or there twice")
+        values[key] = source.value(source.number("I"), distinct=key == _TOKENS)
+    tensors: list[Tensor] = []
+    names: set[str] = set()
+    alignment = _alignment(values)
+    expected = 0
+    for _ in range(tensor_count):
+        tensor = _tensor(source)
+        if tensor.name in names:
+            raise BadGguf(f"the tensor {tensor.name!r} is there twice")
+        if tensor.offset != expected:
+            raise BadGguf(f"the tensor {tensor.name!r} is not where it should be")
+        names.add(tensor.name)
+        tensors.append(tensor)
+        expected += _padded(tensor.size_bytes, alignment)
+    end = source.position
+    if tensors:
+        end = _padded(end, alignment) + tensors[-1].offset + tensors[-1].size_bytes
+    return Gguf(values, tuple(tensors), end)
+
+
+def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
+    """How many tensors there are, and the values that stand before the token list.
+
+    `file` may end early: what it holds whole is returned. Raises BadGguf.
+    """
+    source = _Source(file, size)
+    values: dict[str, Value] = {}
+    try:
+        source.skip(len(MAGIC))
+        source.number("I")
+        tensors, count = source.number("Q"), source.number("Q")
+    except CutOff:
+        return 0, values
+    for _ in range(min(count, MAX_VALUES)):
+        try:
+            key = source.text("a key")
+            if key == _TOKENS:
+                break
+            values[key] = source.value(source.number("I"))
+        except CutOff:
+            break
+    return tensors, values
+
+
+def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
+    """One value of a file that `read_gguf` could read; nothing behind it is looked at."""
+    source = _Source(file, size)
+    source.skip(len(MAGIC))
+    source.number("I")
+    _, count = source.number("Q"), source.number("Q")
+    for _ in range(min(count, MAX_VALUES)):
+        key = source.text("a key")
+        value = source.value(source.number("I"))
+        if key == wanted:
+            return value
+    return None
+
+
+def _padded(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _alignment(values: Mapping[str, Value]) -> int:
+    alignment = values.get("general.alignment", 32)
+    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+        raise BadGguf(f"its alignment is {alignment}, which is not a power of two")
+    return alignment
+
+
+def _tensor(source: _Source) -> Tensor:
+    name = source.text("a tensor's name")
+    if len(name.encode()) >= MAX_NAME:
+        raise BadGguf("a tensor's name is too long")
+    dimensions = source.number("I")
+    if dimensions > MAX_DIMENSIONS:
+        raise BadGguf(f"the tensor {name!r} has {dimensions} dimensions")
+    shape = tuple(source.number("Q") for _ in range(dimensions))
+    kind = TENSOR_TYPES.get(number := source.number("I"))
+    if kind is None:
+        raise BadGguf(f"the tensor {name!r} is of type {number}, which is not known")
+    elements = prod(shape)
+    if not 0 < elements < 1 << 63 or (shape and shape[0] % kind.block):
+        raise BadGguf(f"the tensor {name!r} has an impossible shape")
+    size = -(-elements // kind.block) * kind.size
+    return Tensor(name, kind.name, shape, elements, size, source.number("Q"))
+
+
+class _Source:
+    """The file as a stream of little-endian values, read in pieces of about CHUNK bytes."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._size = size
+        self._piece = b""
+        self._at = 0  # where the next value starts in the piece
+        self._start = 0  # where the piece starts in the file
+
+    @property
+    def position(self) -> int:
+        return self._start + self._at
+
+    def _need(self, count: int) -> None:
+        """Have the next `count` bytes in the piece."""
+        have = len(self._piece) - self._at
+        if have >= count:
+            return
+        if self.position + count > self._size:
+            raise CutOff("it ends in the middle of its header")
+        more = self._file.read(max(count - have, CHUNK))
+        self._piece, self._start, self._at = self._piece[self._at :] + more, self.position, 0
+        if len(self._piece) < count:
+            raise CutOff("it ends in the middle of its header")
+
+    def skip(self, count: int) -> None:
+        if self.position + count > self._size:
+            raise CutOff("it ends in the middle of its header")
+        while count:
+            self._need(1)
+            step = min(count, len(self._piece) - self._at)
+            self._at += step
+            count -= step
+
+    def number(self, code: str) -> int:
+        return int(self._unpack(code, 1)[0])
+
+    def _unpack(self, code: str, count: int) -> tuple[int | float, ...]:
+        layout = struct.Struct(f"<{count}{code}")
+        self._need(layout.size)
+        numbers = layout.unpack_from(self._piece, self._at)
+        self._at += layout.size
+        return numbers
+
+    def text(self, what: str) -> str:
+        """A string that must be UTF-8, because llama.cpp compares it with its own names."""
+        try:
+            return next(self._strings(1)).decode()
+        except UnicodeDecodeError:
+            raise BadGguf(f"{what} is not readable text") from None
+
+    def value(self, kind: int, *, distinct: bool = False) -> Value:
+        """A value; if it is a list of strings and they have to be `distinct`, that is checked."""
+        if kind == _ARRAY:
+            return self._array(self.number("I"), self.number("Q"), distinct=distinct)
+        return self._values(kind, 1)[0]
+
+    def _values(self, kind: int, count: int) -> tuple[Scalar, ...]:
+        if kind == _STRING:
+            return tuple(text.decode(errors="replace") for text in self._strings(count))
+        if kind not in _SCALARS:
+            raise BadGguf(f"it holds a value of type {kind}, which is not known")
+        numbers = self._unpack(_SCALARS[kind], count)
+        return tuple(bool(number) for number in numbers) if kind == _BOOL else numbers
+
+    def _array(self, kind: int, count: int, *, distinct: bool) -> Value:
+        if count > MAX_ARRAY:
+            raise BadGguf(f"it holds a list that claims to have {count} entries")
+        if kind == _STRING and distinct:
+            return Counted(count, self._skip_distinct(count))
+        if count <= KEPT_ARRAY:
+            return self._values(kind, count)
+        if kind == _STRING:
+            for _ in self._strings(count):
+                pass
+        elif kind in _SCALARS:
+            self.skip(count * struct.calcsize(f"<{_SCALARS[kind]}"))
+        else:
+            raise BadGguf(f"it holds a list of type {kind}, which is not known")
+        return Counted(count)
+
+    def _skip_distinct(self, count: int) -> str:
+        """Pass over a token list; returns its digest.
+
+        llama.cpp ends the process if a token is in it twice. For llama.cpp a text ends at its
+        first NUL, and it gives empty ones names of their own.
+        """
+        from hashlib import blake2b
+
+        seen: set[bytes] = set()
+        texts: list[bytes] = []
+        for text in self._strings(count):
+            texts.append(text)
+            token = text.split(b"\0", 1)[0] if b"\0" in text else text
+            if token in seen:
+                raise BadGguf(f"the token {token.decode(errors='replace')!r} is there twice")
+            if token:
+                seen.add(token)
+        return blake2b(b"\0".join(texts), digest_size=16).hexdigest()
+
+    def _strings(self, count: int) -> Iterator[bytes]:
+        """The next strings. A token list has a quarter of a million, so no call for each."""
+        length_at = struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            if self._at + 8 > len(self._piece):
+                self._need(8)
+            length = length_at(self._piece, self._at)[0]
+            if length > MAX_STRING:
+                raise BadGguf(f"it holds a text that claims to be {length} bytes long")
+            if self._at + 8 + length > len(self._piece):
+                self._need(8 + length)
+            start = self._at + 8
+            self._at = start + length
+            yield self._piece[start : self._at]

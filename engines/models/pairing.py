@@ -1,0 +1,149 @@
+"""Which drafter belongs to which model, told from their headers before anything is loaded: pure.
+
+require_pair(read_header(model), read_header(drafter))
+
+A drafter for Gemma 4 reads the keys and values of its target's last two layers, and gets its
+hidden states. Where their shapes differ llama.cpp ends the process or drafts nonsense.
+Source: src/models/gemma4-assistant.cpp, and `create_memory` in llama-model.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from engines.errors import DrafterMismatch
+from engines.models.gguf.header import GEMMA4_ASSISTANT, GgufHeader
+from engines.models.gguf.layers import Layers
+
+TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
+"""The drafters that Hearth can run, and the models for which they draft."""
+
+
+def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
+    """Raises DrafterMismatch if `drafter` cannot draft for `target`."""
+    for reason in _mismatches(target, drafter):
+        raise DrafterMismatch(
+            f"“{drafter.name}” cannot draft for “{target.name}”.",
+            reason,
+            "Use the drafter that was made for this model, or none.",
+        )
+
+
+def pairs(target: GgufHeader, drafter: GgufHeader) -> bool:
+    """Whether `drafter` can draft for `target`."""
+    return next(_mismatches(target, drafter), None) is None
+
+
+def require_runnable(drafter: GgufHeader) -> None:
+    """Raises DrafterMismatch for what no model can use as its drafter here."""
+    if reason := _unusable(drafter):
+        raise DrafterMismatch(
+            f"“{drafter.name}” cannot be used.",
+            reason,
+            "Use a model with MTP in its own file, or a Gemma 4 model with its drafter.",
+        )
+
+
+def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Path | None:
+    """Of those that pair: the one quantised like the target, else the most exact one."""
+    fitting = [(path, header) for path, header in drafters if pairs(target, header)]
+
+    def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, int, str]:
+        path, header = found
+        return header.quantisation == target.quantisation, header.weight_bytes, str(path)
+
+    return max(fitting, key=rank)[0] if fitting else None
+
+
+def mtp_advice(header: GgufHeader) -> str:
+    """One sentence for a model without a drafter: what can draft for it, or what would help."""
+    if not header.goes_back:
+        return (
+            f"The memory of a {header.architecture} model cannot take tokens back, so nothing can"
+            " be drafted ahead."
+        )
+    if header.mtp == "embedded":
+        return "This file has an MTP head of its own."
+    if header.why_no_head:
+        return header.why_no_head
+    if header.architecture in TARGETS.values():
+        return (
+            "This file has no MTP head; a drafter made for it (gemma4-assistant) can be added as"
+            " a model."
+        )
+    if header.recurrent:
+        return "This model has no MTP of its own, so nothing is drafted ahead."
+    return "This model has no MTP of its own; text that it copies is still drafted from the chat."
+
+
+def _unusable(drafter: GgufHeader) -> str:
+    if drafter.kind != "drafter":
+        return "It is not a drafter."
+    if drafter.nextn_predict_layers and drafter.architecture not in TARGETS:
+        return (
+            "It holds only the prediction layers of a model; Hearth runs those that are in the"
+            " model's own file."
+        )
+    if drafter.architecture not in TARGETS:
+        return f"Hearth cannot run drafters of the kind {drafter.architecture}."
+    if drafter.nextn_predict_layers != drafter.block_count:
+        return "It contradicts itself: not all of its layers are there to predict."
+    return ""
+
+
+def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
+    """Reasons in plain words, the most telling one first."""
+    if reason := _unusable(drafter):
+        yield reason
+        return
+    family = TARGETS[drafter.architecture]
+    if target.architecture != family:
+        yield f"It drafts for models of the kind {family}, and this one is {target.architecture}."
+        return
+    yield from _vocabularies(target, drafter)
+    if drafter.embedding_length_out != target.embedding_length:
+        yield (
+            f"It was made for a model of width {drafter.embedding_length_out:,}, and this one has"
+            f" {target.embedding_length:,}."
+        )
+    if target.layers is None or drafter.layers is None:
+        yield "One of the two says nothing of its layers."
+    else:
+        yield from _attention(target.layers, drafter.layers)
+
+
+def _vocabularies(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
+    if drafter.vocab_size != target.vocab_size:
+        yield (
+            f"It knows {drafter.vocab_size:,} tokens, and the model {target.vocab_size:,}: they"
+            " have different vocabularies."
+        )
+    elif drafter.vocabulary != target.vocabulary:
+        yield "They have different vocabularies of the same size."
+
+
+def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
+    """The drafter's layers read the target's last layer, or the last but one if they slide."""
+    if target.sliding[-2:] != (True, False):
+        yield (
+            "It reads the model's last two layers, of which one should have a sliding window and"
+            " the last one the whole context; here they do not."
+        )
+        return
+    if drafter.window != target.window:
+        yield f"It looks back {drafter.window:,} tokens, and the model {target.window:,}."
+    kinds = (
+        ("key", drafter.key_length, target.key_length),
+        ("value", drafter.value_length, target.value_length),
+        ("sliding key", drafter.key_length_swa, target.key_length_swa),
+        ("sliding value", drafter.value_length_swa, target.value_length_swa),
+    )
+    for what, its, models in kinds:
+        if its != models:
+            yield f"The {what}s that it reads are {its} values long, and the model's are {models}."
+    for sliding, kv_heads in zip(drafter.sliding, drafter.kv_heads, strict=True):
+        there = target.kv_heads[-2 if sliding else -1]
+        if kv_heads != there:
+            yield f"It reads the keys of {kv_heads} heads, and the model has {there}."
