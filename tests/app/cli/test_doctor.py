@@ -85,7 +85,7 @@ def all_found(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, d
     return {it["check"]: it for it in json.loads(capsys.readouterr().out)}
 
 
-CHECKS = 10
+CHECKS = 11
 
 
 @pytest.mark.parametrize("what", ["loop", "file", "below a file", "name too long"])
