@@ -87,17 +87,17 @@ class Loading(QObject):
         self._wait_for_somebody()
 
     def _wait_for_somebody(self) -> None:
-        from app.ui.window.first_touch import FirstTouch
+        from app.ui.window.preloader import Preloader
 
         def go_on() -> None:
             tasks = self._first.tasks
             tasks.run(_import_messages, lambda _: None, self.failed.emit, on=LOADING)
 
-        FirstTouch(self._window, go_on)
+        Preloader(self._window, go_on)
 
     def _make(self) -> Iterator[None]:
         from app.reports import describe, keep_log
-        from app.ui.window.furnishing import furnish
+        from app.ui.window.build import build_window
         from app.wiring import complete
         from app.wiring.window import open_services
 
@@ -106,7 +106,7 @@ class Loading(QObject):
         yield
         self._parts = open_services(self._core, self._first)
         yield
-        yield from furnish(self._window, self._parts.services, describe)
+        yield from build_window(self._window, self._parts.services, describe)
 
 
 def keep_words(window: MainWindow, drafts: Drafts) -> None:
@@ -119,7 +119,7 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
 
 def _import() -> None:
     import app.reports
-    import app.ui.window.furnishing
+    import app.ui.window.build
     import app.wiring.window  # noqa: F401 - and those before: to have them loaded
 
 

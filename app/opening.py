@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.core.errors import DatabaseDamaged, DiskFull, NothingKept
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.folders import FolderStore
 from app.store.settings_file import SettingsFile
-from app.store.shelves import Shelves
 from app.store.snapshots import Snapshots
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Opened:
     settings: SettingsFile
     database: Database
     chats: ChatStore
-    shelves: Shelves
+    shelves: ChatLists
     folders: FolderStore
     hindered: NothingKept | None
 
@@ -94,7 +94,7 @@ def open_data(folder: DataFolder) -> Opened:
         SettingsFile(folder.settings),
         database,
         ChatStore(database),
-        Shelves(database),
+        ChatLists(database),
         FolderStore(database),
         hindered or database.reads_only,
     )

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from app.core.errors import DatabaseDamaged
+from app.core.launch_request import LaunchRequest
 from app.core.settings.fields import Settings
-from app.core.wish import Wish
 from app.end_signals import EndSignals
 from app.loading import Loading, keep_words
 from app.opening import first_services
 from app.store.window_state import WindowStateFile
 from app.ui.look.appearance import Appearance
 from app.ui.look.language import speak
-from app.ui.window.early import FirstPainting
 from app.ui.window.main_window import MainWindow
+from app.ui.window.signal_buffer import FirstPainting
 from app.ui.window.single_instance import LOCK, SingleInstance
 from engines.errors import UserError
 from engines.private import close_to_others
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
-def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
+def run(app: QApplication, opened: Opened, offline: bool, wish: LaunchRequest) -> int:
     """Show the window until it is closed; returns the exit status.
 
     Raises what kept the window from opening.
@@ -76,7 +76,7 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: Wish) -> int:
 class _Start:
     """What becomes of a start when the window is whole, or cannot be."""
 
-    def __init__(self, window: MainWindow, instance: SingleInstance, wish: Wish) -> None:
+    def __init__(self, window: MainWindow, instance: SingleInstance, wish: LaunchRequest) -> None:
         self.error: Exception | None = None
         self._window = window
         self._instance = instance
@@ -94,7 +94,7 @@ class _Start:
         self._instance.listen()
         if hindered is not None:
             self._window.notifier.error(hindered)
-        if self._wish != Wish():
+        if self._wish != LaunchRequest():
             desktop.fulfil(self._wish)
 
     def fail(self, error: Exception) -> None:

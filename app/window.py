@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QApplication
 
 from app import __version__
 from app.core.errors import AlreadyOpen
+from app.core.launch_request import LaunchRequest
 from app.core.settings.fields import Settings
-from app.core.wish import Wish
 from app.store.folder import DataFolder
 from app.ui.window.single_instance import pass_on
 from engines.errors import UserError
 
 
-def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
+def open_window(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
     """Show the window until it is closed; returns the exit status.
 
     An error that ends it is shown in a window of its own, a bug of ours too; where chats are
@@ -53,7 +53,7 @@ def open_window(folder: DataFolder, offline: bool, wish: Wish) -> int:
         gc.enable()
 
 
-def _open(folder: DataFolder, offline: bool, wish: Wish) -> int:
+def _open(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
     from app.opening import open_data
     from app.running import run
 
@@ -64,9 +64,9 @@ def _open(folder: DataFolder, offline: bool, wish: Wish) -> int:
         opened.database.close()
 
 
-def passed_on(folder: Path, wish: Wish) -> bool:
+def passed_on(folder: Path, wish: LaunchRequest) -> bool:
     """Whether a window that is open for this data folder does what is wanted."""
-    return wish != Wish() and pass_on(folder, wish)
+    return wish != LaunchRequest() and pass_on(folder, wish)
 
 
 def _application() -> QApplication:

@@ -34,7 +34,7 @@ class Engine(Protocol):
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the present one.
 
-        Raises EngineError (see `engines.errors`), or LoadCancelled; then nothing is loaded.
+        Raises EngineError (see `engines.errors`), or Cancelled; then nothing is loaded.
         """
         ...
 
@@ -54,7 +54,7 @@ class Engine(Protocol):
 
         Nothing is evaluated, and the KV cache stays as it is.
         Raises EngineError if nothing is loaded, or the chat template refuses the messages; and
-        LoadCancelled where it was waiting.
+        Cancelled where it was waiting.
         """
         ...
 

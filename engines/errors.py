@@ -29,7 +29,8 @@
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
           +-- EngineFailed       engine_failed         the engine gave up in the middle
 
-`LoadCancelled` is not an error: it is how a load ends that the user stopped.
+`Cancelled` is not an error: it is how a load, a download or an installation ends that the user
+stopped.
 """
 
 from __future__ import annotations
@@ -199,5 +200,5 @@ class EngineFailed(EngineError):
     code = "engine_failed"
 
 
-class LoadCancelled(Exception):
-    """The user stopped the load; nothing is loaded."""
+class Cancelled(Exception):
+    """The user stopped the work. A load leaves nothing loaded; a transfer keeps what has come."""

@@ -10,7 +10,7 @@ from app.cli.output import Output, table
 from app.core.chats.assistants import Assistant
 from app.core.errors import AssistantUnknown
 from app.core.settings.fields import fields
-from app.core.settings.held import NO_LAYERS, Layers
+from app.core.settings.resolved import NO_LAYERS, Layers
 from app.services.answers.chat_layers import values_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from app.cli.output import Output, size, table
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.wiring import Core
 
 _NONE = "No connection has left this computer."
@@ -27,7 +27,7 @@ def connections(core: Core, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _row(connection: Connection) -> tuple[str, ...]:
+def _row(connection: LoggedConnection) -> tuple[str, ...]:
     when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
     host = f"{connection.host}:{connection.port}"
     return (

@@ -12,7 +12,7 @@ from app.cli.output import Output, size, table
 from app.cli.streams import read_line
 from app.core.engines.care import Check, Step
 from app.core.errors import AppError, EngineHindered
-from app.services.engines.care import EngineCare
+from app.services.engines.installer import EngineInstaller
 from app.wiring import Core
 
 INSTALLED = "vllm"
@@ -90,7 +90,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return row["name"], "ready" if row["available"] else "not here", row["version"] or "", words
 
 
-def _install(care: EngineCare, args: argparse.Namespace, out: Output) -> int:
+def _install(care: EngineInstaller, args: argparse.Namespace, out: Output) -> int:
     check = care.check(args.profile)
     _show(check, out)
     finding = check.hindrance

@@ -14,12 +14,12 @@ from app.core.models.hub_names import HubName, hub_name, is_hub_name
 from app.core.models.loads import LoadRecord
 from app.core.models.quantisations import recommend, same_label
 from app.hub.repository import choose
-from app.services.engines.wishing import wishes_of
+from app.services.engines.load_options import wishes_of
 from app.services.models.checkpoint_fit import fit_of
 from app.services.models.fitting import FitReport
 from app.wiring import Core
 from engines.memory.fit import Parts
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
 
 _PARTS = {
@@ -74,7 +74,7 @@ def _without_header(core: Core, args: argparse.Namespace) -> FitReport | None:
     return fit_of(entry, wishes, core.library.checkpoints, core.look(), profile, depth)
 
 
-def _found(core: Core, args: argparse.Namespace) -> tuple[_Files, Wishes]:
+def _found(core: Core, args: argparse.Namespace) -> tuple[_Files, LoadOptions]:
     """The model's files, and how it would be loaded. What is not here is looked up on the Hub."""
     settings = core.settings.read()
     try:

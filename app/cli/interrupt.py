@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, No
         cancel.cancel()
         thread.join()
         signal.signal(signal.SIGINT, before)
-    if isinstance(item.error, LoadCancelled):
+    if isinstance(item.error, Cancelled):
         raise KeyboardInterrupt from item.error
     if item.error is not None:
         raise item.error

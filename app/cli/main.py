@@ -14,7 +14,7 @@ from app.cli import streams
 from app.cli.display import DisplayTrial, has_display
 from app.cli.interrupt import ending_at_once
 from app.core.home import from_home
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from engines.errors import UserError
 
@@ -35,7 +35,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         if has_display() and (alone := _window_alone(words)) is not None:
             folder = _folder(alone.data_dir)
-            status = _in_window(folder, alone.offline, Wish(), words)
+            status = _in_window(folder, alone.offline, LaunchRequest(), words)
             if status is None:
                 status = _in_terminal(_parsed(words), folder, words)
         else:
@@ -91,7 +91,9 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str
     return _in_terminal(args, folder, words) if status is None else status
 
 
-def _in_window(folder: DataFolder, offline: bool, wish: Wish, words: Sequence[str]) -> int | None:
+def _in_window(
+    folder: DataFolder, offline: bool, wish: LaunchRequest, words: Sequence[str]
+) -> int | None:
     """None where there can be no window, which is said."""
     gc.disable()  # What is imported is no garbage; the window turns it on again.
     try:
@@ -209,10 +211,10 @@ def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
     return commands[args.command]()
 
 
-def _wish(args: argparse.Namespace) -> Wish:
+def _wish(args: argparse.Namespace) -> LaunchRequest:
     """What the window is opened for."""
     files = args.files if args.command == "open" else ()
-    return Wish(args.quick_ask, tuple(from_home(path).absolute() for path in files))
+    return LaunchRequest(args.quick_ask, tuple(from_home(path).absolute() for path in files))
 
 
 def _as_text(word: str) -> str:

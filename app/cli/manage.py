@@ -8,7 +8,7 @@ from typing import Any
 
 from app.cli.output import Output, size, table
 from app.core.settings.fields import fields, section_of
-from app.services.engines.device_care import DeviceState
+from app.services.engines.device_trials import DeviceState
 from app.services.setting_checks import require_usable
 from app.wiring import Core
 from engines.cancel import CancelToken

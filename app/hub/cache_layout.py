@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from app.hub.faults import Cancelled
 from app.hub.part import SUFFIX
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
 _LOOK_S = 0.3

@@ -5,10 +5,6 @@ from __future__ import annotations
 from app.core.errors import AppError
 
 
-class Cancelled(Exception):
-    """The transfer was asked to stop; what has come is kept."""
-
-
 class Transient(Exception):
     """May be better in a while.
 

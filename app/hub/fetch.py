@@ -12,7 +12,6 @@ from app.core.errors import HubUnreadable
 from app.core.models.hub import RepoFile
 from app.hub.cache_layout import Slot
 from app.hub.checksum import UNKNOWN, hasher
-from app.hub.faults import Cancelled
 from app.hub.limiter import Limiter
 from app.hub.naming import git_name, patiently
 from app.hub.part import here, remove_part
@@ -21,6 +20,7 @@ from app.hub.space import explained
 from app.hub.transfer import Checking, Step, Terms, transfer
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 
 _READ_BYTES = 1 << 20
 

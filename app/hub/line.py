@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from engines.cancel import CancelToken
-from engines.openai.line import Line
+from engines.openai.line import Connection
 
 Watch = Callable[[str, dict[str, Any]], None]
 """Told of the steps of a request: httpcore2's “trace” extension."""
@@ -21,7 +21,7 @@ def hung_up_by(cancel: CancelToken) -> Iterator[Watch]:
     It has to be a new connection for each request (`app.net.client` sees to that for downloads):
     only the opening of one shows it. A cancel does not end the opening itself.
     """
-    line = Line()
+    line = Connection()
     forget = cancel.on_cancel(line.hang_up)
     try:
         yield line.watch

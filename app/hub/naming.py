@@ -10,12 +10,12 @@ from urllib.parse import quote
 from app.core.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
 from app.hub.asking import Asking, ask
 from app.hub.checksum import is_checksum
-from app.hub.faults import Cancelled
 from app.hub.retry import Patience
 from app.hub.transfer import Retrying, Step
 from app.hub.waiting import wait
 from app.net import Gate
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.core.errors import AddressInvalid, AppError, CertificateRefused, ProxyRefused
 from app.hub import source as words
 from app.hub.answer import ask, first_byte, validator
-from app.hub.faults import Cancelled, Transient
+from app.hub.faults import Transient
 from app.hub.limiter import Limiter
 from app.hub.line import Watch, hung_up_by
 from app.hub.part import Part
@@ -20,6 +20,7 @@ from app.hub.source import Source, origin
 from app.hub.waiting import wait
 from app.net import explained
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 
 if TYPE_CHECKING:
     import httpx2

@@ -15,12 +15,12 @@ import httpx2
 
 from app import __version__
 from app.core.errors import Offline
-from app.core.network.connections import Connection, Purpose
-from app.net.counted import Received, Sent
+from app.core.network.connections import LoggedConnection, Purpose
+from app.net.connection_pool import ConnectionPool
 from app.net.entry import Entry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
-from app.net.open_lines import OpenLines
+from app.net.metered_stream import Received, Sent
 from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
@@ -40,7 +40,9 @@ _ENDED: tuple[Purpose, ...] = ("download a model", "get an engine", "ask a serve
 class GatedClient(httpx2.Client):
     """A client that keeps no cookies, and that only its owner can end."""
 
-    def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
+    def __init__(
+        self, record: Callable[[LoggedConnection], None], offline: Callable[[], bool]
+    ) -> None:
         self._gated = GatedTransport(record, offline, tls_context())
         super().__init__(transport=self._gated, follow_redirects=True, **_plain())
 
@@ -83,17 +85,17 @@ class GatedTransport(httpx2.BaseTransport):
 
     def __init__(
         self,
-        record: Callable[[Connection], None],
+        record: Callable[[LoggedConnection], None],
         offline: Callable[[], bool],
         tls: ssl.SSLContext,
-        lines: OpenLines | None = None,
+        lines: ConnectionPool | None = None,
     ) -> None:
         self._record = record
         self._offline = offline
         self._lock = threading.Lock()
         self._tls = tls
         self._routes: dict[tuple[str | None, bool], httpx2.HTTPTransport] = {}
-        self._lines = lines or OpenLines()
+        self._lines = lines or ConnectionPool()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         scope = current()

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from app.core.network.connections import Connection, Purpose
+from app.core.network.connections import LoggedConnection, Purpose
 from engines.errors import UserError
 from engines.redaction import redacted
 
@@ -18,7 +18,7 @@ class Entry:
 
     def __init__(
         self,
-        record: Callable[[Connection], None],
+        record: Callable[[LoggedConnection], None],
         host: str,
         port: int,
         purpose: Purpose,
@@ -48,7 +48,7 @@ class Entry:
             return
         self._ended = True
         self._afterwards()
-        connection = Connection(
+        connection = LoggedConnection(
             started=self._started,
             seconds=time.monotonic() - self._clock,
             host=redacted(self.host),

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.core.network.connections import PURPOSES, Connection, Purpose, Trust
+from app.core.network.connections import PURPOSES, LoggedConnection, Purpose, Trust
 from app.net.scope import Scope, within
 
 if TYPE_CHECKING:
     import httpx2
 
     from app.net.client import GatedClient
-    from app.net.open_lines import OpenLines
+    from app.net.connection_pool import ConnectionPool
 
 
 class Gate:
@@ -27,12 +27,14 @@ class Gate:
     Libraries are loaded at the first use, not when the gate is made.
     """
 
-    def __init__(self, record: Callable[[Connection], None], offline: Callable[[], bool]) -> None:
+    def __init__(
+        self, record: Callable[[LoggedConnection], None], offline: Callable[[], bool]
+    ) -> None:
         self._record = record
         self._offline = offline
         self._lock = threading.Lock()
         self._client: GatedClient | None = None
-        self._lines: dict[bool, OpenLines] = {}
+        self._lines: dict[bool, ConnectionPool] = {}
         self._closed = False
 
     @contextmanager
@@ -61,7 +63,7 @@ class Gate:
         be used.
         """
         from app.net.hosts import is_loopback
-        from app.net.lent import home_of, lent_client
+        from app.net.server_client import home_of, lent_client
         from app.net.tls import tls_context
 
         lines = self._lent_lines(outside=not is_loopback(home_of(address)[1]))
@@ -69,7 +71,7 @@ class Gate:
 
     def check(self, address: str, trust: Trust) -> None:
         """Raises AddressInvalid and CertificateRefused as `lend` does; nothing is connected."""
-        from app.net.lent import home_of
+        from app.net.server_client import home_of
 
         home_of(address)
         if trust != Trust():
@@ -103,12 +105,12 @@ class Gate:
             if self._client is not None:
                 self._client.end()
 
-    def _lent_lines(self, *, outside: bool) -> OpenLines:
+    def _lent_lines(self, *, outside: bool) -> ConnectionPool:
         """The connections of all clients that are lent, to other computers or within this one."""
-        from app.net.open_lines import OpenLines
+        from app.net.connection_pool import ConnectionPool
 
         with self._lock:
-            return self._lines.setdefault(outside, OpenLines())
+            return self._lines.setdefault(outside, ConnectionPool())
 
     def _opened(self) -> GatedClient:
         with self._lock:

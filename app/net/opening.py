@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from app.net.open_lines import OPENED, Trace, shut
+from app.net.connection_pool import OPENED, Trace, shut
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from app.core.errors import WrongBytes
 from app.hub.checksum import hasher
-from app.hub.faults import Cancelled
 from app.hub.part import SUFFIX, Part, remove_part
 from app.hub.source import Source
 from app.hub.transfer import Checking, Receiving, Retrying, Terms, transfer
@@ -17,6 +16,7 @@ from app.net import Gate
 from app.packages.links import Link
 from app.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from engines.private import make_private_folder
 from engines.vllm.provision.lock import LockedFile
 

@@ -12,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 from app.core.errors import AppError, EngineFileMissing, HostFailed, NoConnection
 from app.core.home import from_home
-from app.hub.faults import Cancelled
 from app.hub.line import hung_up_by
 from app.hub.retry import is_transient
 from app.net import Gate, explained
 from app.packages.config import Indexes
 from app.packages.links import ACCEPT, Link, links_of
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from engines.redaction import remember_address
 from engines.vllm.provision.lock import LockedFile
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.chats.assistants import Assistant, NewChat, Preset
 from app.core.settings.fields import Settings
-from app.core.settings.held import Held, held
+from app.core.settings.resolved import ResolvedSettings, resolve
 from app.presenters.assistants import Assistants
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Tasks
@@ -58,18 +58,18 @@ class ChatSettings(QObject):
     def assistant(self, chat_id: str | None) -> Assistant | None:
         return self._assistants.get(self.own(chat_id).assistant_id)
 
-    def held(self, chat_id: str | None) -> Held:
+    def resolve(self, chat_id: str | None) -> ResolvedSettings:
         """What the next answer in this chat is written with, and where it comes from."""
         own = self.own(chat_id)
         layers = layers_of(own, self._assistants.get(own.assistant_id))
         settings = self._settings.current
         if chat_id is not None and layers.model is None:
             settings = replace(settings, model=self._stays(settings.model))
-        return held(settings, self._library.own_at_once, layers)
+        return resolve(settings, self._library.own_at_once, layers)
 
     def model(self, chat_id: str | None) -> str:
         """The id, name or path of the model that answers in it."""
-        return self.held(chat_id).settings.model
+        return self.resolve(chat_id).settings.model
 
     def kept_from(self, chat_id: str | None) -> str | None:
         """The usual model, at a server, where this chat has not been sent to one by anybody."""

@@ -12,9 +12,9 @@ from app.core.chats.places import Folder, Place, RemovedFolder
 from app.presenters.drafts import Drafts
 from app.presenters.tasks import STORE, Tasks
 from app.services.chats.trash import remove_for_good
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore, new_folder
-from app.store.shelves import Shelves
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
@@ -36,7 +36,7 @@ class Chats(QObject):
     def __init__(
         self,
         store: ChatStore,
-        shelves: Shelves,
+        shelves: ChatLists,
         folders: FolderStore,
         drafts: Drafts,
         forget_states: Callable[[str], None],

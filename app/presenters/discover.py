@@ -23,7 +23,7 @@ from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
 from app.presenters.telling import telling
 from app.services.downloads.queue import DownloadQueue
-from app.services.engines.wishing import wishes_of
+from app.services.engines.load_options import wishes_of
 from app.services.models.choices import choices_of, most_parameters
 from app.services.models.fitting import Fitting
 from app.services.tokens import HUB, Tokens

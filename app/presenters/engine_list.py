@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.core.models.entry import ModelEntry
 from app.presenters.tasks import ENGINE, SYSTEM, Task, Tasks
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 
 if TYPE_CHECKING:
     from app.core.engines.advice import Advice, System
@@ -62,7 +62,7 @@ class WorkerState:
 
 
 class Care(Protocol):
-    """`app.services.engines.care.EngineCare`, as far as the window uses it."""
+    """`app.services.engines.installer.EngineInstaller`, as far as the window uses it."""
 
     def usual_profile(self) -> Profile: ...
     def state(self) -> EngineState: ...
@@ -116,15 +116,15 @@ class EngineList(QObject):
         self,
         care: Care,
         seams: Seams,
-        hush: Callable[[], object],
+        stop_answers: Callable[[], object],
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
-        """hush: ends all answers, so that an engine can be stopped."""
+        """stop_answers: ends all answers, so that an engine can be stopped."""
         super().__init__(parent)
         self._care = care
         self._seams = seams
-        self._hush = hush
+        self._stop_answers = stop_answers
         self._tasks = tasks
         self._installing: Task | None = None
         self._looking = False
@@ -201,7 +201,7 @@ class EngineList(QObject):
 
         def broke(error: Exception) -> None:
             over()
-            if not isinstance(error, LoadCancelled):
+            if not isinstance(error, Cancelled):
                 self.failed.emit(error)
 
         self._installing = self._tasks.stream(work, lambda _: None, over, broke, on=CARE)
@@ -231,7 +231,7 @@ class EngineList(QObject):
             self.look_at_worker()
             then()
 
-        self._hush()
+        self._stop_answers()
         self._ask(work, done, ENGINE)
 
     def _change(self, work: Callable[[], object]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.hub.client import Hub
     from app.services.downloads.queue import DownloadQueue
     from app.services.engines.choice import EngineChoice
-    from app.services.engines.device_care import DeviceCare, DeviceState
+    from app.services.engines.device_trials import DeviceState, DeviceTrials
     from app.services.engines.runtime import Runtime
     from app.services.models.fitting import Fitting
     from app.store.settings_file import SettingsFile
@@ -44,7 +44,7 @@ class EngineSeams:
         self,
         system: System,
         look: Callable[[], Hardware],
-        devices: DeviceCare,
+        devices: DeviceTrials,
         choice: EngineChoice,
         runtime: Runtime,
         settings: SettingsFile,

@@ -16,8 +16,8 @@ from app.presenters.tasks import ENGINE, STORE, Task, Tasks
 from app.services.answers.answers import AnswerEvent, AnswerOptions, Answers, Ended, Ready
 from app.services.answers.compacting import Compaction
 from app.services.answers.growing import GrowingAnswer
-from app.services.engines.line import Wait
-from app.services.engines.turns import Turn
+from app.services.engines.queue import Wait
+from app.services.engines.turns import Ticket
 from app.store.chats import ChatStore
 from engines.cancel import CancelToken
 from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta, WasReasoning
@@ -30,7 +30,7 @@ class _Running:
     chat_id: str
     task: Task
     mtp: MtpMode
-    turn: Turn
+    turn: Ticket
 
 
 class Generation(QObject):

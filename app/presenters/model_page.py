@@ -14,21 +14,20 @@ from app.core.models.memory_use import MemoryUse
 from app.core.models.offers import Fits
 from app.core.settings.fields import Settings
 from app.core.settings.models import OF_A_MODEL, effective, made_for
-from app.hub.faults import Cancelled
 from app.presenters.latest import Latest
 from app.presenters.memory_uses import share_on_cards, uses_of
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Task, Tasks
 from app.presenters.telling import telling
+from app.services.engines.load_options import wishes_of
 from app.services.engines.loads_vllm import Profile
-from app.services.engines.wishing import wishes_of
-from app.services.models.care import Checked, ModelCare
 from app.services.models.checkpoint_fit import fit_of
 from app.services.models.details import ModelDetails, details
 from app.services.models.fitting import Fitting
 from app.services.models.library import Library
+from app.services.models.manager import Checked, ModelManager
 from engines.cancel import CancelToken
-from engines.errors import EngineError, UserError
+from engines.errors import Cancelled, EngineError, UserError
 from engines.hardware import Hardware
 
 PAGE = "model-page"
@@ -102,7 +101,7 @@ class ModelPage(QObject):
     def __init__(
         self,
         library: Library,
-        care: ModelCare,
+        care: ModelManager,
         fitting: Fitting,
         settings: SettingsService,
         hardware: Callable[[], Hardware],
@@ -229,7 +228,7 @@ class ModelPage(QObject):
         )
 
 
-def removable(care: ModelCare, entry: ModelEntry) -> Removable:
+def removable(care: ModelManager, entry: ModelEntry) -> Removable:
     """What Hearth may do with a model. Raises ModelUnknown."""
     try:
         stays = entry.source == "added" and not care.removal(entry.id).trash

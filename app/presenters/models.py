@@ -10,13 +10,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.core.models.entry import ModelEntry
-from app.hub.faults import Cancelled
 from app.presenters.tasks import STORE, SYSTEM, Task, Tasks
-from app.services.models.care import ModelCare
 from app.services.models.library import Library
+from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import Advise, mtp_of_files
 from engines.cancel import CancelToken
-from engines.errors import UserError
+from engines.errors import Cancelled, UserError
 
 COPYING = "copying"
 LISTING = "listing"
@@ -63,7 +62,7 @@ class Models(QObject):
     def __init__(
         self,
         library: Library,
-        care: ModelCare,
+        care: ModelManager,
         tasks: Tasks,
         advise: Advise,
         parent: QObject | None = None,

@@ -13,8 +13,8 @@ from app.core.models.overview import ModelFacts, Overview
 from app.core.models.quantisations import quantisation_of
 from app.presenters.tasks import Task, Tasks
 from app.services.models.about import about
-from app.services.models.care import ModelCare
 from app.services.models.library import Library
+from app.services.models.manager import ModelManager
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 
@@ -34,7 +34,7 @@ class ModelOverview(QObject):
     def __init__(
         self,
         library: Library,
-        care: ModelCare,
+        care: ModelManager,
         folder: Path,
         tasks: Tasks,
         parent: QObject | None = None,

@@ -13,7 +13,7 @@ from app.services.measuring.bench import Bench
 from app.services.measuring.results import Step
 from app.services.models.library import Library
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, UserError
+from engines.errors import Cancelled, UserError
 
 TOKENS = 64
 """For each prompt."""
@@ -91,7 +91,7 @@ class SameAnswer(QObject):
 
     def _fail(self, error: Exception) -> None:
         self._task = None
-        if isinstance(error, LoadCancelled):
+        if isinstance(error, Cancelled):
             self.stopped.emit()
         elif isinstance(error, UserError):
             self.failed.emit(error)

@@ -3,7 +3,7 @@
 Blocking work is an ordinary function. It runs on a named queue: one thread each, one piece of
 work after the other, so that a queue takes the place of a lock on what it works with. Only what
 is for the engines begins at once, on as many threads as there is of it: several of them can
-answer at the same time, and who waits for whom is settled in `app.services.engines.line`.
+answer at the same time, and who waits for whom is settled in `app.services.engines.queue`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from app.services.engines.lease import Lease
 from app.services.engines.runtime import Runtime
 from app.store.chats import ChatStore
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.types import Done, TextDelta
 
 _TRIES = 3
@@ -97,7 +97,7 @@ class Titles(QObject):
             return
         try:
             model = self._runtime.spare(ready.entry, ready.wishes, cancel)
-        except LoadCancelled:
+        except Cancelled:
             return
         if model is None:
             return

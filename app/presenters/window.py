@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Makers:
+class LazyServices:
     """Make the services of what is seldom gone to: they are imported and made by then."""
 
     exporting: Callable[[], Exporting]
@@ -83,7 +83,7 @@ class WindowServices:
     global_shortcut: GlobalShortcut
     system_motion: SystemMotion
     tasks: Tasks
-    makers: Makers
+    makers: LazyServices
     data_folder: Path
     log_file: Path
     stays_offline: bool

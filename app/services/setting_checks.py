@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from app.core.errors import SettingsInvalid
-from app.services.engines.wishing import adapters_named
+from app.services.engines.load_options import adapters_named
 
 _ADAPTER: Final = "adapter_config.json"
 Devices = Callable[[], Collection[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.store.db import Database
 
 KEPT = 20_000
@@ -17,7 +17,7 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: LoggedConnection) -> None:
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO connections (started, seconds, host, port, purpose, method, sent, "
@@ -30,7 +30,7 @@ class Ledger:
                 (KEPT,),
             )
 
-    def connections(self, limit: int) -> list[Connection]:
+    def connections(self, limit: int) -> list[LoggedConnection]:
         """The last ones, the newest first."""
         with self._database.read() as db:
             rows = db.execute(
@@ -38,7 +38,7 @@ class Ledger:
                 "proxy FROM connections ORDER BY id DESC LIMIT ?",
                 (limit,),
             ).fetchall()
-        return [Connection(**dict(row)) for row in rows]
+        return [LoggedConnection(**dict(row)) for row in rows]
 
     def clear(self) -> int:
         """Returns how many there were."""

@@ -93,7 +93,7 @@ def _known_models(db: sqlite3.Connection) -> None:
 
 
 def _connections(db: sqlite3.Connection) -> None:
-    """The ledger, as `app.core.network.connections.Connection` has it."""
+    """The ledger, as `app.core.network.connections.LoggedConnection` has it."""
     db.execute(
         """CREATE TABLE connections (
             id INTEGER PRIMARY KEY,

@@ -15,8 +15,8 @@ from app.net import Gate
 from app.packages.config import indexes_here
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
-from app.services.engines.care import EngineCare
-from app.services.engines.installing import Ways
+from app.services.engines.installer import EngineInstaller
+from app.services.engines.installing import InstallSources
 from app.wiring.shipped import LOCKS
 from engines.errors import EngineError
 from engines.vllm.provision.environment import pythons_here, uv
@@ -35,7 +35,7 @@ _ATTEMPTS = 8
 
 def engine_care(
     root: Path, gate: Gate, offline: Callable[[], bool], wsl: Wsl | None = None
-) -> EngineCare:
+) -> EngineInstaller:
     """For the folder of vLLM's environments; what a killed installation has half made goes.
 
     wsl: the way into a Linux, where this system is none. Raises AppError. If what is half made is
@@ -48,7 +48,7 @@ def engine_care(
     def facts(pythons: Pythons) -> Facts:
         return look(root, lambda: pythons_here(pythons))
 
-    ways = Ways(
+    ways = InstallSources(
         lock=lock,
         look=facts,
         indexes=lambda: indexes_here(uv()),
@@ -62,7 +62,7 @@ def engine_care(
         home, ways = inside(wsl, root, ways)
     else:
         home = EngineHome(root)
-    care = EngineCare(home, ways)
+    care = EngineInstaller(home, ways)
     try:
         care.tidy()
     except EngineError as error:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.services.engines.installing import Ways
+from app.services.engines.installing import InstallSources
 from app.wiring.shipped import LOCKS
 from engines.cancel import CancelToken
 from engines.vllm.provision.environment import Maker
@@ -25,7 +25,9 @@ def hands(root: Path) -> Path:
     return root.with_name("vllm-wsl")
 
 
-def inside(wsl: Wsl, root: Path, ways: Ways, locks: Path = LOCKS) -> tuple[EngineHome, Ways]:
+def inside(
+    wsl: Wsl, root: Path, ways: InstallSources, locks: Path = LOCKS
+) -> tuple[EngineHome, InstallSources]:
     """What stands for the environments, and the ways to make them in WSL2.
 
     The distribution that has one is the one for the next, as long as it is there.

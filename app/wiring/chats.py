@@ -23,12 +23,12 @@ from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
 from app.services.chats.trash import see_today
 from app.store.branches import BranchStore
+from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.drafts import DraftStore
 from app.store.folders import FolderStore
 from app.store.memory import MemoryDatabase
-from app.store.shelves import Shelves
 from app.store.summaries import SummaryStore
 from app.store.waiting import WaitingStore
 
@@ -107,7 +107,9 @@ def scratch(
     )
     generation = Generation(chats, answers, settings, tasks)
     return Scratch(
-        chats=Chats(chats, Shelves(database), FolderStore(database), drafts, lambda _: None, tasks),
+        chats=Chats(
+            chats, ChatLists(database), FolderStore(database), drafts, lambda _: None, tasks
+        ),
         generation=generation,
         answering=answering(database, library, generation, tasks),
         chat_settings=ChatSettings(own, assistants, library, settings, tasks),

@@ -19,26 +19,27 @@ from app.opening import MB, Opened, open_data
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
-from app.services.answers.staying import Staying
+from app.services.answers.local_fallback import LocalFallback
 from app.services.chats.trash import empty_trash, see_today
 from app.services.downloads.queue import DownloadQueue, Pace
 from app.services.engines.choice import EngineChoice
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.loads_remote import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.engines.servers import Servers
 from app.services.measuring.speeds import MeasuredSpeeds
-from app.services.models.care import ModelCare
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.folders import folders_named
 from app.services.models.collection.places import places_here
 from app.services.models.library import Library
+from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import Advise, with_catalogue
 from app.services.models.recommending import Recommending
 from app.services.models.served import served_models
 from app.services.tokens import Tokens
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
+from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
@@ -53,7 +54,6 @@ from app.store.search_index import SearchIndex
 from app.store.secrets import Secrets
 from app.store.servers import ServerStore
 from app.store.settings_file import SettingsFile
-from app.store.shelves import Shelves
 from app.store.snapshots import Snapshots
 from app.store.summaries import SummaryStore
 from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
@@ -64,8 +64,8 @@ from engines.registry import EngineStatus, statuses
 if TYPE_CHECKING:
     from app.hub.client import Hub
     from app.hub.fetch import Fetcher
-    from app.services.engines.care import EngineCare
-    from app.services.engines.device_care import DeviceCare
+    from app.services.engines.device_trials import DeviceTrials
+    from app.services.engines.installer import EngineInstaller
     from app.services.measuring.bench import Bench
     from app.services.measuring.bench_many import ManyBench
     from app.services.models.fitting import Fitting
@@ -107,7 +107,7 @@ class Core:
     folder: DataFolder
     database: Database
     chats: ChatStore
-    shelves: Shelves
+    shelves: ChatLists
     folders: FolderStore
     index: SearchIndex
     search: Search
@@ -116,7 +116,7 @@ class Core:
     prompts: PromptStore
     settings: SettingsFile
     library: Library
-    care: ModelCare
+    care: ModelManager
     runtime: Runtime
     answers: Answers
     stays_offline: bool
@@ -130,9 +130,9 @@ class Core:
     downloads: DownloadQueue
     vllm: Vllm
     choice: EngineChoice
-    staying: Staying
+    staying: LocalFallback
     speeds: MeasuredSpeeds
-    engine_care: Callable[[], EngineCare]
+    engine_care: Callable[[], EngineInstaller]
 
     def look(self) -> Hardware:
         """This computer, as it is now."""
@@ -145,7 +145,7 @@ class Core:
         return self.opened.states
 
     @once
-    def devices(self) -> DeviceCare:
+    def devices(self) -> DeviceTrials:
         from app.wiring.devices import device_care
 
         return device_care(self.folder.root, STARTER)
@@ -255,7 +255,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     gate = Gate(ledger.add, lambda: offline or settings.read().offline)
 
     @cache
-    def care_of_engines() -> EngineCare:
+    def care_of_engines() -> EngineInstaller:
         from app.wiring.care import engine_care
 
         return engine_care(
@@ -274,7 +274,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
     )
     advise = with_catalogue(recommending.catalogue)
     servers = Servers(ServerStore(database), secrets, gate)
-    staying = Staying(library.shelf, servers.leaves)
+    staying = LocalFallback(library.shelf, servers.leaves)
     vllm = Vllm(
         folder.engines,
         ledger.add,
@@ -301,7 +301,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
 
     runtime = Runtime(
         {
-            "llamacpp": LlamaLoads(
+            "llamacpp": LlamaLoader(
                 lambda: core.llama(),  # noqa: PLW0108 - it is made last
                 lambda: core.fitting,
                 advise,
@@ -312,7 +312,7 @@ def complete(opened: Opened, offline: bool = False, *, outside: bool = False) ->
         }
     )
     assistants = AssistantStore(database)
-    care = ModelCare(library, models, collection)
+    care = ModelManager(library, models, collection)
     downloads = DownloadQueue(
         DownloadStore(database),
         lambda: core.fetcher(),  # noqa: PLW0108 - it is made last

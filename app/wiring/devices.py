@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from app.services.engines.device_care import DeviceCare
+from app.services.engines.device_trials import DeviceTrials
 from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.devices import Devices
@@ -14,12 +14,12 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.trial import Trials
 
 
-def device_care(folder: Path | None, starter: Path) -> DeviceCare:
+def device_care(folder: Path | None, starter: Path) -> DeviceTrials:
     """folder: where verdicts on devices are remembered; None remembers none."""
-    return DeviceCare(Devices().look, Trials(folder, starter))
+    return DeviceTrials(Devices().look, Trials(folder, starter))
 
 
-def looking(care: DeviceCare, *, inside: bool) -> Callable[[], Hardware]:
+def looking(care: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
     """What looks at this computer now, with its devices; those that failed cannot be used.
 
     inside: for those who load llama.cpp into this process anyway. Without its devices, where it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.presenters.window import Makers
+from app.presenters.window import LazyServices
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.wiring.core import Core
 
 
-def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
+def makers(core: Core, settings: SettingsService, tasks: Tasks) -> LazyServices:
     """Each imports what it makes, so that a start of the window does without."""
 
     def exporting() -> Exporting:
@@ -82,7 +82,7 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
 
         return HubToken(core.tokens, tasks)
 
-    return Makers(
+    return LazyServices(
         exporting=exporting,
         importing=importing,
         overview=overview,
@@ -91,12 +91,12 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
         same_answer=same_answer,
         discover=discover,
         hub_token=hub_token,
-        engines=lambda hush: _engines(core, hush, tasks),
+        engines=lambda stop_answers: _engines(core, stop_answers, tasks),
         servers=lambda: _servers(core, tasks),
     )
 
 
-def _engines(core: Core, hush: Callable[[], object], tasks: Tasks) -> EngineList:
+def _engines(core: Core, stop_answers: Callable[[], object], tasks: Tasks) -> EngineList:
     from app.presenters.engine_list import EngineList
     from app.presenters.engine_seams import EngineSeams
 
@@ -111,7 +111,7 @@ def _engines(core: Core, hush: Callable[[], object], tasks: Tasks) -> EngineList
         core.downloads,
         core.fitting,
     )
-    return EngineList(core.engine_care(), seams, hush, tasks)
+    return EngineList(core.engine_care(), seams, stop_answers, tasks)
 
 
 def _servers(core: Core, tasks: Tasks) -> ServerList:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from app.core.engines.advice import System
 from app.core.models.counterparts import Card
 from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
-from app.services.engines.choice import Here
-from app.services.engines.loads import Loads
-from app.services.engines.loads_vllm import Profile, VllmLoads
+from app.services.engines.choice import Installable
+from app.services.engines.loads import EngineLoader
+from app.services.engines.loads_vllm import Profile, VllmLoader
 from app.wiring.shipped import STARTER_PAIR
 from engines.errors import UserError
 from engines.registry import statuses
 
 if TYPE_CHECKING:
-    from app.core.network.connections import Connection
+    from app.core.network.connections import LoggedConnection
     from app.services.engines.loads_vllm import Worker
     from engines.hardware import Hardware
     from engines.vllm.host import Host
@@ -37,7 +37,7 @@ class Vllm:
     """
 
     home: Path
-    record: Callable[[Connection], None]
+    record: Callable[[LoggedConnection], None]
     offline: Callable[[], bool]
     look: Callable[[], Hardware]
     wsl: Wsl | None = None
@@ -54,7 +54,7 @@ class Vllm:
         installed = self.installed()
         return installed.profile if installed is not None else None
 
-    def here(self) -> tuple[Here, str]:
+    def here(self) -> tuple[Installable, str]:
         """Whether it is here, or could be, and a sentence on why it could not."""
         if self.installed() is not None:
             return "installed", ""
@@ -63,7 +63,7 @@ class Vllm:
         return ("impossible" if impossible else "possible"), status.why_not or ""
 
     def make(self) -> Worker:
-        from app.net.lent import worker_client
+        from app.net.server_client import worker_client
         from engines.vllm.engine import VllmEngine
 
         folder = self.home.with_name("vllm-worker")
@@ -71,18 +71,18 @@ class Vllm:
         return VllmEngine(self.installed, folder, connect, self.look, host=self._host)
 
     def _host(self, installed: Installed) -> Host:
-        from engines.vllm.host import Here
+        from engines.vllm.host import LocalHost
 
         if self.wsl is None:
-            return Here()
+            return LocalHost()
         from app.wiring.care_wsl import hands
         from engines.vllm.wsl.distribution import Distribution
         from engines.vllm.wsl.host import WslHost
 
         return WslHost(Distribution(self.wsl, installed.linux, hands(self.home)))
 
-    def loads(self, advised: Callable[[ModelEntry], int | None]) -> Loads:
-        return VllmLoads(self.make, self.profile, self.look, advised)
+    def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
+        return VllmLoader(self.make, self.profile, self.look, advised)
 
     def starter(self) -> tuple[ModelEntry, ...]:
         """The guide as a checkpoint, where something can run it."""

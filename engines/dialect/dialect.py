@@ -107,7 +107,7 @@ class Dialect:
     ) -> Prompt:
         """The prompt for an answer to `messages`, or for the rest of a last assistant message.
 
-        Raises TemplateFailed, LoadCancelled.
+        Raises TemplateFailed, Cancelled.
         """
         if tools and not self.takes_tools:
             raise TemplateFailed(

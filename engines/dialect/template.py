@@ -26,7 +26,7 @@ class Renderer(Protocol):
     ) -> str:
         """What the template writes for these messages, up to where the answer begins.
 
-        Raises TemplateFailed, and LoadCancelled where a rendering can be cancelled.
+        Raises TemplateFailed, and Cancelled where a rendering can be cancelled.
         """
         ...
 

@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 
 from engines.cancel import CancelToken
 from engines.dialect.template import refused, unusable
-from engines.errors import EngineUnavailable, LoadCancelled, TemplateFailed
+from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
 from engines.helper.parent import environment, quiet_flags
 
 COMMAND: Final = (sys.executable, "-m", "engines.dialect.template_child")
@@ -149,7 +149,7 @@ class _Child:
     def ask(self, request: object, limit_s: float, cancel: CancelToken | None) -> tuple[bytes, str]:
         """The kind of the process's answer, and its text. None asks nothing, and waits for one.
 
-        Raises TemplateFailed and LoadCancelled; then the process has been ended.
+        Raises TemplateFailed and Cancelled; then the process has been ended.
         """
         asked = b"" if request is None else pickle.dumps(request)
         answer = self._thread.submit(self._exchange, asked)
@@ -212,7 +212,7 @@ _TOO_MUCH: Final = f"It needs more than {MEMORY_BYTES >> 20} MB of memory to wri
 
 def _look(cancel: CancelToken | None) -> None:
     if cancel is not None and cancel.cancelled:
-        raise LoadCancelled
+        raise Cancelled
 
 
 def _read(pipe: IO[bytes], count: int) -> bytes:

@@ -8,12 +8,12 @@ from time import perf_counter
 
 from engines.cancel import CancelToken
 from engines.dialect import CallReader
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed, open_sampler
-from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.steered import steered
 from engines.llamacpp.writer import Delta, Writer
@@ -29,7 +29,7 @@ def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterato
     seed = actual_seed(request.sampling)
     try:
         prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
-    except LoadCancelled:
+    except Cancelled:
         yield from _nothing(loaded, request, seed)
         return
     sampler = open_sampler(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from engines.adapters import refuse_adapter
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
-from engines.errors import EngineFailed, LoadCancelled, ModelRefused, NotEnoughMemory
+from engines.errors import Cancelled, EngineFailed, ModelRefused, NotEnoughMemory
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
 from engines.llamacpp.loaded import Loaded
@@ -99,7 +99,7 @@ class LlamaCppEngine:
             model = open_model(native, plan, progress, cancel, mtp=mtp)
             try:
                 if cancel.cancelled:
-                    raise LoadCancelled
+                    raise Cancelled
                 self._loaded = Loaded(
                     native, model, header, plan, self._book, self._states, progress, cancel,
                     began, trusted=self._probe is not None and self._probe.trusts(plan),

@@ -10,7 +10,7 @@ from time import perf_counter
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
@@ -20,7 +20,7 @@ from engines.llamacpp.resume.records import StateKey
 from engines.llamacpp.resume.state_key import state_key
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sampling import ChainSampler
-from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.calibration import measure_costs
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
@@ -41,7 +41,7 @@ class Loaded:
     evaluated on trial, or where the present context has no room for it (see `suit`).
     markers: the tokens that tell reasoning from answer, with their texts.
     Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
-    LoadCancelled; then the model is the caller's to close.
+    Cancelled; then the model is the caller's to close.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Loaded:
             advice = plan.mtp_note or mtp_advice(header)
             self._able = self.speculation = self._speculation(advice, cancel)
             if cancel.cancelled:
-                raise LoadCancelled
+                raise Cancelled
             speculation = self.speculation
             switch = self.dialect.switch
             self.report = LoadedModel(

@@ -7,7 +7,7 @@ from typing import Any
 
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, ModelDamaged, NotAChatModel
+from engines.errors import Cancelled, ModelDamaged, NotAChatModel
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
@@ -46,7 +46,7 @@ def open_model(
 ) -> Model:
     """Load the plan's weights; with `mtp` its prediction layers, too.
 
-    Raises EngineError or LoadCancelled; then nothing stays behind.
+    Raises EngineError or Cancelled; then nothing stays behind.
     """
     api = native.api
     pointer = load_weights(native, plan.model, plan, progress, cancel, mtp=mtp)
@@ -77,7 +77,7 @@ def load_weights(
     *,
     mtp: bool,
 ) -> Any:
-    """A native llama_model, for the caller to free. Raises EngineError or LoadCancelled."""
+    """A native llama_model, for the caller to free. Raises EngineError or Cancelled."""
     api = native.api
     failed: list[BaseException] = []
 
@@ -107,7 +107,7 @@ def load_weights(
     if failed:
         raise failed[0]
     if cancel.cancelled:
-        raise LoadCancelled
+        raise Cancelled
     raise load_failure(path, complaints)
 
 

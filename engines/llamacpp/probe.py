@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.cancel import CancelToken
-from engines.errors import EngineUnavailable, LoadCancelled, ModelRefused
+from engines.errors import Cancelled, EngineUnavailable, ModelRefused
 from engines.helper.parent import run_helper
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import (
@@ -60,7 +60,7 @@ class Probe:
     def require_safe(self, plan: LoadPlan, cancel: CancelToken) -> None:
         """Come back if the plan can be loaded and answers.
 
-        Raises ModelRefused if that ends a process, LoadCancelled, and the EngineError that
+        Raises ModelRefused if that ends a process, Cancelled, and the EngineError that
         loading the plan raises. A refusal that lies in the file is remembered; see `forget`.
         """
         if not plan.anyway and self.trusts(plan):
@@ -97,7 +97,7 @@ class Probe:
                 "Close other programs and try again; if it stays, install Hearth again.",
             ) from error
         if cancel.cancelled:
-            raise LoadCancelled
+            raise Cancelled
         lines = [json.loads(line) for line in ended.out.splitlines() if line.endswith(b"}")]
         if lines and ERROR in lines[-1]:
             if lines[-1][ERROR]:

@@ -55,7 +55,7 @@ class Prompter:
         """Render the conversation; if need be and allowed without its oldest turns.
 
         held: conversations whose KV cache is at hand. What they spell gets their tokens.
-        Raises TemplateFailed, ContextFull, MessageTooLong, LoadCancelled.
+        Raises TemplateFailed, ContextFull, MessageTooLong, Cancelled.
         """
         messages = request.messages
         if not messages:

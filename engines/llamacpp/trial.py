@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, NotEnoughMemory
+from engines.errors import Cancelled, NotEnoughMemory
 from engines.hardware.values import NativeDevice
 from engines.helper.parent import Ended, run_helper
 from engines.llamacpp.probing.protocol import ERROR
@@ -83,13 +83,13 @@ class Trials:
         return tuple(self._refused.values())
 
     def require(self, devices: Iterable[NativeDevice], cancel: CancelToken) -> None:
-        """Have each of these tried that never was. Raises LoadCancelled."""
+        """Have each of these tried that never was. Raises Cancelled."""
         for device in devices:
             if device.is_card and self.verdict(device) is None:
                 self.try_out(device, cancel)
 
     def try_out(self, device: NativeDevice, cancel: CancelToken) -> Verdict:
-        """Try it, whatever is known, and remember what came of it. Raises LoadCancelled.
+        """Try it, whatever is known, and remember what came of it. Raises Cancelled.
 
         Want of memory is no fault of the device: it is said, and not remembered.
         """
@@ -101,7 +101,7 @@ class Trials:
             except OSError as error:
                 return Verdict(f"No process for its trial starts: {error.strerror or error}.")
             if cancel.cancelled:
-                raise LoadCancelled
+                raise Cancelled
             why, lasting = _judge(ended, self._limit_s)
             verdict = Verdict(why, round(time.monotonic() - began, 1))
             if lasting:

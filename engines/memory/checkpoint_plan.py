@@ -15,8 +15,8 @@ from typing import Final
 from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.hardware import Gpu, Hardware
 from engines.memory.fit import amount
+from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.planner import LEAST_CONTEXT
-from engines.memory.wishes import DEFAULT_CONTEXT, Wishes
 from engines.models.checkpoint import Checkpoint
 from engines.types import MAX_DEPTH, LoadPlan
 
@@ -87,7 +87,7 @@ def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
 def plan_checkpoint(
     checkpoint: Checkpoint,
     drafter: Checkpoint | None,
-    wishes: Wishes,
+    wishes: LoadOptions,
     room: Room,
     advised: int | None = None,
 ) -> LoadPlan:

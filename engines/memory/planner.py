@@ -1,6 +1,6 @@
 """From a model, a computer and the user's wishes to the plan that an engine carries out: pure.
 
-plan = make_plan(path, header, hardware, Wishes())
+plan = make_plan(path, header, hardware, LoadOptions())
 require_fit(header, hardware, plan)
 
 A model with a drafter of its own file comes with it: make_plan(..., Drafter(path, header)), and
@@ -20,8 +20,8 @@ from engines.errors import ContextTooLarge, NotEnoughMemory
 from engines.hardware import Hardware, thread_rule
 from engines.memory.fit import Drafting, Fit, Parts, Split, Verdict, amount, judge, split_needed
 from engines.memory.formula.weights import copied_bytes
+from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import chosen, place, room
-from engines.memory.wishes import DEFAULT_CONTEXT, Wishes
 from engines.models.gguf.header import GgufHeader, require_chat
 from engines.models.pairing import mtp_advice
 from engines.types import MAX_DEPTH, LoadPlan
@@ -90,7 +90,7 @@ def make_plan(
     path: Path,
     header: GgufHeader,
     hardware: Hardware,
-    wishes: Wishes,
+    wishes: LoadOptions,
     drafter: Drafter | None = None,
     sizes: Sizes = by_formula,
 ) -> LoadPlan:
@@ -140,7 +140,7 @@ def make_plan(
     )
 
 
-def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: Wishes) -> LoadPlan:
+def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: LoadOptions) -> LoadPlan:
     """The plan without drafting, before its context and its place are chosen."""
     threads = thread_rule(hardware.cpu, header.size_bytes)
     return LoadPlan(
@@ -170,7 +170,9 @@ class _Judged:
         return check(self.header, self.hardware, plan, drafter, self.sizes)
 
 
-def _sized(judged: _Judged, wishes: Wishes, plan: LoadPlan, drafter: GgufHeader | None) -> LoadPlan:
+def _sized(
+    judged: _Judged, wishes: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
+) -> LoadPlan:
     """The plan with the longest context that fits, up to its own, and its layers placed."""
     copied = copied_bytes(judged.header)
     mostly_copied = copied > judged.header.weight_bytes // 2
@@ -221,7 +223,7 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 
 
 def _placed(
-    judged: _Judged, plan: LoadPlan, wishes: Wishes, drafter: GgufHeader | None
+    judged: _Judged, plan: LoadPlan, wishes: LoadOptions, drafter: GgufHeader | None
 ) -> LoadPlan:
     """The plan with its devices, its layers on them, and its experts behind them."""
     cards = chosen(judged.hardware, wishes.devices)

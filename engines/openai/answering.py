@@ -14,7 +14,7 @@ from engines.errors import EngineError, ModelNotFound, ServerFailed
 from engines.openai.body import EXTRAS, Body, chat_body
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import Fitted, Fitter, measure
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.openai.reading import Delta, Reading
 from engines.openai.unused import unused
 from engines.openai.via import Via
@@ -45,7 +45,7 @@ def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Even
     A cancel hangs up, which ends the answer on the server too; Done("cancelled") follows.
     Raises EngineError; what was already yielded is valid.
     """
-    line = Line()
+    line = Connection()
     forget = cancel.on_cancel(line.hang_up)
     try:
         yield from _Answering(request, via, cancel, line).events()
@@ -73,7 +73,9 @@ class _Clock:
 class _Answering:
     """One answer, from the request to its figures."""
 
-    def __init__(self, request: ChatRequest, via: Via, cancel: CancelToken, line: Line) -> None:
+    def __init__(
+        self, request: ChatRequest, via: Via, cancel: CancelToken, line: Connection
+    ) -> None:
         self._request = request
         self._via = via
         self._cancel = cancel

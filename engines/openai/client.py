@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engines.errors import EngineError, ServerUnreachable
 from engines.openai import faults
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.openai.parsing import parsed
 from engines.openai.sse import MOST_EVENT, Events
 from engines.openai.values import ServedModel
@@ -55,7 +55,7 @@ class OpenAiClient:
         base: str,
         headers: Mapping[str, str] | None = None,
         called: str = "The server",
-        line: Line | None = None,
+        line: Connection | None = None,
         variable: str = "",
     ) -> None:
         self.called = called
@@ -94,7 +94,12 @@ class OpenAiClient:
         return self._whole("GET", path, None, wanted, None, guarded)
 
     def post(
-        self, path: str, body: Mapping[str, Any], *, wanted: bool = True, line: Line | None = None
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        wanted: bool = True,
+        line: Connection | None = None,
     ) -> Any:
         """The same for a request with a body."""
         return self._whole("POST", path, body, wanted, line)
@@ -109,14 +114,14 @@ class OpenAiClient:
                 return None
             return redacted(self._read(response).decode("utf-8", "replace"))
 
-    def tokenize(self, body: Mapping[str, Any], line: Line | None = None) -> list[int] | None:
+    def tokenize(self, body: Mapping[str, Any], line: Connection | None = None) -> list[int] | None:
         """Tokens of a prompt, by POST /tokenize; None where there is no such thing."""
         found = self.post("/tokenize", body, wanted=False, line=line)
         tokens = found.get("tokens") if isinstance(found, dict) else None
         return tokens if isinstance(tokens, list) else None
 
     def chat(
-        self, body: Mapping[str, Any], line: Line | None = None
+        self, body: Mapping[str, Any], line: Connection | None = None
     ) -> Generator[Json, None, None]:
         """The objects of a streamed POST /v1/chat/completions.
 
@@ -124,7 +129,7 @@ class OpenAiClient:
         another thread, closes the connection, which ends the answer on the server.
         """
         path = "/v1/chat/completions"
-        line = line or self._line or Line()
+        line = line or self._line or Connection()
         with self._asked("POST", path, body, line, _ANSWER_S) as response:
             if response.status_code != 200:
                 model = str(body.get("model", ""))
@@ -138,7 +143,7 @@ class OpenAiClient:
                 return
             yield from self._streamed(response, line)
 
-    def _streamed(self, response: httpx2.Response, line: Line) -> Iterator[Json]:
+    def _streamed(self, response: httpx2.Response, line: Connection) -> Iterator[Json]:
         """Until [DONE], or the end behind a finish_reason."""
         import httpx2
 
@@ -180,7 +185,7 @@ class OpenAiClient:
         path: str,
         body: Mapping[str, Any] | None,
         wanted: bool,
-        line: Line | None,
+        line: Connection | None,
         guarded: bool = False,
     ) -> Any:
         with self._asked(method, path, body, line, _LOOK_S, _LOOK_WHOLE_S) as response:
@@ -202,7 +207,7 @@ class OpenAiClient:
         method: str,
         path: str,
         body: Mapping[str, Any] | None,
-        line: Line | None,
+        line: Connection | None,
         silence: float,
         within_s: float | None = None,
     ) -> Iterator[httpx2.Response]:
@@ -212,7 +217,7 @@ class OpenAiClient:
         """
         import httpx2
 
-        line = line or self._line or Line()
+        line = line or self._line or Connection()
         line.begin()
         begun = False
         timeout = httpx2.Timeout(silence, connect=_CONNECT_S)
@@ -249,7 +254,7 @@ class OpenAiClient:
     def _read(
         self,
         response: httpx2.Response,
-        line: Line | None = None,
+        line: Connection | None = None,
         *,
         answers: bool = False,
     ) -> bytes:
@@ -289,7 +294,7 @@ class _Arriving:
     heard: when the last whole event came, by the monotonic clock.
     """
 
-    def __init__(self, response: httpx2.Response, line: Line, called: str) -> None:
+    def __init__(self, response: httpx2.Response, line: Connection, called: str) -> None:
         self._response = response
         self._line = line
         self._called = called

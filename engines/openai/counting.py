@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engines.openai.body import Body, prompt_body
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.openai.via import Via
 from engines.types import ChatRequest, Message
 
 
 def count(
-    request: ChatRequest, via: Via, messages: Sequence[Message], line: Line | None = None
+    request: ChatRequest, via: Via, messages: Sequence[Message], line: Connection | None = None
 ) -> int | None:
     """Tokens of the prompt for these messages; None where the server does not count."""
     if not via.tokenizes:
@@ -34,7 +34,7 @@ def countable(body: Body) -> Body:
     return body
 
 
-def _by_template(via: Via, body: Body, line: Line | None) -> int | None:
+def _by_template(via: Via, body: Body, line: Connection | None) -> int | None:
     """llama-server writes the prompt, and then counts it as a text with its markers."""
     written = via.client.post("/apply-template", body, wanted=False, line=line)
     prompt = written.get("prompt") if isinstance(written, dict) else None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from engines import conversation
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled
+from engines.errors import Cancelled, EngineError
 from engines.openai.counting import count
 from engines.openai.faults import TooLong
 from engines.openai.kinds import HABITS
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.openai.via import Via
 from engines.overflow import full, too_long
 from engines.types import ChatRequest, Measured, Message
@@ -33,7 +33,7 @@ class Fitted:
 class Fitter:
     """Chooses for one request; learns when the server says that a choice was too long."""
 
-    def __init__(self, request: ChatRequest, via: Via, line: Line) -> None:
+    def __init__(self, request: ChatRequest, via: Via, line: Connection) -> None:
         if not request.messages:
             raise ValueError("there is no message to answer")
         self._request = request
@@ -137,19 +137,19 @@ def measure(request: ChatRequest, via: Via, cancel: CancelToken) -> Measured:
 
     Where the server may not be asked, it is a guess, which each answer makes better.
     """
-    line = Line()
+    line = Connection()
     forget = cancel.on_cancel(line.hang_up)
     try:
         return _measured(request, via, line)
     except EngineError:
         if cancel.cancelled:
-            raise LoadCancelled from None
+            raise Cancelled from None
         raise
     finally:
         forget()
 
 
-def _measured(request: ChatRequest, via: Via, line: Line) -> Measured:
+def _measured(request: ChatRequest, via: Via, line: Connection) -> Measured:
     messages, gauge = request.messages, via.gauge
 
     def tokens(some: Sequence[Message]) -> int:

@@ -11,7 +11,7 @@ _BOTH_WAYS: Final = 2
 """`socket.SHUT_RDWR`, the same number on all systems."""
 
 
-class Line:
+class Connection:
     """Watches a request through httpcore2's “trace” extension, for its socket.
 
     A thread that waits in a read is not woken by closing the socket beneath it; a shutdown does

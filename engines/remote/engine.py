@@ -11,16 +11,16 @@ from engines.adapters import refuse_adapter
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import (
+    Cancelled,
     EngineError,
     EngineFailed,
-    LoadCancelled,
     ModelNotFound,
     MtpUnavailable,
     ServerRefused,
 )
 from engines.openai.answering import Via, answer, measure
 from engines.openai.client import OpenAiClient
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.openai.reasoning import reasoning_of
 from engines.openai.values import Drafted, ServedModel, ServerFacts
 from engines.remote.identify import identify
@@ -73,7 +73,7 @@ class Served:
     learnt: Callable[[ServerFacts], None] = field(default=lambda _: None)
     variable: str = ""
 
-    def asked(self, line: Line | None = None) -> OpenAiClient:
+    def asked(self, line: Connection | None = None) -> OpenAiClient:
         """line: as of the client."""
         return OpenAiClient(self.client, self.base, self.headers, self.called, line, self.variable)
 
@@ -99,7 +99,7 @@ class RemoteEngine:
         with self._turns.alone():
             self._unload()
             if cancel.cancelled:
-                raise LoadCancelled
+                raise Cancelled
             began = perf_counter()
             served = self._lend(plan.server)
             try:
@@ -152,7 +152,7 @@ class RemoteEngine:
         self, served: Served, plan: LoadPlan, began: float, cancel: CancelToken
     ) -> LoadedModel:
         name = plan.served or str(plan.model)
-        line = Line()
+        line = Connection()
         forget = cancel.on_cancel(line.hang_up)
         looking = served.asked(line)
         try:
@@ -163,7 +163,7 @@ class RemoteEngine:
             )
         except EngineError as error:
             if cancel.cancelled:
-                raise LoadCancelled from error
+                raise Cancelled from error
             raise
         finally:
             forget()

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Final
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.openai.answering import answer
 from engines.types import ChatRequest, Done, LoadPlan, MtpCheck, ReasoningDelta, TextDelta
 from engines.vllm.running import Running
@@ -27,7 +27,7 @@ def check_mtp(
 
     The tokens are those into which the texts are cut: where a character is written in several
     ways, equal texts count as equal. The gap cannot be told: vLLM gives no logits.
-    Raises MtpUnavailable, LoadCancelled and what a start raises.
+    Raises MtpUnavailable, Cancelled and what a start raises.
     """
     greedy = replace(
         request,
@@ -57,6 +57,6 @@ def _answer(running: Running, request: ChatRequest, cancel: CancelToken) -> tupl
         elif isinstance(event, Done):
             accepted = event.mtp.accepted
     if cancel.cancelled:
-        raise LoadCancelled
+        raise Cancelled
     body = {"model": running.via.model, "prompt": text, "add_special_tokens": False}
     return running.via.client.tokenize(body) or [], accepted

@@ -13,7 +13,7 @@ from typing import Final
 from engines.adapters import adapter_of
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled
+from engines.errors import Cancelled, EngineError
 from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
 from engines.openai.answering import answer, measure
@@ -34,7 +34,7 @@ from engines.vllm.failures import Circumstances, Hung, gave_up
 from engines.vllm.gain_book import GainBook
 from engines.vllm.hanging import SILENT_S as HANG_S
 from engines.vllm.hanging import Watch
-from engines.vllm.host import Here, Host
+from engines.vllm.host import Host, LocalHost
 from engines.vllm.log import Stage
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
@@ -70,7 +70,7 @@ class VllmEngine:
         connect: Connect,
         look: Callable[[], Hardware],
         silent_s: float = SILENT_S,
-        host: Callable[[Installed], Host] = lambda _: Here(),
+        host: Callable[[Installed], Host] = lambda _: LocalHost(),
         hang_s: float = HANG_S,
     ) -> None:
         self._installed = installed
@@ -123,7 +123,7 @@ class VllmEngine:
             self.settle()
             self._crashes.clear()
             if cancel.cancelled:
-                raise LoadCancelled
+                raise Cancelled
             installed = require_installed(self._installed())
             setup = prepare(plan, installed, self._look())
             report = self._start(setup, progress, cancel).report
@@ -133,7 +133,7 @@ class VllmEngine:
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """See that the loaded model's worker runs; `chat` does it itself, but tells no progress.
 
-        Raises EngineError, also where it keeps crashing, or LoadCancelled.
+        Raises EngineError, also where it keeps crashing, or Cancelled.
         """
         with self._turns.alone():
             return self._alive(progress, cancel).report
@@ -187,7 +187,7 @@ class VllmEngine:
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts: two starts. See `Engine.check_mtp`.
 
-        The worker runs as before afterwards. Raises LoadCancelled if it was stopped before that.
+        The worker runs as before afterwards. Raises Cancelled if it was stopped before that.
         """
         with self._turns.alone():
             setup = self._setup

@@ -21,7 +21,7 @@ _ROOT: Final = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
-class Ground:
+class LaunchContext:
     """What a worker is started on. variables: those that processes start with there.
 
     reach: a path of this computer as the worker has to name it; raises EngineError.
@@ -44,7 +44,7 @@ class Host(Protocol):
     @property
     def away(self) -> bool: ...
 
-    def prepare(self, folder: Path) -> Ground:
+    def prepare(self, folder: Path) -> LaunchContext:
         """End what earlier workers have left, and make a new one's place. Raises EngineError.
 
         folder: for caches and records; away it is another one.
@@ -74,15 +74,15 @@ def unreached() -> EngineFailed:
     )
 
 
-class Here:
+class LocalHost:
     """This Linux."""
 
     silence_s = 0.0
     away = False
 
-    def prepare(self, folder: Path) -> Ground:
+    def prepare(self, folder: Path) -> LaunchContext:
         reap(runs_folder(folder))
-        return Ground(make_place(folder), os.environ)
+        return LaunchContext(make_place(folder), os.environ)
 
     def guardian(self) -> subprocess.Popen[bytes]:
         if sys.platform != "linux":

@@ -8,7 +8,7 @@ from engines.models.checkpoint import Checkpoint
 from engines.openai.values import Drafted
 from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
-from engines.vllm import truth
+from engines.vllm import mtp_status as truth
 from engines.vllm.command import MODEL
 from engines.vllm.dialect import read_switch
 from engines.vllm.gain_book import GainBook, Pace

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled
+from engines.errors import Cancelled, EngineError
 from engines.openai.client import OpenAiClient
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.openai.values import ServedModel
 from engines.vllm.command import MODEL, Command, Place
 from engines.vllm.failures import Circumstances, crashed, stalled, start_failure
@@ -121,17 +121,17 @@ class Worker:
     def wait(self, progress: Progress, cancel: CancelToken) -> ServedModel:
         """Return when it answers for its model.
 
-        Raises LoadCancelled, or the EngineError for what its log says; then it is stopped.
+        Raises Cancelled, or the EngineError for what its log says; then it is stopped.
         There is no limit of time, only one of silence.
         """
         told = -1.0
-        line = Line()
+        line = Connection()
         forget = cancel.on_cancel(line.hang_up)
         starting = self._through(line)
         try:
             while True:
                 if cancel.cancelled:
-                    raise LoadCancelled
+                    raise Cancelled
                 if self._held.over:
                     raise start_failure(self._words(), self.around)
                 if time.monotonic() - self._held.heard > self._silent_s:
@@ -157,7 +157,7 @@ class Worker:
             return False
         if cancel is None:
             return _healthy(self._api)
-        line = Line()
+        line = Connection()
         forget = cancel.on_cancel(line.hang_up)
         try:
             return _healthy(self._through(line))
@@ -181,7 +181,7 @@ class Worker:
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.place.key}"} if self.place.key else {}
 
-    def _through(self, line: Line) -> OpenAiClient:
+    def _through(self, line: Connection) -> OpenAiClient:
         """For requests that end when the line is hung up."""
         return OpenAiClient(self._client, self.place.base, self._headers, "vLLM", line)
 

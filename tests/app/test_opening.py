@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.cli.main import main
 from app.core.errors import DatabaseDamaged
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.opening import open_data
 from app.store.chats import ChatStore
 from app.store.db import Database
@@ -204,8 +204,8 @@ def test_the_window_offers_the_copy(
     QTimer.singleShot(0, press)
     if answer == "close":
         with pytest.raises(DatabaseDamaged):
-            open_window(folder, True, Wish())
+            open_window(folder, True, LaunchRequest())
         assert folder.database.read_bytes() == b""
     else:
-        assert open_window(folder, True, Wish()) == 0
+        assert open_window(folder, True, LaunchRequest()) == 0
         assert opened == [["kept"]]

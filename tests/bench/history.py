@@ -29,12 +29,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from app.core.chats.chat import Chat
 from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH
 from app.services.chats.trash import empty_trash
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore
 from app.store.search import Search
 from app.store.search_index import SearchIndex
-from app.store.shelves import Shelves
 
 SMALL = 1_000
 A_CHAT = 20
@@ -96,7 +96,7 @@ class History:
         chats.mark_interrupted()
         empty_trash(chats, lambda _: None, MONTH_DAYS)
         index = SearchIndex(self.index, database)
-        shelves = Shelves(database)
+        shelves = ChatLists(database)
         FolderStore(database).folders()
         for place in (PINNED, CHATS, ARCHIVE, TRASH):
             shelves.page(place, 0, PAGE)
@@ -177,11 +177,11 @@ def timed(
     """Seconds of each round with the small and the large history."""
     yield "start of the store", in_turn((small.start, large.start), rounds)
     databases = [Database(history.path) for history in (small, large)]
-    counts = [Shelves(database).count(CHATS) for database in databases]
+    counts = [ChatLists(database).count(CHATS) for database in databases]
     openings: list[Callable[[], object]] = []
     pages: list[Callable[[], object]] = []
     for database, count in zip(databases, counts, strict=True):
-        store, shelves = ChatStore(database), Shelves(database)
+        store, shelves = ChatStore(database), ChatLists(database)
         chosen = iter(shelves.page(CHATS, count // 2, 2 * rounds))
         openings.append(partial(open_next, store, chosen))
         pages.append(partial(shelves.page, CHATS, count - PAGE // 2, PAGE))

@@ -78,7 +78,7 @@ class Prepare:
 def watch_first_painting():
     scope = {{}}
     exec({watch!r}, scope)
-    import app.ui.window.early as early
+    import app.ui.window.signal_buffer as early
     class Watched(early.FirstPainting):
         def __init__(self, widget):
             super().__init__(widget)

@@ -33,7 +33,7 @@ from app.reports import describe
 from app.store.chats import ChatStore
 from app.store.folder import DataFolder
 from app.ui.look.appearance import Appearance
-from app.ui.window.furnishing import furnished
+from app.ui.window.build import furnished
 from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import open_services

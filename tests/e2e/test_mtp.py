@@ -18,7 +18,7 @@ from app.core.chats.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.widgets.live_line import LiveLine
-from app.ui.window.furnishing import furnished
+from app.ui.window.build import furnished
 from app.wiring import open_core
 from app.wiring.window import open_services
 from tests.e2e.conftest import ROOT, Hearth, environment, value

@@ -25,7 +25,7 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel
 from app import window
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
 from app.ui.widgets.toast import Toast
@@ -42,7 +42,7 @@ def look():
 from app.core.chats.places import ALL
 app = window._application()
 QTimer.singleShot(0, look)
-sys.exit(window.open_window(DataFolder.default(), True, Wish()))
+sys.exit(window.open_window(DataFolder.default(), True, LaunchRequest()))
 """
 
 

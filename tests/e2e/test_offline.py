@@ -50,7 +50,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import window
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 
 def begin():
     main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
@@ -67,7 +67,7 @@ def begin():
 
 window._application()
 QTimer.singleShot(0, begin)
-sys.exit(window.open_window(DataFolder.default(), "--offline" in sys.argv, Wish()))
+sys.exit(window.open_window(DataFolder.default(), "--offline" in sys.argv, LaunchRequest()))
 """
 
 # A datagram socket is only given its address by this: no packet is sent.

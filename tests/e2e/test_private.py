@@ -21,7 +21,7 @@ _WINDOW = """
 import sys
 from PySide6.QtCore import QTimer
 from app import window
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
 
@@ -35,7 +35,7 @@ def look():
 
 app = window._application()
 QTimer.singleShot(0, look)
-sys.exit(window.open_window(DataFolder.default(), True, Wish()))
+sys.exit(window.open_window(DataFolder.default(), True, LaunchRequest()))
 """
 
 

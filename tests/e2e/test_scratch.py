@@ -20,7 +20,7 @@ import sys
 from PySide6.QtCore import QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 from app import window
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
 
@@ -59,7 +59,7 @@ def begin():
 
 window._application()
 QTimer.singleShot(0, begin)
-sys.exit(window.open_window(DataFolder.default(), False, Wish()))
+sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
 """
 
 

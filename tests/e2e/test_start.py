@@ -32,9 +32,9 @@ _PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
 from app import window
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
-from app.ui.window.early import FirstPainting
+from app.ui.window.signal_buffer import FirstPainting
 from app.ui.window.main_window import MainWindow
 
 heavy = set(sys.argv[2:])
@@ -59,7 +59,7 @@ def look():
 FirstPainting._tell = note
 app = window._application()
 QTimer.singleShot(50, look)
-sys.exit(window.open_window(DataFolder.default(), False, Wish()))
+sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
 """
 
 

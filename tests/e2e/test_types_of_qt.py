@@ -34,7 +34,7 @@ for name in ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets"):
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from app import window
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
 
@@ -53,7 +53,7 @@ def leave(main, answer):
 
 window._application()
 QTimer.singleShot(0, begin)
-sys.exit(window.open_window(DataFolder.default(), True, Wish()))
+sys.exit(window.open_window(DataFolder.default(), True, LaunchRequest()))
 """
 
 

@@ -26,7 +26,7 @@ from app import running, window
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
 from app.ui.window.single_instance import SingleInstance
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from engines.errors import UserError
 
 def say(text):
@@ -50,7 +50,7 @@ running.SingleInstance = noted
 window._application()
 QTimer.singleShot(0, begin)
 try:
-    code = window.open_window(DataFolder.default(), False, Wish())
+    code = window.open_window(DataFolder.default(), False, LaunchRequest())
 except UserError as error:
     say(f"{{error.code}}: {{error.what}}")
     code = 1

@@ -14,7 +14,7 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.text.markdown_view import _AT_ONCE
-from app.ui.window.furnishing import furnished
+from app.ui.window.build import furnished
 from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import WindowParts, open_services

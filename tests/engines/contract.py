@@ -25,9 +25,9 @@ from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.errors import (
     AdapterUnknown,
+    Cancelled,
     ContextFull,
     EngineError,
-    LoadCancelled,
     MessageTooLong,
     ModelNotFound,
 )
@@ -311,7 +311,7 @@ class EngineContract(EventContract):
     def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
         cancel = CancelToken()
         cancel.cancel()
-        with pytest.raises(LoadCancelled):
+        with pytest.raises(Cancelled):
             engine.load(plan, lambda _: None, cancel)
         with pytest.raises(EngineError):
             run(engine, ask("Hello"))

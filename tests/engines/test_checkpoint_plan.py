@@ -19,7 +19,7 @@ from engines.memory.checkpoint_plan import (
     require_room,
     room_for,
 )
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.types import Adapter
 from tests.app.core.machines import CPU, GIB, card
@@ -40,7 +40,7 @@ def drafter() -> Checkpoint:
 
 def test_what_the_user_wants_is_in_the_plan(target: Checkpoint, drafter: Checkpoint) -> None:
     adapters = (Adapter("law", Path("/a")),)
-    wishes = Wishes(
+    wishes = LoadOptions(
         context=2048, kv_type="q4_0", parallel=8, memory_share=0.5, cards=2, nodes=3,
         adapters=adapters, depth=3,
     )  # fmt: skip
@@ -54,13 +54,13 @@ def test_what_the_user_wants_is_in_the_plan(target: Checkpoint, drafter: Checkpo
 def test_depth_is_the_wish_then_the_advice_then_the_usual(
     target: Checkpoint, drafter: Checkpoint
 ) -> None:
-    assert plan_checkpoint(target, drafter, Wishes(), LARGE).draft_max == 2
-    assert plan_checkpoint(target, drafter, Wishes(), LARGE, 4).draft_max == 4
-    assert plan_checkpoint(target, drafter, Wishes(depth=1), LARGE, 4).draft_max == 1
-    off = plan_checkpoint(target, drafter, Wishes(mtp=False), LARGE, 4)
+    assert plan_checkpoint(target, drafter, LoadOptions(), LARGE).draft_max == 2
+    assert plan_checkpoint(target, drafter, LoadOptions(), LARGE, 4).draft_max == 4
+    assert plan_checkpoint(target, drafter, LoadOptions(depth=1), LARGE, 4).draft_max == 1
+    off = plan_checkpoint(target, drafter, LoadOptions(mtp=False), LARGE, 4)
     assert (off.draft_max, off.drafter) == (0, None)
     assert "switched off" in off.mtp_note
-    assert "no assistant" in plan_checkpoint(target, None, Wishes(), LARGE).mtp_note
+    assert "no assistant" in plan_checkpoint(target, None, LoadOptions(), LARGE).mtp_note
 
 
 def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_that_does(
@@ -68,18 +68,18 @@ def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_
 ) -> None:
     large = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B, size=20_000_000_000))
     room = Room("Card", 24 * GIB, 22_900_000_000, cards=1)
-    plan = plan_checkpoint(large, None, Wishes(), room)
+    plan = plan_checkpoint(large, None, LoadOptions(), room)
     assert 512 <= plan.context < 8192
     assert need_of(large, None, plan, room).total <= room.free
     require_room(large, None, plan, room)
-    wanted = plan_checkpoint(large, None, Wishes(context=131_072), room)
+    wanted = plan_checkpoint(large, None, LoadOptions(context=131_072), room)
     with pytest.raises(NotEnoughMemory) as caught:
         require_room(large, None, wanted, room)
     fits = longest_context(large, None, wanted, room)
     assert f"{fits:,} tokens, which fits" in caught.value.do
     assert "22.9 GB may be taken" in caught.value.what
     assert caught.value.action == Action("shorter_context", fits or 0)
-    assert plan_checkpoint(large, None, Wishes(context=fits), room).context == fits
+    assert plan_checkpoint(large, None, LoadOptions(context=fits), room).context == fits
     require_room(large, None, replace(wanted, context=fits or 0), room)
     with pytest.raises(NotEnoughMemory):
         require_room(large, None, replace(wanted, context=(fits or 0) + 512), room)
@@ -87,7 +87,7 @@ def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_
 
 def test_nothing_fits(tmp_path: Path) -> None:
     large = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B, size=30_000_000_000))
-    plan = plan_checkpoint(large, None, Wishes(), LARGE)
+    plan = plan_checkpoint(large, None, LoadOptions(), LARGE)
     with pytest.raises(NotEnoughMemory) as caught:
         require_room(large, None, plan, LARGE)
     assert "llama.cpp" in caught.value.do
@@ -96,12 +96,12 @@ def test_nothing_fits(tmp_path: Path) -> None:
 
 
 def test_a_share_of_the_card_is_the_limit(target: Checkpoint) -> None:
-    plan = plan_checkpoint(target, None, Wishes(memory_share=0.05), LARGE)
+    plan = plan_checkpoint(target, None, LoadOptions(memory_share=0.05), LARGE)
     assert LARGE.may_take(plan.memory_share) == int(0.05 * LARGE.total)
 
 
 def test_a_share_that_is_too_small_is_named_as_the_cause(target: Checkpoint) -> None:
-    plan = plan_checkpoint(target, None, Wishes(memory_share=0.01), LARGE)
+    plan = plan_checkpoint(target, None, LoadOptions(memory_share=0.01), LARGE)
     with pytest.raises(NotEnoughMemory) as caught:
         require_room(target, None, plan, LARGE)
     assert "the settings allow" in caught.value.why
@@ -112,7 +112,7 @@ def test_a_share_that_is_too_small_is_named_as_the_cause(target: Checkpoint) -> 
 
 def test_more_than_it_was_trained_for_is_refused(target: Checkpoint) -> None:
     with pytest.raises(ContextTooLarge):
-        plan_checkpoint(target, None, Wishes(context=8192), LARGE)
+        plan_checkpoint(target, None, LoadOptions(context=8192), LARGE)
 
 
 def test_rooms() -> None:

@@ -10,9 +10,9 @@ import pytest
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.memory.fit import split_needed
 from engines.memory.formula.weights import experts_from, weights
+from engines.memory.load_options import LoadOptions
 from engines.memory.placement import chosen, room
 from engines.memory.planner import by_formula, check, make_plan
-from engines.memory.wishes import Wishes
 from engines.models.gguf.header import GgufHeader, read_header
 from tests.support.made_architectures import write_made
 
@@ -23,7 +23,7 @@ CPU = Cpu("Test CPU", 8, 16, 16, 8, 8)
 CARD = Gpu("Test card", "amd", "Vulkan", 24 * GB, 24 * GB, False, "1", True, device="Vulkan0")
 OTHER = replace(CARD, name="Other card", device="Vulkan1")
 SHARED = replace(CARD, name="Shared", integrated=True, device="Vulkan2")
-WISHES = Wishes(context=1024, mtp=False)
+WISHES = LoadOptions(context=1024, mtp=False)
 
 
 def computer(*gpus: Gpu, available: int = 20 * GB) -> Hardware:

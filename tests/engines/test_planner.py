@@ -12,8 +12,8 @@ from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.memory.fit import Drafting, split_needed
 from engines.memory.formula.weights import copied_bytes
+from engines.memory.load_options import LoadOptions
 from engines.memory.planner import Drafter, check, corrected, judge_roughly, make_plan, require_fit
-from engines.memory.wishes import Wishes
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import MAX_DEPTH
 from tests.engines.gguf_files import (
@@ -53,7 +53,7 @@ def needed(header: GgufHeader, context: int) -> int:
 
 def test_roomy_computer(header: GgufHeader) -> None:
     hardware = computer(40 * GB)
-    plan = make_plan(MODEL, header, hardware, Wishes())
+    plan = make_plan(MODEL, header, hardware, LoadOptions())
     assert (plan.context, plan.threads, plan.batch_threads) == (8192, 7, 8)
     assert (plan.gpu_layers, plan.kv_type) == (0, "f16")
     fit = check(header, hardware, plan)
@@ -64,23 +64,23 @@ def test_roomy_computer(header: GgufHeader) -> None:
 
 def test_a_short_training_is_not_exceeded(tmp_path: Path) -> None:
     short = read_header(write_llama(tmp_path / "m.gguf", context_length=1000))
-    assert make_plan(MODEL, short, computer(GB), Wishes()).context == 1000
+    assert make_plan(MODEL, short, computer(GB), LoadOptions()).context == 1000
     tiny = read_header(write_llama(tmp_path / "t.gguf", context_length=128))
-    assert make_plan(MODEL, tiny, computer(1), Wishes()).context == 128
+    assert make_plan(MODEL, tiny, computer(1), LoadOptions()).context == 128
 
 
 def test_context_shrinks_to_the_longest_that_fits(header: GgufHeader) -> None:
     hardware = computer(needed(header, 4096))
-    plan = make_plan(MODEL, header, hardware, Wishes())
+    plan = make_plan(MODEL, header, hardware, LoadOptions())
     assert plan.context == 4096
     assert check(header, hardware, plan).verdict == "tight"
     almost = computer(needed(header, 4096) - 1)
-    assert make_plan(MODEL, header, almost, Wishes()).context == 3840
+    assert make_plan(MODEL, header, almost, LoadOptions()).context == 3840
 
 
 def test_too_little_memory_is_said_with_numbers(header: GgufHeader) -> None:
     hardware = computer(3_100_000_000)
-    plan = make_plan(MODEL, header, hardware, Wishes())
+    plan = make_plan(MODEL, header, hardware, LoadOptions())
     assert plan.context == 512
     with pytest.raises(NotEnoughMemory) as caught:
         require_fit(header, hardware, plan)
@@ -91,14 +91,14 @@ def test_too_little_memory_is_said_with_numbers(header: GgufHeader) -> None:
 
 def test_a_containers_limit_is_named(header: GgufHeader) -> None:
     hardware = computer(2 * GB, limit=4 * GB)
-    plan = make_plan(MODEL, header, hardware, Wishes(context=2048))
+    plan = make_plan(MODEL, header, hardware, LoadOptions(context=2048))
     with pytest.raises(NotEnoughMemory, match=r"container may use 4\.0 GB"):
         require_fit(header, hardware, plan)
 
 
 def test_a_wished_context_is_kept_even_if_it_does_not_fit(header: GgufHeader) -> None:
     hardware = computer(needed(header, 4096))
-    plan = make_plan(MODEL, header, hardware, Wishes(context=32768))
+    plan = make_plan(MODEL, header, hardware, LoadOptions(context=32768))
     assert plan.context == 32768
     with pytest.raises(NotEnoughMemory, match="set a context below 32,768"):
         require_fit(header, hardware, plan)
@@ -107,11 +107,11 @@ def test_a_wished_context_is_kept_even_if_it_does_not_fit(header: GgufHeader) ->
 @pytest.mark.parametrize("context", [0, -1, 32769])
 def test_an_impossible_context_is_refused(header: GgufHeader, context: int) -> None:
     with pytest.raises(EngineError, match="trained for at most 32,768"):
-        make_plan(MODEL, header, computer(64 * GB), Wishes(context=context))
+        make_plan(MODEL, header, computer(64 * GB), LoadOptions(context=context))
 
 
 def test_other_wishes(header: GgufHeader) -> None:
-    wishes = Wishes(threads=3, kv_type="q8_0")
+    wishes = LoadOptions(threads=3, kv_type="q8_0")
     plan = make_plan(MODEL, header, computer(64 * GB), wishes)
     assert (plan.threads, plan.kv_type) == (3, "q8_0")
 
@@ -119,7 +119,7 @@ def test_other_wishes(header: GgufHeader) -> None:
 class TestGraphics:
     def test_all_on_the_card(self, header: GgufHeader) -> None:
         hardware = computer(8 * GB, CARD)
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         fit = check(header, hardware, plan)
         assert plan.gpu_layers == -1
         assert (fit.verdict, fit.device) == ("fits", "Test card")
@@ -128,18 +128,18 @@ class TestGraphics:
     def test_as_many_layers_as_fit(self, header: GgufHeader) -> None:
         ten = split_needed(header, 8192, "f16", 512, 10, Drafting(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         fit = check(header, hardware, plan)
         assert plan.gpu_layers == 10
         assert (fit.verdict, fit.device) == ("partial", "Test card and Test CPU")
         assert "10 of its 32 layers" in fit.reason
         less = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE - 1))
-        assert make_plan(MODEL, header, less, Wishes()).gpu_layers == 9
+        assert make_plan(MODEL, header, less, LoadOptions()).gpu_layers == 9
 
     def test_a_card_that_lacks_room_for_the_output_alone(self, header: GgufHeader) -> None:
         layers = split_needed(header, 8192, "f16", 512, 32, Drafting(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=layers + RESERVE))
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         reason = check(header, hardware, plan).reason
         assert plan.gpu_layers == 32
         assert "All of its 32 layers fit" in reason
@@ -148,45 +148,45 @@ class TestGraphics:
     def test_a_card_that_holds_hardly_anything_is_left_alone(self, header: GgufHeader) -> None:
         six = split_needed(header, 8192, "f16", 512, 6, Drafting(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=six + RESERVE))
-        assert make_plan(MODEL, header, hardware, Wishes()).gpu_layers == 0
-        assert make_plan(MODEL, header, hardware, Wishes(gpu_layers=6)).gpu_layers == 6
+        assert make_plan(MODEL, header, hardware, LoadOptions()).gpu_layers == 0
+        assert make_plan(MODEL, header, hardware, LoadOptions(gpu_layers=6)).gpu_layers == 6
 
     def test_a_full_card_is_left_alone(self, header: GgufHeader) -> None:
         hardware = computer(40 * GB, replace(CARD, free_bytes=RESERVE))
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         assert plan.gpu_layers == 0
         assert check(header, hardware, plan).device == "Test CPU"
 
     def test_a_card_that_cannot_be_used_counts_for_nothing(self, header: GgufHeader) -> None:
         hardware = computer(40 * GB, replace(CARD, usable=False, why_not="No part for it."))
-        assert make_plan(MODEL, header, hardware, Wishes(gpu_layers=5)).gpu_layers == 0
+        assert make_plan(MODEL, header, hardware, LoadOptions(gpu_layers=5)).gpu_layers == 0
 
     def test_wished_layers_are_kept(self, header: GgufHeader) -> None:
         hardware = computer(40 * GB, CARD)
-        assert make_plan(MODEL, header, hardware, Wishes(gpu_layers=5)).gpu_layers == 5
+        assert make_plan(MODEL, header, hardware, LoadOptions(gpu_layers=5)).gpu_layers == 5
 
     def test_too_many_wished_layers_do_not_fit(self, header: GgufHeader) -> None:
         hardware = computer(40 * GB, replace(CARD, free_bytes=4 * GB))
-        plan = make_plan(MODEL, header, hardware, Wishes(context=512, gpu_layers=32))
+        plan = make_plan(MODEL, header, hardware, LoadOptions(context=512, gpu_layers=32))
         with pytest.raises(NotEnoughMemory):
             require_fit(header, hardware, plan)
 
     def test_two_cards_are_one_room(self, header: GgufHeader) -> None:
         half = replace(CARD, free_bytes=10 * GB)
-        plan = make_plan(MODEL, header, computer(40 * GB, half, half), Wishes())
+        plan = make_plan(MODEL, header, computer(40 * GB, half, half), LoadOptions())
         assert plan.gpu_layers == -1
 
     def test_an_integrated_unit_does_not_double_the_memory(self, header: GgufHeader) -> None:
         unit = replace(CARD, integrated=True, free_bytes=12 * GB)
         hardware = computer(12 * GB, unit)
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         fit = check(header, hardware, plan)
         assert (fit.verdict, fit.have_bytes) == ("no", 12 * GB)
 
     def test_a_card_is_preferred_to_an_integrated_unit(self, header: GgufHeader) -> None:
         unit = replace(CARD, name="Unit", integrated=True)
         hardware = computer(40 * GB, unit, CARD)
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         assert check(header, hardware, plan).device == "Test card"
 
 
@@ -197,7 +197,7 @@ class TestGraphics:
 def test_only_chat_models(tmp_path: Path, architecture: str, expected: str) -> None:
     header = read_header(write_gguf(tmp_path / "m.gguf", architecture, LLAMA, {}))
     with pytest.raises(NotAChatModel, match=expected):
-        make_plan(MODEL, header, computer(GB), Wishes())
+        make_plan(MODEL, header, computer(GB), LoadOptions())
 
 
 class TestDrafting:
@@ -216,7 +216,7 @@ class TestDrafting:
 
     def test_a_drafter_comes_along(self, gemma: GgufHeader, drafter: Drafter) -> None:
         hardware = computer(GB)
-        plan = make_plan(MODEL, gemma, hardware, Wishes(), drafter)
+        plan = make_plan(MODEL, gemma, hardware, LoadOptions(), drafter)
         assert (plan.drafter, plan.draft_max, plan.mtp_note) == (drafter.path, MAX_DEPTH, "")
         with_it = check(gemma, hardware, plan, drafter.header).parts
         without = check(gemma, hardware, replace(plan, draft_max=0)).parts
@@ -224,16 +224,16 @@ class TestDrafting:
         assert replace(with_it, drafter=0) == without
 
     def test_without_it_there_is_room_to_draft_copies(self, gemma: GgufHeader) -> None:
-        plan = make_plan(MODEL, gemma, computer(GB), Wishes())
+        plan = make_plan(MODEL, gemma, computer(GB), LoadOptions())
         assert (plan.drafter, plan.draft_max) == (None, MAX_DEPTH)
         assert "can be added" in plan.mtp_note
 
     def test_it_is_left_behind_where_the_model_would_not_fit(
         self, gemma: GgufHeader, drafter: Drafter
     ) -> None:
-        plain = make_plan(MODEL, gemma, computer(GB), Wishes(mtp=False), drafter)
+        plain = make_plan(MODEL, gemma, computer(GB), LoadOptions(mtp=False), drafter)
         hardware = computer(check(gemma, computer(GB), plain).need_bytes)
-        for wishes in (Wishes(), Wishes(context=plain.context)):
+        for wishes in (LoadOptions(), LoadOptions(context=plain.context)):
             plan = make_plan(MODEL, gemma, hardware, wishes, drafter)
             assert (plan.drafter, plan.draft_max, plan.context) == (None, 0, plain.context)
             assert plan.mtp_note.startswith("There is no memory left for drafting ahead: it needs")
@@ -243,30 +243,30 @@ class TestDrafting:
         self, gemma: GgufHeader, drafter: Drafter
     ) -> None:
         hardware = computer(1000)
-        plan = make_plan(MODEL, gemma, hardware, Wishes(), drafter)
+        plan = make_plan(MODEL, gemma, hardware, LoadOptions(), drafter)
         assert plan.draft_max == 0
         with pytest.raises(NotEnoughMemory):
             require_fit(gemma, hardware, plan)
 
     def test_off_makes_no_room(self, gemma: GgufHeader, drafter: Drafter) -> None:
-        plan = make_plan(MODEL, gemma, computer(GB), Wishes(mtp=False), drafter)
+        plan = make_plan(MODEL, gemma, computer(GB), LoadOptions(mtp=False), drafter)
         assert (plan.drafter, plan.draft_max) == (None, 0)
         assert "switched off" in plan.mtp_note
 
     def test_recurrent_models_draft_less_far_and_less_still_if_memory_is_short(
         self, qwen: GgufHeader
     ) -> None:
-        roomy = make_plan(MODEL, qwen, computer(GB), Wishes())
+        roomy = make_plan(MODEL, qwen, computer(GB), LoadOptions())
         assert (roomy.draft_max, roomy.mtp_note) == (3, "")
         for depth in (2, 1):
             wanted = replace(roomy, draft_max=depth)
             hardware = computer(check(qwen, computer(GB), wanted).need_bytes)
-            plan = make_plan(MODEL, qwen, hardware, Wishes(context=roomy.context))
+            plan = make_plan(MODEL, qwen, hardware, LoadOptions(context=roomy.context))
             assert plan.draft_max == depth
 
     def test_where_nothing_can_be_taken_back_nothing_is_drafted(self, qwen: GgufHeader) -> None:
         header = replace(qwen, architecture="qwen3next")
-        plan = make_plan(MODEL, header, computer(GB), Wishes())
+        plan = make_plan(MODEL, header, computer(GB), LoadOptions())
         assert plan.draft_max == 0
         assert "cannot take tokens back" in plan.mtp_note
 
@@ -274,17 +274,17 @@ class TestDrafting:
         self, gemma: GgufHeader, drafter: Drafter
     ) -> None:
         roomy = computer(GB, CARD)
-        plain = make_plan(MODEL, gemma, roomy, Wishes(mtp=False))
+        plain = make_plan(MODEL, gemma, roomy, LoadOptions(mtp=False))
         just = check(gemma, roomy, plain).need_bytes + RESERVE
         plan = make_plan(
-            MODEL, gemma, computer(GB, replace(CARD, free_bytes=just)), Wishes(), drafter
+            MODEL, gemma, computer(GB, replace(CARD, free_bytes=just)), LoadOptions(), drafter
         )
         assert (plan.gpu_layers, plan.drafter, plan.draft_max) == (-1, None, 0)
 
 
 def test_other_conversations_take_a_tenth_of_free_memory_at_most(header: GgufHeader) -> None:
-    roomy = make_plan(MODEL, header, computer(64 * GB), Wishes(kept_bytes=GB))
-    small = make_plan(MODEL, header, computer(4 * GB), Wishes(kept_bytes=GB))
+    roomy = make_plan(MODEL, header, computer(64 * GB), LoadOptions(kept_bytes=GB))
+    small = make_plan(MODEL, header, computer(4 * GB), LoadOptions(kept_bytes=GB))
     assert (roomy.kept_bytes, small.kept_bytes) == (GB, 4 * GB // 10)
 
 
@@ -293,8 +293,8 @@ class TestExactFigures:
         self, header: GgufHeader
     ) -> None:
         hardware = computer(needed(header, 4096))
-        more = make_plan(MODEL, header, hardware, Wishes(), sizes=corrected(2 * GB, 0))
-        less = make_plan(MODEL, header, hardware, Wishes(), sizes=corrected(-2 * GB, 0))
+        more = make_plan(MODEL, header, hardware, LoadOptions(), sizes=corrected(2 * GB, 0))
+        less = make_plan(MODEL, header, hardware, LoadOptions(), sizes=corrected(-2 * GB, 0))
         assert more.context < 4096 < less.context == 8192
         with pytest.raises(NotEnoughMemory, match="17"):
             require_fit(header, hardware, more, sizes=corrected(2 * GB, 0))
@@ -302,12 +302,12 @@ class TestExactFigures:
     def test_layers_on_a_card_follow_too(self, header: GgufHeader) -> None:
         ten = split_needed(header, 8192, "f16", 512, 10, Drafting(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
-        plan = make_plan(MODEL, header, hardware, Wishes(), sizes=corrected(0, GB))
+        plan = make_plan(MODEL, header, hardware, LoadOptions(), sizes=corrected(0, GB))
         assert 0 < plan.gpu_layers < 10
 
     def test_a_projector_is_in_the_sum(self, header: GgufHeader) -> None:
         hardware = computer(needed(header, 8192) + GB)
-        plan = make_plan(MODEL, header, hardware, Wishes())
+        plan = make_plan(MODEL, header, hardware, LoadOptions())
         with_it = check(header, hardware, plan, projector=GB // 2)
         assert with_it.parts.projector == GB // 2
         assert with_it.need_bytes == check(header, hardware, plan).need_bytes + GB // 2
@@ -317,9 +317,9 @@ class TestExactFigures:
 def test_weights_that_are_copied_anyway_are_not_mapped_as_well(tmp_path: Path) -> None:
     copied = read_header(write_llama(tmp_path / "q4.gguf", Type.Q4_0))
     kept = read_header(write_llama(tmp_path / "q8.gguf", Type.Q8_0))
-    assert not make_plan(MODEL, copied, computer(GB), Wishes()).mmap
-    assert make_plan(MODEL, kept, computer(GB), Wishes()).mmap
-    assert make_plan(MODEL, copied, computer(GB, CARD), Wishes()).mmap
+    assert not make_plan(MODEL, copied, computer(GB), LoadOptions()).mmap
+    assert make_plan(MODEL, kept, computer(GB), LoadOptions()).mmap
+    assert make_plan(MODEL, copied, computer(GB, CARD), LoadOptions()).mmap
 
 
 def test_weights_of_which_some_are_copied_are_mapped_where_there_is_room(tmp_path: Path) -> None:
@@ -337,10 +337,10 @@ def test_weights_of_which_some_are_copied_are_mapped_where_there_is_room(tmp_pat
         for mmap in (True, False)
     }
     assert need[False] < need[True]
-    roomy = make_plan(MODEL, header, computer(2 * need[True]), Wishes())
+    roomy = make_plan(MODEL, header, computer(2 * need[True]), LoadOptions())
     assert (roomy.mmap, roomy.context, roomy.draft_max) == (True, context, MAX_DEPTH)
     for short in (need[False], need[True]):
-        plan = make_plan(MODEL, header, computer(short), Wishes())
+        plan = make_plan(MODEL, header, computer(short), LoadOptions())
         assert (plan.mmap, plan.context, plan.draft_max) == (False, context, MAX_DEPTH)
         assert check(header, computer(short), plan).need_bytes == need[False]
 
@@ -350,7 +350,7 @@ def test_what_is_loaded_anyway_stays_in_its_file(
     tmp_path: Path, wish: int | None, context: int
 ) -> None:
     header = read_header(write_llama(tmp_path / "q4.gguf", Type.Q4_0, context_length=8192))
-    wishes = Wishes(context=wish, anyway=True)
+    wishes = LoadOptions(context=wish, anyway=True)
     plan = make_plan(MODEL, header, computer(1000), wishes)
     assert (plan.mmap, plan.repack, plan.context) == (True, False, context)
     assert check(header, computer(1000), plan).parts.weights <= header.weight_bytes
@@ -360,7 +360,7 @@ def test_what_is_loaded_anyway_stays_in_its_file(
 
 def test_anyway_is_not_refused(header: GgufHeader) -> None:
     hardware = computer(GB)
-    plan = make_plan(MODEL, header, hardware, Wishes(anyway=True))
+    plan = make_plan(MODEL, header, hardware, LoadOptions(anyway=True))
     assert check(header, hardware, plan).verdict == "no"
     require_fit(header, hardware, plan)
 

@@ -16,7 +16,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.dialect.template_process import TemplateProcess
-from engines.errors import EngineUnavailable, LoadCancelled, TemplateFailed, TemplateRefused
+from engines.errors import Cancelled, EngineUnavailable, TemplateFailed, TemplateRefused
 from engines.types import Message
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -123,7 +123,7 @@ def test_a_cancel_ends_a_rendering_and_one_that_waits_for_it(kind: TemplateProce
     def render(name: str, token: CancelToken) -> None:
         try:
             kind.run(said("EVIL"), {}, cancel=token)
-        except LoadCancelled:
+        except Cancelled:
             ended.append(name)
 
     first = threading.Thread(target=render, args=("first", cancel))

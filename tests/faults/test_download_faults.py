@@ -28,8 +28,7 @@ from app.core.errors import (
     WrongBytes,
 )
 from app.core.models.hub import RepoFile
-from app.core.network.connections import Connection
-from app.hub.faults import Cancelled
+from app.core.network.connections import LoggedConnection
 from app.hub.fetch import Fetcher, Item
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
@@ -37,6 +36,7 @@ from app.hub.transfer import Receiving, Retrying, Step, Terms
 from app.net import Gate
 from app.services.models.collection.hub_cache import scan_hub
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from tests.hub.contents import GGUF_START, Made
 from tests.hub.faults import (
     CaptivePortal,
@@ -80,7 +80,7 @@ class Trial:
     gate: Gate
     root: Path
     item: Item
-    connections: list[Connection]
+    connections: list[LoggedConnection]
 
     def fetch(
         self,
@@ -129,7 +129,7 @@ def trial(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Trial]:
     """Files come from the Hub itself, or from a second server that it redirects to."""
-    connections: list[Connection] = []
+    connections: list[LoggedConnection] = []
     gate = Gate(connections.append, lambda: False)
     with TestHub(cdn=request.param) as hub:
         hub.token(TOKEN)

@@ -18,7 +18,7 @@ import pytest
 
 from app.core.models.downloads import Download, Wanted
 from app.core.models.hub import RepoFile
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.hub.fetch import Fetcher
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
@@ -94,7 +94,7 @@ class Household:
 
     @contextmanager
     def running(self) -> Iterator[DownloadQueue]:
-        connections: list[Connection] = []
+        connections: list[LoggedConnection] = []
         gate = Gate(connections.append, lambda: False)
         database = Database(self.database)
         terms = Terms(Limiter(), PATIENCE)

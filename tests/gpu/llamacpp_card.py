@@ -20,8 +20,8 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.trial import Trials
+from engines.memory.load_options import LoadOptions
 from engines.memory.planner import check, make_plan
-from engines.memory.wishes import Wishes
 from engines.models.gguf.header import read_header
 from engines.types import (
     ChatRequest,
@@ -105,7 +105,7 @@ def counted(device: NativeDevice) -> str:
 def planned(device: NativeDevice) -> str:
     hardware = detect([device])
     header = read_header(STARTER)
-    plan = make_plan(STARTER, header, hardware, Wishes(mtp=False))
+    plan = make_plan(STARTER, header, hardware, LoadOptions(mtp=False))
     assert plan.gpu_layers == -1, f"{plan.gpu_layers} layers"
     assert plan.devices == (device.name,), plan.devices
     return check(header, hardware, plan).reason

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.templates import Templates
 from app.ui.look import language
-from engines.llamacpp.speculative import truth as llama
+from engines.llamacpp.speculative import mtp_status as llama
 from engines.llamacpp.speculative.costs import Costs
 from engines.openai import faults
 from engines.remote import engine as remote
-from engines.vllm import truth as vllm
+from engines.vllm import mtp_status as vllm
 from engines.vllm.gain_book import Pace
 from engines.vllm.log import BEFORE, stage
 from resources.translations.make.extract import templates, texts

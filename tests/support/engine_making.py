@@ -18,8 +18,8 @@ from app.net import Gate
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
-from app.services.engines.care import EngineCare
-from app.services.engines.installing import Ways
+from app.services.engines.installer import EngineInstaller
+from app.services.engines.installing import InstallSources
 from engines.cancel import CancelToken
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import Lock, Pythons
@@ -37,7 +37,7 @@ def care_of(
     indexes: Sequence[str],
     facts: Callable[[], Facts] = lambda: HERE,
     offline: Callable[[], bool] = lambda: False,
-) -> EngineCare:
+) -> EngineInstaller:
     """As the app has it, but for the lock, the computer and the indexes."""
 
     def lock_of(_: Profile) -> Lock:
@@ -46,7 +46,7 @@ def care_of(
     def look(_: Pythons) -> Facts:
         return facts()
 
-    ways = Ways(
+    ways = InstallSources(
         lock=lock_of,
         look=look,
         indexes=lambda: Indexes(tuple(indexes)),
@@ -54,7 +54,7 @@ def care_of(
         fetcher=PackageFetcher(gate, TERMS),
         offline=offline,
     )
-    return EngineCare(EngineHome(root), ways)
+    return EngineInstaller(EngineHome(root), ways)
 
 
 def main(root: str, lock: str, address: str) -> None:

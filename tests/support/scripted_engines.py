@@ -14,7 +14,7 @@ from app.core.network.servers import ServerFacts, ServerProfile
 from app.presenters.engine_list import Device, WorkerState
 from app.store.secrets import SecretStatus
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled
+from engines.errors import Cancelled, EngineError
 from engines.vllm.provision.preflight import Finding
 
 OFFERED = "0.33.0"
@@ -64,7 +64,7 @@ class ScriptedCare:
             tell(step)
         while not self.hold.wait(0.01):
             if cancel.cancelled:
-                raise LoadCancelled
+                raise Cancelled
         if self.error is not None:
             raise self.error
         self.now = replace(self.now, version=OFFERED, profile=profile, previous=self.now.version)

@@ -21,7 +21,7 @@ from engines.cancel import CancelToken
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth
 from engines.memory.fit import Fit, Parts, Verdict, judge
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader
 from engines.types import LoadPlan
 
@@ -176,7 +176,7 @@ class ScriptedFitting(Fitting):
         self,
         path: Path,
         header: GgufHeader,
-        wishes: Wishes,
+        wishes: LoadOptions,
         drafter: Path | None = None,
         projector: Path | None = None,
         cancel: CancelToken | None = None,

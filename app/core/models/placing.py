@@ -101,7 +101,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Ground:
+class Computer:
     """The computer and what is known of it, for placing one model after the other."""
 
     hardware: Hardware
@@ -134,7 +134,7 @@ def _room(gpu: Gpu, hardware: Hardware) -> int:
     return max(0, (free or 0) - _CARD_RESERVE)
 
 
-def place(ground: Ground, size: Size, variant: Variant, context: int) -> Placed:
+def place(ground: Computer, size: Size, variant: Variant, context: int) -> Placed:
     """The model with this context, with its drafter where that helps and its projector if it fits.
 
     The verdict is "no" where it does not fit.
@@ -154,7 +154,7 @@ def place(ground: Ground, size: Size, variant: Variant, context: int) -> Placed:
     return best
 
 
-def _parts(ground: Ground, size: Size, variant: Variant, context: int) -> Parts:
+def _parts(ground: Computer, size: Size, variant: Variant, context: int) -> Parts:
     shape = size.shape
     context = min(context, shape.context_max.value)
     kv = shape.kv.value * context
@@ -169,11 +169,11 @@ def _parts(ground: Ground, size: Size, variant: Variant, context: int) -> Parts:
     return Parts(_weights(ground, variant), kv, compute + _tables(size))
 
 
-def _weights(ground: Ground, variant: Variant) -> int:
+def _weights(ground: Computer, variant: Variant) -> int:
     return ground.known.get(variant.name, round(variant.gb.value * 1e9))
 
 
-def file_bytes(ground: Ground, file: File) -> int:
+def file_bytes(ground: Computer, file: File) -> int:
     """What the Hub says, or else the catalogue."""
     return ground.known.get(file_key(file), round(file.gb.value * 1e9))
 
@@ -183,7 +183,7 @@ def _tables(size: Size) -> int:
     return size.shape.vocabulary.value * _BYTES_PER_TOKEN + _FIXED
 
 
-def _drafting(ground: Ground, size: Size, variant: Variant) -> int:
+def _drafting(ground: Computer, size: Size, variant: Variant) -> int:
     if size.mtp.help == "off" or size.mtp.kind == "none":
         return 0
     if size.mtp.kind == "embedded" and not variant.head:
@@ -194,7 +194,7 @@ def _drafting(ground: Ground, size: Size, variant: Variant) -> int:
 
 
 def _placed(
-    ground: Ground, room: Room, size: Size, variant: Variant, context: int, parts: Parts
+    ground: Computer, room: Room, size: Size, variant: Variant, context: int, parts: Parts
 ) -> Placed:
     tables = _tables(size)
     share = 0.0
@@ -235,7 +235,7 @@ def _verdict(strain: float, share: float) -> Verdict:
 
 
 def _speed(
-    ground: Ground, room: Room, size: Size, parts: Parts, share: float
+    ground: Computer, room: Room, size: Size, parts: Parts, share: float
 ) -> tuple[Speed, bool]:
     """The second is False where nobody knows how fast a graphics card is."""
     part = size.active.value / size.parameters.value

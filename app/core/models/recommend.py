@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.core.models.placing import Device, Ground, KnownSizes, Placed, file_bytes, place
+from app.core.models.placing import Computer, Device, KnownSizes, Placed, file_bytes, place
 from app.core.models.quantisations import quantisation_of
 from app.core.models.recommend_words import (
     default_sentence,
@@ -127,7 +127,7 @@ def recommend(
 
     known_sizes: see `placing.KnownSizes`. disk_free: bytes, None if that is not known.
     """
-    ground = Ground(hardware, bandwidth, known_sizes or {})
+    ground = Computer(hardware, bandwidth, known_sizes or {})
     families = {size.id: family for family in catalogue.families for size in family.sizes}
     sizes = [size for size in catalogue.sizes.values() if size.role == "chat"]
     placed = [it for size in sizes for it in _placings(ground, size)]
@@ -148,7 +148,7 @@ def recommend(
     return Recommendation(*picks, note(ground, len(sizes), chosen, disk, disk_free))
 
 
-def _placings(ground: Ground, size: Size) -> Iterable[Placed]:
+def _placings(ground: Computer, size: Size) -> Iterable[Placed]:
     """Each file of a model that fits, with the longest of the two contexts that does easily.
 
     The shorter one, where only with that a card holds all of it.
@@ -225,7 +225,9 @@ def _is_larger(one: Size, other: Size) -> bool:
     return one.parameters.value > other.parameters.value or one.active.value > other.active.value
 
 
-def _pick(ground: Ground, family: Family, it: Placed, sentence: str, disk_free: int | None) -> Pick:
+def _pick(
+    ground: Computer, family: Family, it: Placed, sentence: str, disk_free: int | None
+) -> Pick:
     size, parts = it.size, it.parts
     drafter = file_bytes(ground, size.drafter) if size.drafter and parts.drafter else 0
     disk = parts.weights + drafter + parts.projector
@@ -254,7 +256,7 @@ def _pick(ground: Ground, family: Family, it: Placed, sentence: str, disk_free: 
     )
 
 
-def _in_use(ground: Ground, it: Placed) -> int:
+def _in_use(ground: Computer, it: Placed) -> int:
     """What other programs and the system take of the memory where the model would lie."""
     memory = ground.hardware.memory
     own = (memory.limit_bytes or memory.total_bytes) - memory.available_bytes

@@ -9,7 +9,7 @@ from engines.memory.fit import amount
 from engines.memory.placement import chosen
 
 if TYPE_CHECKING:
-    from app.core.models.placing import Ground, Placed
+    from app.core.models.placing import Computer, Placed
     from engines.memory.speed import Speed
 
 _BUSY = 0.5
@@ -74,7 +74,7 @@ def mtp_sentence(it: Placed) -> str:
 
 
 def note(
-    ground: Ground,
+    ground: Computer,
     listed: int,
     picks: Sequence[Placed],
     too_large: Sequence[int],

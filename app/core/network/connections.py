@@ -45,7 +45,7 @@ class Trust:
 
 
 @dataclass(frozen=True)
-class Connection:
+class LoggedConnection:
     """One request, as the ledger keeps it.
 
     started: seconds since 1970. seconds: how long it took. sent, received: bytes of its bodies.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.network.connections import PURPOSES, Connection, Purpose
+from app.core.network.connections import PURPOSES, LoggedConnection, Purpose
 
 REFUSED = "refused"
 """The result of what was kept from leaving, because Hearth was offline."""
@@ -28,7 +28,7 @@ class Traffic:
     purposes: tuple[Purpose, ...]
 
 
-def traffic(connections: Sequence[Connection]) -> Traffic | None:
+def traffic(connections: Sequence[LoggedConnection]) -> Traffic | None:
     """None if there is no connection at all."""
     if not connections:
         return None
@@ -45,7 +45,7 @@ def traffic(connections: Sequence[Connection]) -> Traffic | None:
     )
 
 
-def matching(connections: Sequence[Connection], words: str) -> list[Connection]:
+def matching(connections: Sequence[LoggedConnection], words: str) -> list[LoggedConnection]:
     """Those in whose host, purpose or result each of these words is found."""
     wanted = words.lower().split()
     return [

@@ -18,24 +18,24 @@ from app.core.chats.conversation import (
 from app.core.chats.summary import prompt_of
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.core.settings.held import NO_LAYERS, Layers
 from app.core.settings.models import effective
+from app.core.settings.resolved import NO_LAYERS, Layers
 from app.services.answers.asking import asked_of, begun, ended
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting, Compaction
 from app.services.answers.growing import GrowingAnswer
 from app.services.answers.saving import Saving
 from app.services.engines.lease import Lease
+from app.services.engines.load_options import unmet, wishes_of
 from app.services.engines.runtime import Runtime
-from app.services.engines.turns import Told, Turn
-from app.services.engines.wishing import unmet, wishes_of
+from app.services.engines.turns import Ticket, Told
 from app.services.models.about import about
 from app.services.models.library import Library
 from app.store.chats import ChatStore
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled, UserError
-from engines.memory.wishes import Wishes
+from engines.errors import Cancelled, EngineError, UserError
+from engines.memory.load_options import LoadOptions
 from engines.types import (
     ChatRequest,
     Done,
@@ -118,7 +118,7 @@ class Prepared:
 
     entry: ModelEntry
     held: Settings
-    wishes: Wishes
+    wishes: LoadOptions
     request: ChatRequest
     overflow: OverflowPolicy
 
@@ -135,7 +135,7 @@ class Ready:
     loaded: LoadedModel
     called: str
     engine: str
-    wishes: Wishes
+    wishes: LoadOptions
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
-        turn: Turn | None = None,
+        turn: Ticket | None = None,
     ) -> Iterator[AnswerEvent]:
         """Write the answer that the store holds in state "streaming"; ends with Ended.
 
@@ -218,7 +218,7 @@ class Answers:
                         yield event
                         if written.state == "streaming" and saving.is_due:
                             saving.on_the_way(growing.onto(written))
-        except LoadCancelled:
+        except Cancelled:
             written = replace(written, state="stopped")
         except UserError as error:
             failure = Failure.of(error)
@@ -237,13 +237,13 @@ class Answers:
         progress: Progress,
         cancel: CancelToken,
     ) -> Iterator[Event | Ready]:
-        """Answer without the store. Raises EngineError, ModelUnknown or LoadCancelled."""
+        """Answer without the store. Raises EngineError, ModelUnknown or Cancelled."""
         prepared = self.prepare(settings, options)
         with self.turn() as turn, self._lease(prepared, progress, cancel, turn) as model:
             yield _ready(prepared, model)
             yield from self._say(model, prepared, messages, cancel)
 
-    def turn(self, told: Told = lambda _: None) -> Turn:
+    def turn(self, told: Told = lambda _: None) -> Ticket:
         """A place in the line at the engines, for an answer that is asked for now.
 
         From any thread; who has it gives it to `write` at once, or leaves it.
@@ -344,7 +344,7 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
-        turn: Turn,
+        turn: Ticket,
     ) -> Generator[AnswerEvent, None, None]:
         """Answer the end of a path; where the chat wants it, older turns are summed up before."""
         prepared = self.prepare(settings, options)
@@ -362,10 +362,10 @@ class Answers:
             yield from self._say(model, prepared, fitted.messages, cancel)
 
     def _lease(
-        self, prepared: Prepared, progress: Progress, cancel: CancelToken, turn: Turn
+        self, prepared: Prepared, progress: Progress, cancel: CancelToken, turn: Ticket
     ) -> Lease:
         if cancel.cancelled:
-            raise LoadCancelled
+            raise Cancelled
         return self._runtime.lease(prepared.entry, prepared.wishes, progress, cancel, turn)
 
     def _say(

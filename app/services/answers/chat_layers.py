@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.core.chats.assistants import OF_A_CHAT, OF_AN_ASSISTANT, Assistant, NewChat
-from app.core.settings.held import Layers
 from app.core.settings.models import valid
+from app.core.settings.resolved import Layers
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 

@@ -14,7 +14,7 @@ from app.services.engines.runtime import Runtime
 from app.store.chats import ChatStore
 from app.store.summaries import SummaryStore
 from engines.errors import EngineError
-from engines.memory.wishes import DEFAULT_CONTEXT
+from engines.memory.load_options import DEFAULT_CONTEXT
 from engines.types import ChatRequest, Measured, Message
 
 

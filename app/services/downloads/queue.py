@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from app.core.errors import AppError, DiskFull, Offline
 from app.core.models.downloads import Download, Wanted
-from app.hub.faults import Cancelled
 from app.services.downloads.entries import Entries
 from app.store.downloads import DownloadStore, KeptState
-from engines.errors import UserError
+from engines.errors import Cancelled, UserError
 
 if TYPE_CHECKING:
     from app.core.models.hub import RepoFile

@@ -29,7 +29,7 @@ from engines.types import EngineName
 if TYPE_CHECKING:
     from app.core.models.catalogue import Catalogue, Size
 
-Here = Literal["installed", "possible", "impossible"]
+Installable = Literal["installed", "possible", "impossible"]
 
 NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
 
@@ -49,7 +49,7 @@ class EngineChoice:
         settings: SettingsFile,
         system: System,
         cards: Callable[[], tuple[Card, ...]],
-        vllm: Callable[[], tuple[Here, str]],
+        vllm: Callable[[], tuple[Installable, str]],
         profiles: Callable[[], int],
         measured: Callable[[], tuple[MeasuredSpeed, ...]],
     ) -> None:

@@ -10,12 +10,10 @@ from pathlib import Path
 
 from app.core.engines.care import Phase, Profile, Step
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull, EngineNotMade, Offline
-from app.hub.faults import Cancelled
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher, Progress
 from app.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.environment import Maker, Making, uv
 from engines.vllm.provision.home import EngineHome, Installed
@@ -37,7 +35,7 @@ def making_here(
 
 
 @dataclass(frozen=True)
-class Ways:
+class InstallSources:
     """What the care of an engine works with: one thing in the app, another in a test.
 
     lock: of a profile. look: finds the facts of this computer, given the versions of Python that
@@ -67,7 +65,7 @@ class Installing:
         home: EngineHome,
         lock: Lock,
         target: Target,
-        ways: Ways,
+        ways: InstallSources,
         tell: Tell,
         cancel: CancelToken,
     ) -> None:
@@ -79,7 +77,7 @@ class Installing:
         self._cancel = cancel
 
     def carry_out(self, holding: int) -> Installed:
-        """The environment, tried and whole. holding: see `alone`. Raises LoadCancelled, AppError.
+        """The environment, tried and whole. holding: see `alone`. Raises Cancelled, AppError.
 
         Files that have come stay for the next time.
         """
@@ -166,8 +164,6 @@ def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
     """Turn what else ends a step into the errors that `carry_out` raises."""
     try:
         yield
-    except Cancelled as error:
-        raise LoadCancelled from error
     except CommandFailed as error:
         if any(_NO_ROOM in line for line in error.lines):
             raise _full(folder) from error

@@ -11,8 +11,8 @@ from engines.errors import EngineError
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
-    from app.services.engines.loads import Loads
-    from app.services.engines.turns import Turn
+    from app.services.engines.loads import EngineLoader
+    from app.services.engines.turns import Ticket
     from engines.cancel import CancelToken
     from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck
 
@@ -27,8 +27,8 @@ class Lease:
         self,
         entry: ModelEntry,
         loaded: LoadedModel,
-        loads: Loads,
-        turn: Turn,
+        loads: EngineLoader,
+        turn: Ticket,
         closed: Callable[[], None],
     ) -> None:
         """closed: called once it is not used any more, before others get its place."""
@@ -64,7 +64,7 @@ class Lease:
             raise
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """What a request takes of the model's context. Raises EngineError, LoadCancelled."""
+        """What a request takes of the model's context. Raises EngineError, Cancelled."""
         return self._loads.engine.measure(request, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:

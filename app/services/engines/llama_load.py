@@ -9,14 +9,14 @@ from app.core.models.entry import ModelEntry
 from app.services.models.fitting import Fitting, Judgement, paired
 from app.services.models.mtp_advice import Advise
 from engines.cancel import CancelToken
+from engines.memory.load_options import LoadOptions
 from engines.memory.planner import require_fit
-from engines.memory.wishes import Wishes
 from engines.models.gguf.header import read_header
 from engines.models.pairing import mtp_advice
 from engines.types import LoadedModel, LoadPlan
 
 
-class LlamaLoad:
+class PreparedLlamaLoad:
     """There is room for MTP where the model has it, so that each message may use it or not."""
 
     def __init__(
@@ -34,7 +34,7 @@ class LlamaLoad:
         self._drafter, self._trouble = paired(self._header, entry.drafter)
         self._judged: Judgement | None = None
 
-    def plan(self, wishes: Wishes, cancel: CancelToken) -> LoadPlan:
+    def plan(self, wishes: LoadOptions, cancel: CancelToken) -> LoadPlan:
         header = self._header
         if wishes.gpu_layers != 0:
             self._ready(wishes.devices, cancel)

@@ -15,22 +15,22 @@ from engines.types import LoadedModel, LoadPlan
 
 if TYPE_CHECKING:
     from app.services.models.fitting import Fitting
-    from engines.memory.wishes import Wishes
+    from engines.memory.load_options import LoadOptions
 
 
-class Load(Protocol):
+class PreparedLoad(Protocol):
     """One model on its way into an engine; its files were looked at, and are what they should be.
 
     plan: for the memory that is free now. Raises EngineError (NotEnoughMemory, with the numbers)
-    or LoadCancelled. learn: what the load has really taken, for the next time.
+    or Cancelled. learn: what the load has really taken, for the next time.
     """
 
-    def plan(self, wishes: Wishes, cancel: CancelToken) -> LoadPlan: ...
+    def plan(self, wishes: LoadOptions, cancel: CancelToken) -> LoadPlan: ...
 
     def learn(self, loaded: LoadedModel) -> None: ...
 
 
-class Loads(Protocol):
+class EngineLoader(Protocol):
     """An engine, and how models get into it. Used by one thread at a time, but for `well`.
 
     local: its model lies in this computer's memory, which such engines have to share. at_once: the
@@ -45,14 +45,14 @@ class Loads(Protocol):
         """Made when it is first asked for, where that takes time."""
         ...
 
-    def open(self, entry: ModelEntry) -> Load:
+    def open(self, entry: ModelEntry) -> PreparedLoad:
         """Look at a model's files, with what is loaded still there. Raises EngineError."""
         ...
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """See that what was loaded is still there: a worker may have ended since.
 
-        Raises EngineError or LoadCancelled; then nothing is loaded.
+        Raises EngineError or Cancelled; then nothing is loaded.
         """
         ...
 
@@ -65,11 +65,11 @@ class Loads(Protocol):
         ...
 
 
-class LlamaLoads:
+class LlamaLoader:
     """llama.cpp in this process.
 
     make, fitting: called when a model is loaded. advise: what to say of MTP where nothing drafts.
-    ready: has the named devices tried before their first use, or all. Raises LoadCancelled.
+    ready: has the named devices tried before their first use, or all. Raises Cancelled.
     """
 
     local = True
@@ -91,10 +91,10 @@ class LlamaLoads:
     def engine(self) -> Engine:
         return self._make()
 
-    def open(self, entry: ModelEntry) -> Load:
-        from app.services.engines.llama_load import LlamaLoad
+    def open(self, entry: ModelEntry) -> PreparedLoad:
+        from app.services.engines.llama_load import PreparedLlamaLoad
 
-        return LlamaLoad(entry, self._fitting(), self._advise, self._ready)
+        return PreparedLlamaLoad(entry, self._fitting(), self._advise, self._ready)
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """It lives and ends with Hearth."""

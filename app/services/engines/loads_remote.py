@@ -10,7 +10,7 @@ from app.core.models.entry import ModelEntry
 from app.core.once import once
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.types import LoadedModel, LoadPlan
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _RemoteLoad:
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, wishes: Wishes, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, wishes: LoadOptions, _cancel: CancelToken) -> LoadPlan:
         """A context of 0 is the server's own."""
         return LoadPlan(
             model=Path(self._entry.served),

@@ -13,7 +13,7 @@ from engines.errors import Action, EngineUnavailable
 from engines.types import LoadedModel
 
 if TYPE_CHECKING:
-    from app.services.engines.loads import Load
+    from app.services.engines.loads import PreparedLoad
     from engines.hardware import Hardware
 
 Profile = Literal["cuda", "cpu"]
@@ -23,7 +23,7 @@ class Worker(Engine, Protocol):
     """An engine in a process of its own, which can end by itself."""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Start it again if it has ended. Raises EngineError or LoadCancelled."""
+        """Start it again if it has ended. Raises EngineError or Cancelled."""
         ...
 
     def settle(self) -> None:
@@ -36,7 +36,7 @@ class Worker(Engine, Protocol):
         ...
 
 
-class VllmLoads:
+class VllmLoader:
     """make: the engine, called once and only when it is needed. look: at the computer now.
 
     installed: which build of vLLM is here, None for none. advised: tokens to draft ahead, as the
@@ -62,7 +62,7 @@ class VllmLoads:
     def engine(self) -> Worker:
         return self._make()
 
-    def open(self, entry: ModelEntry) -> Load:
+    def open(self, entry: ModelEntry) -> PreparedLoad:
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -72,9 +72,9 @@ class VllmLoads:
                 "or choose the model's GGUF file.",
                 Action("install", "vllm"),
             )
-        from app.services.engines.vllm_load import VllmLoad
+        from app.services.engines.vllm_load import PreparedVllmLoad
 
-        return VllmLoad(entry, profile, self._look, self._advised(entry))
+        return PreparedVllmLoad(entry, profile, self._look, self._advised(entry))
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.services.engines.lease import Lease
-from app.services.engines.line import Want
-from app.services.engines.turns import Turn, Turns
+from app.services.engines.queue import QueueRequest
+from app.services.engines.turns import Ticket, Turns
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from app.core.models.entry import ModelEntry
-    from app.services.engines.loads import Loads
+    from app.services.engines.loads import EngineLoader
     from engines.base import Engine, Progress
-    from engines.memory.wishes import Wishes
+    from engines.memory.load_options import LoadOptions
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
 
 _MEMORY = "memory"
@@ -30,7 +30,7 @@ _MEMORY = "memory"
 @dataclass(frozen=True)
 class _Held:
     entry: ModelEntry
-    wishes: Wishes
+    wishes: LoadOptions
     loaded: LoadedModel
 
 
@@ -39,10 +39,10 @@ class Runtime:
 
     Whoever answers, measures or compares takes a `lease` and works with that alone: it is on one
     model in one engine, which stays loaded until the lease is closed. A lease waits on its own
-    thread for its turn in the line of `app.services.engines.line`; with the turn come the right to
+    thread for its turn in the line of `app.services.engines.queue`; with the turn come the right to
     load (who finds the room empty has it alone until the model is ready) and then a place beside
-    others, as many as `LoadedModel.answers_at_once` and `Loads.at_once` say. So `Engine.load`,
-    `close`, `check_mtp` and `Loads.open`, `plan` and `revive` are called by one thread while
+    others, as many as `LoadedModel.answers_at_once` and `EngineLoader.at_once` say. So `Engine.load`,
+    `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by one thread while
     nobody else is at work in that room, `Engine.chat` by each lease on its own thread. What is
     unloaded (`stop`, `stop_idle`, `unload`) waits in the same line. `measure_for`, `held`,
     `opened` and `idle_s` take no turn: they look at what is there at that moment.
@@ -53,7 +53,9 @@ class Runtime:
     """
 
     def __init__(
-        self, engines: Mapping[EngineName, Loads], clock: Callable[[], float] = time.monotonic
+        self,
+        engines: Mapping[EngineName, EngineLoader],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engines = engines
         self._clock = clock
@@ -74,23 +76,23 @@ class Runtime:
     def lease(
         self,
         entry: ModelEntry,
-        wishes: Wishes,
+        wishes: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
-        turn: Turn | None = None,
+        turn: Ticket | None = None,
         *,
         alone: bool = False,
     ) -> Lease:
         """Have this model loaded; at once if it already is, has not ended since, and has room.
 
         turn: one that was joined before; it is left when the lease is closed, or not given.
-        alone: nobody else may be at work beside it. Raises EngineError, or LoadCancelled. Memory
+        alone: nobody else may be at work beside it. Raises EngineError, or Cancelled. Memory
         is judged after the present model has left.
         """
         turn = turn or self.turns.join()
         try:
             loads = self._loads(entry)
-            turn.come(Want(entry.engine, (entry, wishes), entry.name, alone), cancel)
+            turn.come(QueueRequest(entry.engine, (entry, wishes), entry.name, alone), cancel)
             if turn.is_alone:
                 self._prepare(entry, wishes, progress, cancel)
             return self._lent(entry, loads, turn)
@@ -98,15 +100,15 @@ class Runtime:
             turn.leave()
             raise
 
-    def spare(self, entry: ModelEntry, wishes: Wishes, cancel: CancelToken) -> Lease | None:
+    def spare(self, entry: ModelEntry, wishes: LoadOptions, cancel: CancelToken) -> Lease | None:
         """A lease in its turn, if the model is loaded as it is wished for then; nothing is loaded.
 
-        Raises LoadCancelled.
+        Raises Cancelled.
         """
         turn = self.turns.join()
         try:
             loads = self._loads(entry)
-            turn.come(Want(entry.engine, (entry, wishes), entry.name), cancel)
+            turn.come(QueueRequest(entry.engine, (entry, wishes), entry.name), cancel)
             if turn.is_alone and not (self._holds(entry, wishes) and loads.well()):
                 turn.leave()
                 return None
@@ -116,7 +118,7 @@ class Runtime:
             raise
 
     def measure_for(
-        self, entry: ModelEntry, wishes: Wishes, request: ChatRequest
+        self, entry: ModelEntry, wishes: LoadOptions, request: ChatRequest
     ) -> Measured | None:
         """What a request takes of a model's context; None where that is not loaded as wished for.
 
@@ -160,7 +162,7 @@ class Runtime:
         for name in self._engines:
             self.stop(name)
 
-    def _loads(self, entry: ModelEntry) -> Loads:
+    def _loads(self, entry: ModelEntry) -> EngineLoader:
         if entry.engine not in self._engines:
             raise EngineUnavailable(
                 f"“{entry.name}” cannot be loaded.",
@@ -169,11 +171,11 @@ class Runtime:
             )
         return self._engines[entry.engine]
 
-    def _holds(self, entry: ModelEntry, wishes: Wishes) -> bool:
+    def _holds(self, entry: ModelEntry, wishes: LoadOptions) -> bool:
         held = self._held.get(entry.engine)
         return held is not None and (held.entry, held.wishes) == (entry, wishes)
 
-    def _lent(self, entry: ModelEntry, loads: Loads, turn: Turn) -> Lease:
+    def _lent(self, entry: ModelEntry, loads: EngineLoader, turn: Ticket) -> Lease:
         """For one whose turn has come, with the model ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
         if turn.is_alone:
@@ -186,7 +188,7 @@ class Runtime:
         return Lease(entry, loaded, loads, turn, closed)
 
     def _prepare(
-        self, entry: ModelEntry, wishes: Wishes, progress: Progress, cancel: CancelToken
+        self, entry: ModelEntry, wishes: LoadOptions, progress: Progress, cancel: CancelToken
     ) -> None:
         """Have it loaded, by one who is alone."""
         name = entry.engine
@@ -211,7 +213,7 @@ class Runtime:
     @contextmanager
     def _alone(self, engine: EngineName) -> Iterator[None]:
         with self.turns.join() as turn:
-            turn.come(Want(engine, None, "", alone=True), CancelToken())
+            turn.come(QueueRequest(engine, None, "", alone=True), CancelToken())
             yield
 
     def _make_room(self, name: EngineName) -> None:

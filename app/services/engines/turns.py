@@ -8,8 +8,8 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from app.services.engines.line import Line, Wait, Want
-from engines.errors import LoadCancelled
+from app.services.engines.queue import EngineQueue, QueueRequest, Wait
+from engines.errors import Cancelled
 
 if TYPE_CHECKING:
     from engines.cancel import CancelToken
@@ -27,13 +27,13 @@ class Turns:
     """May be used from any thread."""
 
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
-        self._line = Line(rooms)
+        self._line = EngineQueue(rooms)
         self._changed = threading.Condition()
 
-    def join(self, told: Told = _unheard) -> Turn:
+    def join(self, told: Told = _unheard) -> Ticket:
         """A place in the line from now on. Whoever gets it has to leave it."""
         with self._changed:
-            return Turn(self._line, self._changed, told)
+            return Ticket(self._line, self._changed, told)
 
     def emptied(self, engine: EngineName) -> None:
         """Nothing is loaded there any more; told by one who has it alone."""
@@ -45,20 +45,20 @@ class Turns:
             return self._line.in_use(engine)
 
 
-class Turn:
+class Ticket:
     """One place in the line. `come` is called once; all else from any thread.
 
     As a context manager it leaves at the end.
     """
 
-    def __init__(self, line: Line, changed: threading.Condition, told: Told) -> None:
+    def __init__(self, line: EngineQueue, changed: threading.Condition, told: Told) -> None:
         self._line = line
         self._changed = changed
         self._told = told
         self._number = line.join()
-        self._want: Want | None = None
+        self._want: QueueRequest | None = None
 
-    def __enter__(self) -> Turn:
+    def __enter__(self) -> Ticket:
         return self
 
     def __exit__(
@@ -80,8 +80,8 @@ class Turn:
         with self._changed:
             return self._line.is_alone(self._number)
 
-    def come(self, want: Want, cancel: CancelToken) -> None:
-        """Wait for the turn. Raises LoadCancelled; it is to be left then as well."""
+    def come(self, want: QueueRequest, cancel: CancelToken) -> None:
+        """Wait for the turn. Raises Cancelled; it is to be left then as well."""
         self._want = want
         with self._changed:
             self._line.want(self._number, want)
@@ -119,7 +119,7 @@ class Turn:
             with self._changed:
                 self._changed.wait_for(partial(self._is_over, cancel, told))
                 if cancel.cancelled:
-                    raise LoadCancelled
+                    raise Cancelled
                 if self._line.admitted(self._number):
                     return
                 told = self._line.why(self._number)

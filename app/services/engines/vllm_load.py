@@ -11,12 +11,12 @@ from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.hardware import Hardware
 from engines.memory.checkpoint_plan import plan_checkpoint, require_room, room_for
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.models.checkpoint import Checkpoint, pairs, read_checkpoint
 from engines.types import LoadedModel, LoadPlan
 
 
-class VllmLoad:
+class PreparedVllmLoad:
     def __init__(
         self,
         entry: ModelEntry,
@@ -30,7 +30,7 @@ class VllmLoad:
         self._look = look
         self._advised = advised
 
-    def plan(self, wishes: Wishes, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, wishes: LoadOptions, _cancel: CancelToken) -> LoadPlan:
         room = room_for(self._look(), card=self._profile == "cuda", cards=wishes.cards)
         plan = plan_checkpoint(self._checkpoint, self._drafter, wishes, room, self._advised)
         require_room(self._checkpoint, self._drafter, plan, room)

@@ -11,8 +11,8 @@ from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.answers.answers import GREEDY
 from app.services.engines.lease import Lease
+from app.services.engines.load_options import wishes_of
 from app.services.engines.runtime import Runtime
-from app.services.engines.wishing import wishes_of
 from app.services.measuring.prompts import KINDS, TextKind, prompts_for
 from app.services.measuring.results import BenchResult, Run, Step, kind_result
 from app.services.measuring.starts import Starts
@@ -55,7 +55,7 @@ class Bench:
         Where another mode needs the engine to start again, there is one start for each of them
         instead. What a server does by itself is measured as it is.
         modes: without doubles; "off" among them is what the others are compared with.
-        Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
+        Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
         """
         with ExitStack() as lent:
             model = lent.enter_context(
@@ -117,7 +117,7 @@ class Bench:
         when it is shorter than the list of prompts.
         An engine that starts again to draft otherwise does so once for each depth, and once without
         drafts, and not for each prompt.
-        Ends early when it is cancelled. Raises EngineError, MtpUnavailable or LoadCancelled.
+        Ends early when it is cancelled. Raises EngineError, MtpUnavailable or Cancelled.
         """
         texts = [text for pair in prompts_for(entry).values() for text in pair]
         work = [

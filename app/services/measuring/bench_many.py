@@ -19,8 +19,8 @@ from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.answers.answers import GREEDY
 from app.services.engines.lease import Lease
+from app.services.engines.load_options import wishes_of
 from app.services.engines.runtime import Runtime
-from app.services.engines.wishing import wishes_of
 from app.services.measuring.prompts import prompts_for
 from app.services.measuring.results import Step
 from engines.base import Progress
@@ -91,7 +91,7 @@ class ManyBench:
     ) -> Iterator[Step | ManyResult]:
         """Ask for so many chats' answers at once, of at least `tokens` each, for each count.
 
-        Ends early, without a result, when it is cancelled. Raises EngineError or LoadCancelled.
+        Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
         """
         settings = replace(settings, vllm_parallel=max(counts))
         texts = [text for pair in prompts_for(entry).values() for text in pair]

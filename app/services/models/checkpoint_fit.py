@@ -10,14 +10,14 @@ from engines.errors import NotAModel
 from engines.hardware import Hardware
 from engines.memory.checkpoint_plan import longest_context, need_of, plan_checkpoint, room_for
 from engines.memory.fit import Fit, Parts, Verdict, amount, judge
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 
 _PLANNED = "This is a planning figure: vLLM says what it has taken once it runs."
 
 
 def fit_of(
     entry: ModelEntry,
-    wishes: Wishes,
+    wishes: LoadOptions,
     checkpoints: Checkpoints,
     hardware: Hardware,
     profile: Profile | None,

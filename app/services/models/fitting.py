@@ -26,6 +26,7 @@ from engines.memory.fit import (
     split_needed,
     split_of,
 )
+from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.planner import (
     Drafter,
     Sizes,
@@ -36,7 +37,6 @@ from engines.memory.planner import (
     make_plan,
     with_more,
 )
-from engines.memory.wishes import DEFAULT_CONTEXT, Wishes
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.pairing import require_pair
 from engines.types import LoadedModel, LoadPlan
@@ -113,7 +113,7 @@ class Fitting:
         self,
         path: Path,
         header: GgufHeader,
-        wishes: Wishes,
+        wishes: LoadOptions,
         drafter: Path | None = None,
         projector: Path | None = None,
         cancel: CancelToken | None = None,
@@ -140,7 +140,7 @@ class Fitting:
         self,
         path: Path,
         header: GgufHeader,
-        wishes: Wishes,
+        wishes: LoadOptions,
         drafter: Drafter | None,
         cancel: CancelToken,
         *,
@@ -152,7 +152,7 @@ class Fitting:
         The formula makes a plan; the library is asked what that takes, and the plan is made again
         with the difference, until it stays. sure: the library is not asked where the need by the
         formula is less than this part of what is free; 0 to ask always.
-        Raises EngineError and LoadCancelled.
+        Raises EngineError and Cancelled.
         """
         hardware = self._hardware()
         its = drafter.header if drafter else None
@@ -230,7 +230,7 @@ class Fitting:
         path: Path,
         header: GgufHeader,
         hardware: Hardware,
-        wishes: Wishes,
+        wishes: LoadOptions,
         drafter: Drafter | None,
         gap: tuple[int, int],
     ) -> tuple[LoadPlan, int]:

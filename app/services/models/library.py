@@ -11,13 +11,13 @@ from app.core.errors import ModelUnknown
 from app.core.home import from_home
 from app.core.models.entry import RESERVED, STARTER, ModelEntry
 from app.core.settings.fields import Settings
-from app.core.settings.held import NO_LAYERS, Held, Layers, held
 from app.core.settings.models import effective, made_for, valid
+from app.core.settings.resolved import NO_LAYERS, Layers, ResolvedSettings, resolve
 from app.services.models.checkpoints import Checkpoints
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.found import require_text
 from app.services.models.headers import Headers
-from app.services.models.shelf import Shelf
+from app.services.models.index import ModelIndex
 from app.store.models import ModelStore
 from engines.errors import DrafterMismatch, EngineError, NotAModel, UserError
 from engines.models.gguf.header import GgufHeader, require_chat
@@ -52,7 +52,7 @@ class Library:
         )
         self._headers = Headers(store.headers)
         self.checkpoints = Checkpoints()
-        self.shelf = Shelf(store, self._starter, collection, further)
+        self.shelf = ModelIndex(store, self._starter, collection, further)
 
     @property
     def starter(self) -> ModelEntry:
@@ -93,14 +93,14 @@ class Library:
         """
         return effective(settings, made_for(entry), self.settings_of(entry), *layers)
 
-    def held(self, entry: ModelEntry, settings: Settings, layers: Layers) -> Held:
+    def resolve(self, entry: ModelEntry, settings: Settings, layers: Layers) -> ResolvedSettings:
         """As `effective`, for an answer in a chat."""
         own = {**made_for(entry), **self.settings_of(entry)}
-        return held(settings, lambda _: own, layers)
+        return resolve(settings, lambda _: own, layers)
 
     def settings_for(self, called: str, settings: Settings, layers: Layers = NO_LAYERS) -> Settings:
         """Those that hold where the model of this name answers; at once. Raises ModelUnknown."""
-        return self.held(self.shelf.named(called), settings, layers).settings
+        return self.resolve(self.shelf.named(called), settings, layers).settings
 
     def own_at_once(self, called: str) -> Mapping[str, object]:
         """What a model has of its own, and is made for; for a window, which cannot wait.

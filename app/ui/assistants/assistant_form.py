@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayou
 from app.core.chats.assistants import LONGEST_NAME, Assistant, Preset
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.core.settings.held import NO_LAYERS, Layers, Source, held
+from app.core.settings.resolved import NO_LAYERS, Layers, Source, resolve
 from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
 from app.ui.look.theme import GRID
@@ -84,7 +84,7 @@ class AssistantForm(Panel):
     @property
     def settings(self) -> Settings:
         """Those that hold with what the form says now."""
-        return held(self._settings, lambda _: {}, self._layers()).settings
+        return resolve(self._settings, lambda _: {}, self._layers()).settings
 
     def focus(self) -> None:
         self._name.setFocus()
@@ -94,7 +94,7 @@ class AssistantForm(Panel):
         return replace(NO_LAYERS, assistant=self._values)
 
     def _show(self) -> None:
-        self.sampling.show_held(held(self._settings, lambda _: {}, self._layers()))
+        self.sampling.show_held(resolve(self._settings, lambda _: {}, self._layers()))
 
     def _set(self, name: str, value: object) -> None:
         if value is None:

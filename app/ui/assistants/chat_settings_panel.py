@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 from app.core.chats.assistants import Assistant, NewChat, Preset
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import fields
-from app.core.settings.held import Held, Source
+from app.core.settings.resolved import ResolvedSettings, Source
 from app.ui.assistants.held_setting import HeldSetting
 from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
@@ -71,7 +71,7 @@ class ChatSettingsPanel(QWidget):
 
     def show_chat(
         self,
-        held: Held,
+        held: ResolvedSettings,
         own: NewChat,
         assistants: Sequence[Assistant],
         models: Sequence[ModelEntry],
@@ -89,7 +89,7 @@ class ChatSettingsPanel(QWidget):
         self.sampling.show_presets(presets)
         self.sampling.show_held(held)
 
-    def _uses(self, held: Held, models: Sequence[ModelEntry]) -> str:
+    def _uses(self, held: ResolvedSettings, models: Sequence[ModelEntry]) -> str:
         called = held.settings.model
         name = next((it.name for it in models if called in (it.id, it.name)), called)
         return self.tr("{0}, {1}").format(name, self._source(held.source("model")))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.chats.assistants import OF_AN_ASSISTANT, Preset, matching
 from app.core.settings.fields import fields
-from app.core.settings.held import Held, Source
+from app.core.settings.resolved import ResolvedSettings, Source
 from app.ui.assistants.held_setting import HeldSetting
 from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
@@ -37,7 +37,7 @@ class SamplingForm(QWidget):
         self._owner = owner
         self._words = words
         self._known: tuple[Preset, ...] = ()
-        self._held: Held | None = None
+        self._held: ResolvedSettings | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
@@ -76,7 +76,7 @@ class SamplingForm(QWidget):
         self._known = tuple(presets)
         self._show_preset()
 
-    def show_held(self, held: Held) -> None:
+    def show_held(self, held: ResolvedSettings) -> None:
         self._held = held
         for name in OF_AN_ASSISTANT:
             value, source = getattr(held.settings, name), held.source(name)

@@ -132,7 +132,7 @@ class ChatPage(QWidget):
         self.composer.set_send_with(settings.send_with)
         self._voice.turn(settings.announce)
         self.answers.apply(settings)
-        self.mtp.apply(self._chat_settings.held(self._chat_id).settings)
+        self.mtp.apply(self._chat_settings.resolve(self._chat_id).settings)
         self.thinking.show()
         self._show_stay()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.ui.connections.words import cells, heads
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -19,14 +19,14 @@ class ConnectionRows(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: Sequence[Connection] = ()
+        self._rows: Sequence[LoggedConnection] = ()
         self._heads = heads()
 
     @property
-    def shown(self) -> Sequence[Connection]:
+    def shown(self) -> Sequence[LoggedConnection]:
         return self._rows
 
-    def show_rows(self, rows: Sequence[Connection]) -> None:
+    def show_rows(self, rows: Sequence[LoggedConnection]) -> None:
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.core.network.traffic import matching, traffic
 from app.presenters.connections import Connections
 from app.ui.connections.connection_rows import ConnectionRows
@@ -47,7 +47,7 @@ class ConnectionsPage(QWidget):
         self.setObjectName("connectionsPage")
         self._service = service
         self._notifier = notifier
-        self._all: Sequence[Connection] = ()
+        self._all: Sequence[LoggedConnection] = ()
         across = QHBoxLayout(self)
         across.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
         middle = QWidget()
@@ -95,7 +95,7 @@ class ConnectionsPage(QWidget):
         super().hideEvent(event)
         self._tick.stop()
 
-    def _looked(self, found: Sequence[Connection]) -> None:
+    def _looked(self, found: Sequence[LoggedConnection]) -> None:
         self._all = found
         self._summary.setText(summary(traffic(found)))
         self._show()

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.network.connections import Connection, Purpose
+from app.core.network.connections import LoggedConnection, Purpose
 from app.core.network.traffic import Traffic
 from app.ui.look.format import day, size
 
@@ -48,7 +48,7 @@ def result_word(result: str) -> str:
     return known.get(result, result)
 
 
-def cells(connection: Connection) -> tuple[str, ...]:
+def cells(connection: LoggedConnection) -> tuple[str, ...]:
     when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
     host = f"{connection.host}:{connection.port}"
     return (
@@ -61,7 +61,7 @@ def cells(connection: Connection) -> tuple[str, ...]:
     )
 
 
-def as_text(connections: Sequence[Connection]) -> str:
+def as_text(connections: Sequence[LoggedConnection]) -> str:
     """A table that a spreadsheet reads: columns apart by tabs."""
     lines = [heads(), *(cells(it) for it in connections)]
     return "\n".join("\t".join(line) for line in lines) + "\n"

@@ -18,7 +18,7 @@ from app.ui.look.scale import scaled
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.wish import Wish
+    from app.core.launch_request import LaunchRequest
     from app.ui.desktop.quick_ask import QuickAsk
     from app.ui.window.main_window import MainWindow
 
@@ -96,7 +96,7 @@ class Desktop(QObject):
             model = self._settings.current.model
             self._quick.show_place(self._window.switching.place_of(model))
 
-    def fulfil(self, wish: Wish) -> None:
+    def fulfil(self, wish: LaunchRequest) -> None:
         """What was wanted when Hearth was started once more."""
         if wish.quick_ask:
             self.quick_ask()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
     from app.presenters.generation import Generation
     from app.presenters.server_list import Place
-    from app.services.engines.line import Wait
+    from app.services.engines.queue import Wait
     from app.ui.chat.engine_badge import EngineBadge
 
 _WIDTH, _HIGH = 560, 460

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.core.search.hits import Hit
     from app.presenters.chat_search import ChatSearch
     from app.presenters.chats import Chats
-    from app.ui.sidebar.deeds import Deeds
+    from app.ui.sidebar.chat_actions import ChatActions
     from app.ui.sidebar.sidebar import Sidebar
 
 
@@ -27,7 +27,9 @@ class ChatOrder(QObject):
 
     found = Signal(object, str)
 
-    def __init__(self, sidebar: Sidebar, chats: Chats, search: ChatSearch, deeds: Deeds) -> None:
+    def __init__(
+        self, sidebar: Sidebar, chats: Chats, search: ChatSearch, deeds: ChatActions
+    ) -> None:
         super().__init__(sidebar)
         self._sidebar = sidebar
         self._chats = chats

@@ -18,7 +18,6 @@ from app.ui.chat.composer.composer import Composer
 from app.ui.chat.header import Header
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.widgets.room import grow_for
-from app.ui.window.early import Early
 from app.ui.window.first_visits import (
     connections_page,
     engines_page,
@@ -27,22 +26,23 @@ from app.ui.window.first_visits import (
     models_page,
     servers_page,
 )
+from app.ui.window.signal_buffer import SignalBuffer
 
 if TYPE_CHECKING:
     from app.presenters.window import WindowServices
-    from app.ui.assistants.assisting import Assisting
+    from app.ui.assistants.controller import AssistantsController
     from app.ui.chat.chat_page import ChatPage
     from app.ui.chat.guide_banner import GuideBanner
     from app.ui.desktop.desktop import Desktop
-    from app.ui.engines.switching import Switching
+    from app.ui.engines.switch_controller import EngineSwitchController
     from app.ui.models.chooser import ModelChooser
     from app.ui.models.models_page import Part
     from app.ui.notify import Notifier
     from app.ui.onboarding.download_strip import DownloadStrip
+    from app.ui.sidebar.chat_actions import ChatActions
     from app.ui.sidebar.chat_order import ChatOrder
-    from app.ui.sidebar.deeds import Deeds
     from app.ui.sidebar.rows import Scope
-    from app.ui.window.arrivals import Arrivals
+    from app.ui.window.download_notices import DownloadNotices
     from app.ui.window.going_online import GoingOnline
 
 
@@ -50,7 +50,7 @@ class MainWindow(QMainWindow):
     """Holds the parts; what they do is theirs, what they say to each other `connect`'s.
 
     At first there are the chats and a field for a message, which is quickly made; what is asked
-    for in that moment is kept. The rest comes by `furnish`, which ends with `is_furnished`; what
+    for in that moment is kept. The rest comes by `build_window`, which ends with `is_furnished`; what
     is seldom gone to, on the first visit.
 
     models_shown(entries, current): wherever models can be chosen they are these now.
@@ -60,15 +60,15 @@ class MainWindow(QMainWindow):
     services: WindowServices
     notifier: Notifier
     chooser: ModelChooser
-    deeds: Deeds
+    deeds: ChatActions
     order: ChatOrder
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
     online: GoingOnline
-    arrivals: Arrivals
-    switching: Switching
-    assisting: Assisting
+    arrivals: DownloadNotices
+    switching: EngineSwitchController
+    assisting: AssistantsController
     desktop: Desktop
     models = cached_property(models_page)
     connections = cached_property(connections_page)
@@ -93,8 +93,8 @@ class MainWindow(QMainWindow):
         self.sidebar.refresh(None)
         self.composer.focus()
         side = self.sidebar
-        self.early_messages = Early([self.composer.send])
-        self.early = Early(
+        self.early_messages = SignalBuffer([self.composer.send])
+        self.early = SignalBuffer(
             [
                 *(side.new_chat, side.scratch, side.assistants, side.models, side.downloads),
                 *(side.connections, side.settings, side.shortcuts, side.searched),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QLockFile, QObject, Signal
 
 from app.core.errors import AlreadyOpen
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QFileSystemWatcher
@@ -33,13 +33,13 @@ LOCK = "window.lock"
 class SingleInstance(QObject):
     """Holds the folder's lock until `close`; a process that died does not hold it.
 
-    asked(wish): Hearth was started again for the same folder, for what the `Wish` says.
+    asked(wish): Hearth was started again for the same folder, for what the `LaunchRequest` says.
     """
 
     asked = Signal(object)
 
     def __init__(
-        self, folder: Path, wish: Wish | None = None, parent: QObject | None = None
+        self, folder: Path, wish: LaunchRequest | None = None, parent: QObject | None = None
     ) -> None:
         """Raises AlreadyOpen, after the window that is open was asked for what is wished.
 
@@ -54,7 +54,7 @@ class SingleInstance(QObject):
         self._watch: QFileSystemWatcher | None = None
         until = time.monotonic() + _PATIENCE_S
         while not self._take_lock() and self._lock.error() == QLockFile.LockError.LockFailedError:
-            if pass_on(folder, wish or Wish()):
+            if pass_on(folder, wish or LaunchRequest()):
                 raise _already_open("Its window has been brought to the front.")
             if time.monotonic() > until:
                 raise _already_open(f"Another Hearth uses the data folder {folder}.")
@@ -109,14 +109,14 @@ class SingleInstance(QObject):
                 left.unlink()
             except FileNotFoundError:
                 continue  # who left it has given up
-            self.asked.emit(Wish.from_line(line))
+            self.asked.emit(LaunchRequest.from_line(line))
 
 
 def _already_open(why: str) -> AlreadyOpen:
     return AlreadyOpen("Hearth is already open.", why, "Go on in that window, or close it first.")
 
 
-def pass_on(folder: Path, wish: Wish) -> bool:
+def pass_on(folder: Path, wish: LaunchRequest) -> bool:
     """Have the window of this folder fulfil a wish; whether there is one."""
     place = _wishes(folder)
     left = place / f"{time.time_ns()}-{os.getpid()}.wish"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, NotSized
+from engines.errors import Cancelled, NotSized
 from engines.helper.parent import Ended, run_helper
 from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
 from engines.llamacpp.sizing.book import SizeBook, key_of
@@ -46,7 +46,7 @@ class Sizer:
     def buffers(self, plan: LoadPlan, cancel: CancelToken) -> Buffers:
         """What loading the plan would allocate; the files may be sparse, with their headers only.
 
-        Raises NotSized, LoadCancelled, and the EngineError that loading the plan would raise.
+        Raises NotSized, Cancelled, and the EngineError that loading the plan would raise.
         """
         try:
             key = key_of(plan)
@@ -56,7 +56,7 @@ class Sizer:
         except OSError as error:
             raise _not_sized(f"The system says: {error.strerror or error}.") from error
         if cancel.cancelled:
-            raise LoadCancelled
+            raise Cancelled
         buffers = _answer(ended)
         self._book.add(key, buffers)
         return buffers

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, MtpUnavailable
+from engines.errors import Cancelled, MtpUnavailable
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logits import Logits
@@ -21,7 +21,7 @@ _TOKENS = 128
 def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
     """Answer twice from an empty cache and compare. See `Engine.check_mtp`.
 
-    Raises LoadCancelled if it was stopped before there was a result.
+    Raises Cancelled if it was stopped before there was a result.
     """
     speculation = loaded.speculation
     if speculation is None:
@@ -63,7 +63,7 @@ def _answer(
         decoding = Decoding(loaded.context, loaded.cache, vocabulary, sampler, speculation, cancel)
         tokens = list(decoding.tokens(prompt, count))
     if cancel.cancelled:
-        raise LoadCancelled
+        raise Cancelled
     return tokens
 
 

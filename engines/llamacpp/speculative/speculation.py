@@ -7,7 +7,7 @@ from typing import Final
 
 from engines.llamacpp.cache import common_prefix
 from engines.llamacpp.context import AbortFlag
-from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.depth import DepthPolicy
 from engines.llamacpp.speculative.drafting import Drafting

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.private import make_private_folder, private
 
 _LOOK_S = 0.2
@@ -21,7 +21,7 @@ def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Itera
     """Hold the lock of a folder; gives out its descriptor, which is to be inherited by children.
 
     So a uv that outlives a killed Hearth keeps others out until it has ended too. waiting: called
-    once where somebody else holds the lock. Raises LoadCancelled while waiting, and OSError.
+    once where somebody else holds the lock. Raises Cancelled while waiting, and OSError.
     """
     make_private_folder(root)
     with open(root / "lock", "a", opener=private) as file:
@@ -29,7 +29,7 @@ def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Itera
             waiting()
             while not _lock(file.fileno()):
                 if cancel.cancelled:
-                    raise LoadCancelled
+                    raise Cancelled
                 time.sleep(_LOOK_S)
         os.set_inheritable(file.fileno(), True)
         yield file.fileno()

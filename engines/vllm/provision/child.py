@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.private import OTHERS
 
 _KEPT_LINES = 200
@@ -42,7 +42,7 @@ def run(
     """The last lines of what a command prints, on either of its streams.
 
     holding: a descriptor that it inherits, see `alone`. heard: gets each line.
-    Raises LoadCancelled, CommandFailed, and OSError where it cannot be started.
+    Raises Cancelled, CommandFailed, and OSError where it cannot be started.
     """
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
     with subprocess.Popen(
@@ -68,7 +68,7 @@ def run(
             forget()
             _end(process)
     if cancel.cancelled:
-        raise LoadCancelled
+        raise Cancelled
     if status:
         raise CommandFailed(words, status, tuple(lines))
     return tuple(lines)

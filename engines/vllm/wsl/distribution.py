@@ -13,7 +13,7 @@ from engines.vllm.provision.child import CommandFailed
 from engines.vllm.wsl.pack import packed
 from engines.vllm.wsl.program import Wsl
 from engines.vllm.wsl.scripts import START
-from engines.vllm.wsl.talk import Talk
+from engines.vllm.wsl.session import WslSession
 
 _PYTHONS: Final = ("python3.12", "python3.13", "python3.11", "python3.14")
 
@@ -26,9 +26,9 @@ class Distribution:
     name: str
     folder: Path
 
-    def talk(self, cancel: CancelToken | None = None) -> Talk:
+    def talk(self, cancel: CancelToken | None = None) -> WslSession:
         """With hands that serve. Raises OSError where their file cannot be written."""
-        return Talk(self, packed(self.folder), cancel or CancelToken())
+        return WslSession(self, packed(self.folder), cancel or CancelToken())
 
     def once(self, do: str, **order: Any) -> Any:
         """One order. Raises EngineFailed, EngineUnavailable."""

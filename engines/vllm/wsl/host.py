@@ -9,7 +9,7 @@ from typing import Final
 
 from engines.errors import EngineFailed, UserError
 from engines.vllm.command import Place
-from engines.vllm.host import Ground
+from engines.vllm.host import LaunchContext
 from engines.vllm.places import at_port, record_of
 from engines.vllm.streams import Lines, follow_with_beats
 from engines.vllm.wsl.distribution import Distribution
@@ -30,12 +30,12 @@ class WslHost:
     def __init__(self, distribution: Distribution) -> None:
         self._distribution = distribution
 
-    def prepare(self, folder: Path) -> Ground:
+    def prepare(self, folder: Path) -> LaunchContext:
         folder.mkdir(parents=True, exist_ok=True)
         with self._distribution.talk() as talk:
             made, drives = talk.ask("prepare"), talk.drives
         place = at_port(Path(made["folder"]), Path(made["scratch"]))
-        return Ground(place, made["variables"], lambda path: self._reach(path, drives))
+        return LaunchContext(place, made["variables"], lambda path: self._reach(path, drives))
 
     def guardian(self) -> subprocess.Popen[bytes]:
         return self._distribution.guardian()

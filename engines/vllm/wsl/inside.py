@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, UserError
+from engines.errors import Cancelled, UserError
 from engines.private import OTHERS
 from engines.vllm.leftovers import outlive, reap, settle
 from engines.vllm.provision.alone import alone
@@ -50,25 +50,25 @@ def main() -> int:
 
         return guardian.main()
     os.umask(OTHERS)
-    ears = _Ears()
+    ears = _StdinReader()
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         # From a thread, for the main one may just hold a lock.
         signal.signal(number, lambda *_: threading.Thread(target=ears.end).start())
     for listen in (ears.listen, ears.watch):
         threading.Thread(target=listen, daemon=True).start()
     with ExitStack() as held:
-        hands = _Hands(Path.home() / _ROOT, ears.cancel, held)
+        hands = _Commands(Path.home() / _ROOT, ears.cancel, held)
         held.callback(hands.clear_up)
         try:
             _say({"done": sys.argv[0]})
             while (order := ears.orders.get()) is not None:
                 _carry_out(hands, order)
-        except LoadCancelled:
+        except Cancelled:
             return 0
     return 0
 
 
-class _Ears:
+class _StdinReader:
     """Hear orders, and of Hearth's end while one is carried out. orders: None is the last."""
 
     def __init__(self) -> None:
@@ -98,14 +98,14 @@ class _Ears:
 
 
 def _say(what: dict[str, Any]) -> None:
-    """Raises LoadCancelled where nobody hears it."""
+    """Raises Cancelled where nobody hears it."""
     try:
         os.write(1, json.dumps(what).encode() + b"\n")
     except OSError as error:
-        raise LoadCancelled from error
+        raise Cancelled from error
 
 
-def _carry_out(hands: _Hands, order: dict[str, Any]) -> None:
+def _carry_out(hands: _Commands, order: dict[str, Any]) -> None:
     try:
         done = getattr(hands, order.pop("do"))(**order)
     except CommandFailed as error:
@@ -116,7 +116,7 @@ def _carry_out(hands: _Hands, order: dict[str, Any]) -> None:
         _say({"done": done})
 
 
-class _Hands:
+class _Commands:
     """What can be ordered. root: Hearth's folder for engines. held: lasts as long as this."""
 
     def __init__(self, root: Path, cancel: CancelToken, held: ExitStack) -> None:

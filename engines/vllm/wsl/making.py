@@ -16,7 +16,7 @@ from engines.vllm.provision.lock import Lock
 from engines.vllm.wsl.distribution import Distribution
 from engines.vllm.wsl.paths import reached
 from engines.vllm.wsl.program import Wsl
-from engines.vllm.wsl.talk import Talk, no_drives
+from engines.vllm.wsl.session import WslSession, no_drives
 
 _LINUX: Final = "linux"
 """A file in what stands for an environment: the name of the distribution that has it."""
@@ -28,7 +28,7 @@ def making(
 ) -> Iterator[Maker]:
     """home: of what stands for environments. tool: uv's wheel among the files that have come.
 
-    Raises EngineUnavailable, OSError, CommandFailed and LoadCancelled.
+    Raises EngineUnavailable, OSError, CommandFailed and Cancelled.
     """
     with distribution.talk(cancel) as talk:
         files = reached(home.files(lock), talk.drives, distribution.name)
@@ -44,7 +44,7 @@ def making(
 class _Making:
     """A `Maker`."""
 
-    def __init__(self, talk: Talk, home: EngineHome, lock: Lock, linux: str) -> None:
+    def __init__(self, talk: WslSession, home: EngineHome, lock: Lock, linux: str) -> None:
         self._talk = talk
         self._home = home
         self._lock = lock

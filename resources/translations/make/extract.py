@@ -34,7 +34,7 @@ _UNSAID = (
     "app/core/chats/titles.py", "app/services/measuring", "app/presenters/chat_search.py",
     "app/services/models/collection/places.py", "app/services/exchange/documents.py",
     "app/services/exchange/page.py", "app/services/downloads/pulling.py", "app/store/migrations.py",
-    "app/store/search_terms.py", "app/store/shelves.py", "engines/dialect/formats.py",
+    "app/store/search_terms.py", "app/store/chat_lists.py", "engines/dialect/formats.py",
     "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
     "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
     "engines/llamacpp/resume", "engines/llamacpp/sizing/account.py",

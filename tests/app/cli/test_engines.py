@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.net import Gate
-from app.services.engines.care import EngineCare
+from app.services.engines.installer import EngineInstaller
 from tests.app.cli.conftest import Hearth
 from tests.support.engine_making import HERE, PYTHON, care_of
 from tests.support.package_index import PackageIndex, lock_of, made_vllm
@@ -29,7 +29,7 @@ def index() -> Iterator[PackageIndex]:
 @pytest.fixture
 def care(
     index: PackageIndex, data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[EngineCare]:
+) -> Iterator[EngineInstaller]:
     """What the commands get, over an index on this computer."""
     gate = Gate(lambda _: None, lambda: True)
     root = data_dir / "engines" / "vllm"
@@ -48,7 +48,7 @@ def listed(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> dict[str, obje
 
 
 def test_the_whole_way(
-    hearth: Hearth, care: EngineCare, index: PackageIndex, capsys: pytest.CaptureFixture[str]
+    hearth: Hearth, care: EngineInstaller, index: PackageIndex, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = listed(hearth, capsys)
     assert (row["available"], row["version"]) == (False, None)
@@ -78,7 +78,7 @@ def test_the_whole_way(
 
 def test_nothing_starts_before_somebody_agrees(
     hearth: Hearth,
-    care: EngineCare,
+    care: EngineInstaller,
     index: PackageIndex,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

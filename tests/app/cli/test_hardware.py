@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.services.engines.device_care import DeviceCare
+from app.services.engines.device_trials import DeviceTrials
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
 from tests.app.cli.conftest import Hearth
@@ -24,7 +24,7 @@ def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = json.dumps({"expected": "a", "text": "b", "gap": None})
     command = (sys.executable, "-c", f"print({said!r})")
     trials = Trials(tmp_path, tmp_path / "model.gguf", command)
-    care = DeviceCare(lambda: (PROCESSOR, CARD), trials)
+    care = DeviceTrials(lambda: (PROCESSOR, CARD), trials)
     monkeypatch.setattr("app.wiring.devices.device_care", lambda *_: care)
 
 

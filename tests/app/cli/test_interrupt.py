@@ -12,7 +12,7 @@ import pytest
 
 from app.cli.interrupt import ending_at_once, interruptible
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot signal one process alone")
 
@@ -44,7 +44,7 @@ def test_a_load_that_ctrl_c_ended_is_an_interrupt() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         while not cancel.cancelled:
             pass
-        raise LoadCancelled
+        raise Cancelled
 
     with pytest.raises(KeyboardInterrupt):
         list(interruptible(work))

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.cli.main import main
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from app.ui.window.single_instance import SingleInstance
 
@@ -34,8 +34,8 @@ def test_files_go_to_the_window_that_is_open(
     window.listen()
     with qtbot.waitSignal(window.asked) as asked:
         assert main(["open", "a.txt", "/b.gguf"]) == 0
-    assert asked.args == [Wish(files=(tmp_path / "a.txt", Path("/b.gguf")))]
+    assert asked.args == [LaunchRequest(files=(tmp_path / "a.txt", Path("/b.gguf")))]
     with qtbot.waitSignal(window.asked) as asked:
         assert main(["--quick-ask"]) == 0
-    assert asked.args == [Wish(quick_ask=True)]
+    assert asked.args == [LaunchRequest(quick_ask=True)]
     window.close()

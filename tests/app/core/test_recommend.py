@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.models.catalogue import Catalogue, Size, load_catalogue
-from app.core.models.placing import Ground, place
+from app.core.models.placing import Computer, place
 from app.core.models.recommend import Pick, Recommendation, recommend
 from app.core.models.recommend_words import speed_words
 from tests.app.core.machines import MACHINES, Machine, card, mac, with_card
@@ -123,7 +123,7 @@ def test_the_sum_counts_the_drafter_where_it_helps_and_the_projector_where_it_fi
 
 @pytest.mark.parametrize("machine", [with_card(24, 936, ()), mac(64, 52, 170, ())])
 def test_a_projector_adds_its_own_size_and_nothing_else(machine: Machine) -> None:
-    ground = Ground(machine.hardware, machine.bandwidth)
+    ground = Computer(machine.hardware, machine.bandwidth)
     size = CATALOGUE.sizes["gemma-4-12b"]
     blind = size.model_copy(update={"projector": None})
     sees = place(ground, size, size.variants[0], 8192).parts

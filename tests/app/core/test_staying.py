@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.chats.staying import staying
+from app.core.chats.local_fallback import staying
 from app.core.models.entry import STARTER, ModelEntry
 
 GUIDE = ModelEntry(STARTER, "Starter guide", Path("guide.gguf"), builtin=True)

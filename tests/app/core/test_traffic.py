@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.core.network.traffic import matching, traffic
 
-ONE = Connection(100.0, 0.5, "hub.example", 443, "search for models", "GET", 0, 2000, "200")
+ONE = LoggedConnection(100.0, 0.5, "hub.example", 443, "search for models", "GET", 0, 2000, "200")
 TWO = replace(ONE, started=200.0, purpose="download a model", host="cdn.example", received=10**6)
 KEPT = replace(ONE, started=50.0, received=0, result="refused", host="never.example")
 

@@ -6,18 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 
 
 @pytest.mark.parametrize(
-    "wish", [Wish(), Wish(quick_ask=True), Wish(files=(Path("/a b/ü\n.gguf"), Path("/c")))]
+    "wish",
+    [
+        LaunchRequest(),
+        LaunchRequest(quick_ask=True),
+        LaunchRequest(files=(Path("/a b/ü\n.gguf"), Path("/c"))),
+    ],
 )
-def test_a_wish_arrives_as_it_was_sent(wish: Wish) -> None:
+def test_a_wish_arrives_as_it_was_sent(wish: LaunchRequest) -> None:
     line = wish.to_line()
     assert line.count(b"\n") == 1
-    assert Wish.from_line(line) == wish
+    assert LaunchRequest.from_line(line) == wish
 
 
 @pytest.mark.parametrize("line", [b"", b"show\n", b"[]", b'{"files": 3, "quick_ask": 1}', b"\xff"])
 def test_what_cannot_be_read_only_shows_the_window(line: bytes) -> None:
-    assert Wish.from_line(line) == Wish()
+    assert LaunchRequest.from_line(line) == LaunchRequest()

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.hub.client import Hub
 from app.net import Gate
 from tests.hub.testhub import TestHub
 
 
 @pytest.fixture
-def ledger() -> list[Connection]:
+def ledger() -> list[LoggedConnection]:
     return []
 
 
 @pytest.fixture
 def client(
-    hub: TestHub, ledger: list[Connection], monkeypatch: pytest.MonkeyPatch
+    hub: TestHub, ledger: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str | None], Hub]]:
     """Makes clients with a token, or none."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)

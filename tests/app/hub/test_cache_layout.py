@@ -17,8 +17,8 @@ from huggingface_hub import (
 from huggingface_hub.utils._fixes import WeakFileLock
 
 from app.hub.cache_layout import Slot
-from app.hub.faults import Cancelled
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 
 REPO = "ada/Small-GGUF"
 COMMIT = "7b7a68ff0fa709a294e12fa1d0b5f6e125c1f222"

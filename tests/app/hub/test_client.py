@@ -18,7 +18,7 @@ from app.core.errors import (
     TokenRefused,
 )
 from app.core.models.hub import Found, Query, Sort
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.hub.client import Hub
 from tests.hub import faults
 from tests.hub.contents import Made
@@ -183,7 +183,7 @@ def test_a_log_in_page_is_no_empty_card(hub: TestHub, client: Client) -> None:
         client(None).card(repository)
 
 
-def test_whose_a_token_is(hub: TestHub, client: Client, ledger: list[Connection]) -> None:
+def test_whose_a_token_is(hub: TestHub, client: Client, ledger: list[LoggedConnection]) -> None:
     hub.token(TOKEN, "ada")
     assert client(None).who(TOKEN) == "ada"
     with pytest.raises(TokenRefused, match="token"):
@@ -310,7 +310,7 @@ def test_a_gated_repository_says_where_its_licence_is(hub: TestHub, client: Clie
 
 
 def test_offline_nothing_is_asked(
-    client: Client, ledger: list[Connection], monkeypatch: pytest.MonkeyPatch
+    client: Client, ledger: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HF_ENDPOINT")
     with pytest.raises(Offline):

@@ -22,12 +22,12 @@ from app.core.errors import (
     TokenRefused,
 )
 from app.core.errors import WrongBytes as WrongBytesError
-from app.hub.faults import Cancelled
 from app.hub.limiter import Limiter
 from app.hub.part import NOTES
 from app.hub.retry import Patience
 from app.hub.transfer import Checking, Receiving, Retrying, Step
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from tests.app.hub.transfers import BYTES, CONTENT, NAME, REPO, bring, source
 from tests.hub import faults
 from tests.hub.contents import Made

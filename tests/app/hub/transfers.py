@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.source import Source
@@ -60,7 +60,7 @@ def bring(
     limiter: Limiter | None = None,
     told: Callable[[Step], None] | None = None,
     cancel: CancelToken | None = None,
-    ledger: list[Connection] | None = None,
+    ledger: list[LoggedConnection] | None = None,
 ) -> Told:
     """Transfer it; what was told."""
     heard = Told()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.network.connections import Connection, Purpose
+from app.core.network.connections import LoggedConnection, Purpose
 from app.net import Gate
 
 PURPOSE: Purpose = "look at a model"
@@ -166,13 +166,13 @@ def offline() -> Switch:
 
 
 @pytest.fixture
-def kept() -> list[Connection]:
+def kept() -> list[LoggedConnection]:
     return []
 
 
 @pytest.fixture
 def gate(
-    offline: Switch, kept: list[Connection], monkeypatch: pytest.MonkeyPatch
+    offline: Switch, kept: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Gate]:
     """A gate that no proxy of the machine stands before."""
     for variable in PROXY_VARIABLES:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from app.core.errors import ConnectionTimedOut
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.hub.asking import Asking, ask
 from app.net import Gate
 from app.net import client as wire
@@ -76,7 +76,11 @@ def in_time(work: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize(("first", "again"), TRICKLES.values(), ids=TRICKLES)
 def test_a_look_up_at_the_hub_ends_in_time(
-    gate: Gate, kept: list[Connection], monkeypatch: pytest.MonkeyPatch, first: bytes, again: bytes
+    gate: Gate,
+    kept: list[LoggedConnection],
+    monkeypatch: pytest.MonkeyPatch,
+    first: bytes,
+    again: bytes,
 ) -> None:
     monkeypatch.setattr(wire, "_WITHIN_S", 0.4)
     with trickling(first, again) as address:

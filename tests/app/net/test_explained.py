@@ -17,7 +17,7 @@ from app.core.errors import (
     NoConnection,
     Offline,
 )
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate, endpoint, explained
 from tests.app.net.conftest import PURPOSE, Reply, Server
 
@@ -105,7 +105,9 @@ def test_an_address_of_another_kind(gate: Gate) -> None:
 
 
 @pytest.mark.parametrize("url", [f"http://{'a' * 70}/", "http://a..b/"])
-def test_an_address_that_nothing_can_have(gate: Gate, kept: list[Connection], url: str) -> None:
+def test_an_address_that_nothing_can_have(
+    gate: Gate, kept: list[LoggedConnection], url: str
+) -> None:
     assert isinstance(met(gate, url), AddressInvalid)
     assert [line.result for line in kept] == ["failed"]
 

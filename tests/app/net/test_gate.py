@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from app.core.errors import NoConnection, Offline
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate, explained
 from app.net.entry import Entry
 from engines.redaction import remember
@@ -37,7 +37,7 @@ def get(gate: Gate, url: str, headers: dict[str, str] | None = None) -> httpx2.R
 
 
 def test_a_request_is_answered_and_written_down(
-    gate: Gate, server: Server, kept: list[Connection]
+    gate: Gate, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/file"] = Reply(b"x" * 1000)
     assert get(gate, f"{server.url}/file").content == b"x" * 1000
@@ -49,7 +49,9 @@ def test_a_request_is_answered_and_written_down(
     assert line.seconds > 0
 
 
-def test_bytes_that_go_out_are_counted(gate: Gate, server: Server, kept: list[Connection]) -> None:
+def test_bytes_that_go_out_are_counted(
+    gate: Gate, server: Server, kept: list[LoggedConnection]
+) -> None:
     server.replies["/form"] = Reply(b"thanks")
     with gate.for_purpose("test a token"):
         gate.client.post(f"{server.url}/form", content=b"y" * 300)
@@ -59,7 +61,7 @@ def test_bytes_that_go_out_are_counted(gate: Gate, server: Server, kept: list[Co
 
 @pytest.mark.parametrize("status", [204, 404, 500])
 def test_the_result_is_the_status(
-    gate: Gate, server: Server, kept: list[Connection], status: int
+    gate: Gate, server: Server, kept: list[LoggedConnection], status: int
 ) -> None:
     server.replies["/"] = Reply(status=status)
     get(gate, server.url)
@@ -67,7 +69,7 @@ def test_the_result_is_the_status(
 
 
 def test_a_head_request_ends_with_its_status(
-    gate: Gate, server: Server, kept: list[Connection]
+    gate: Gate, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/file"] = Reply(b"x" * 1000)
     with (
@@ -79,7 +81,7 @@ def test_a_head_request_ends_with_its_status(
 
 
 def test_an_answer_that_is_not_read_to_its_end_was_cancelled(
-    gate: Gate, server: Server, kept: list[Connection]
+    gate: Gate, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/file"] = Reply(b"x" * 1_000_000)
     with gate.for_purpose(PURPOSE), gate.client.stream("GET", f"{server.url}/file") as response:
@@ -91,7 +93,7 @@ def test_an_answer_that_is_not_read_to_its_end_was_cancelled(
 
 
 def test_a_connection_that_breaks_off_has_failed(
-    gate: Gate, server: Server, kept: list[Connection]
+    gate: Gate, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/file"] = Reply(b"x" * 1000, short=1)
     with pytest.raises(httpx2.RemoteProtocolError) as caught:
@@ -101,7 +103,7 @@ def test_a_connection_that_breaks_off_has_failed(
 
 
 def test_a_request_without_a_purpose_is_a_bug(
-    gate: Gate, server: Server, kept: list[Connection]
+    gate: Gate, server: Server, kept: list[LoggedConnection]
 ) -> None:
     with pytest.raises(RuntimeError, match="purpose"):
         gate.client.get(server.url)
@@ -118,7 +120,7 @@ def test_a_purpose_is_one_of_the_list(gate: Gate) -> None:
 
 
 def test_each_thread_has_its_own_purpose(
-    gate: Gate, server: Server, kept: list[Connection]
+    gate: Gate, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/"] = Reply(b"hello")
     failed: list[BaseException] = []
@@ -156,7 +158,7 @@ def test_each_thread_has_its_own_purpose(
     ],
 )
 def test_offline_nothing_is_even_looked_up(
-    gate: Gate, offline: Switch, kept: list[Connection], url: str
+    gate: Gate, offline: Switch, kept: list[LoggedConnection], url: str
 ) -> None:
     offline.on = True
     with pytest.raises(Offline) as caught:
@@ -203,7 +205,7 @@ def test_localhost_is_not_looked_up(
 
 
 def test_offline_a_redirect_does_not_lead_outside(
-    gate: Gate, offline: Switch, server: Server, kept: list[Connection]
+    gate: Gate, offline: Switch, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/file"] = Reply(status=302, headers={"Location": "http://cdn.invalid/file"})
     offline.on = True
@@ -216,7 +218,8 @@ def test_going_offline_ends_what_is_under_way(
     gate: Gate, offline: Switch, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server counts as one outside, since the test cannot reach one."""
-    from app.net import client, counted
+    from app.net import client
+    from app.net import metered_stream as counted
 
     monkeypatch.setattr(client, "is_loopback", lambda _: False)
     monkeypatch.setattr(counted, "_LOOK_S", 0.0)
@@ -230,7 +233,7 @@ def test_going_offline_ends_what_is_under_way(
 
 
 def test_each_hop_of_a_redirect_is_written_down(
-    gate: Gate, server: Server, other: Server, kept: list[Connection]
+    gate: Gate, server: Server, other: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/file"] = Reply(status=302, headers={"Location": f"{other.url}/there"})
     other.replies["/there"] = Reply(b"content")
@@ -279,7 +282,7 @@ def test_a_ledger_that_fails_is_logged_and_the_answer_arrives(
 ) -> None:
     from app.core.errors import DiskFull
 
-    def full(_: Connection) -> None:
+    def full(_: LoggedConnection) -> None:
         raise DiskFull("The disk is full.", "Nothing fits.", "Make room.")
 
     gate = Gate(full, lambda: False)
@@ -318,7 +321,7 @@ def test_the_client_survives_who_closes_it(gate: Gate, server: Server) -> None:
     assert get(gate, server.url).status_code == 404
 
 
-def test_a_secret_in_the_name_of_a_host_is_not_in_the_ledger(kept: list[Connection]) -> None:
+def test_a_secret_in_the_name_of_a_host_is_not_in_the_ledger(kept: list[LoggedConnection]) -> None:
     """As a redirect could have it."""
     remember("hf_secret0815")
     Entry(kept.append, "hf_secret0815.invalid", 443, PURPOSE, "GET").end("failed")

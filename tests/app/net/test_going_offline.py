@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.core.errors import Offline
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate, client, hosts
 from engines.cancel import CancelToken
 from engines.openai.answering import Via, answer
@@ -26,7 +26,7 @@ CHAT = "/v1/chat/completions"
 @dataclass
 class Place:
     gate: Gate
-    ledger: list[Connection] = field(default_factory=list)
+    ledger: list[LoggedConnection] = field(default_factory=list)
     offline: bool = False
 
     def leave(self) -> None:
@@ -36,7 +36,7 @@ class Place:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    ledger: list[Connection] = []
+    ledger: list[LoggedConnection] = []
     gate = Gate(ledger.append, lambda: made.offline)
     made = Place(gate, ledger)
     yield made

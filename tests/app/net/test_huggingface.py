@@ -7,7 +7,7 @@ from huggingface_hub import HfApi, constants, get_token
 from huggingface_hub.utils._http import get_session
 
 from app.core.errors import Offline
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
@@ -26,7 +26,7 @@ def test_its_session_is_the_client_of_the_gate(gate: Gate) -> None:
 
 
 def test_its_requests_are_written_down_and_nothing_else_is_asked(
-    gate: Gate, server: Server, kept: list[Connection], monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: Server, kept: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(constants, "ENDPOINT", server.url)
     monkeypatch.setenv("AI_AGENT", "somebody")

@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient
 from engines.remote.engine import RemoteEngine, Served
@@ -59,7 +59,7 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stuck]:
 
 
 def test_a_cancel_ends_an_answer_whose_connection_does_not_open(
-    stuck: Stuck, gate: Gate, kept: list[Connection]
+    stuck: Stuck, gate: Gate, kept: list[LoggedConnection]
 ) -> None:
     with OpenAiServer() as server, gate.lend("ask a server", server.address) as client:
         cancel, events = CancelToken(), list[Event]()
@@ -87,7 +87,7 @@ def test_a_cancel_ends_the_look_at_a_server_that_does_not_answer(stuck: Stuck, g
         def load() -> None:
             try:
                 engine.load(PLAN, lambda _: None, cancel)
-            except LoadCancelled as error:
+            except Cancelled as error:
                 ended.append(error)
 
         loading = threading.Thread(target=load)

@@ -13,9 +13,9 @@ from socketserver import UnixStreamServer
 import pytest
 
 from app.core.errors import Offline
-from app.core.network.connections import Connection, Trust
+from app.core.network.connections import LoggedConnection, Trust
 from app.net import Gate
-from app.net.lent import worker_client
+from app.net.server_client import worker_client
 from app.net.sockets import socket_client
 from engines.cancel import CancelToken
 from engines.errors import EngineError
@@ -28,19 +28,19 @@ from tests.support.openai_server import OpenAiServer, Reply
 
 
 @pytest.fixture
-def ledger() -> list[Connection]:
+def ledger() -> list[LoggedConnection]:
     return []
 
 
 @pytest.fixture
-def gate(ledger: list[Connection]) -> Iterator[Gate]:
+def gate(ledger: list[LoggedConnection]) -> Iterator[Gate]:
     gate = Gate(ledger.append, lambda: False)
     yield gate
     gate.close()
 
 
 def test_each_request_has_its_purpose_and_is_in_the_ledger(
-    gate: Gate, ledger: list[Connection]
+    gate: Gate, ledger: list[LoggedConnection]
 ) -> None:
     with OpenAiServer() as server, gate.lend("look at a server", server.address) as client:
         OpenAiClient(client, server.address).models()
@@ -62,7 +62,7 @@ def test_a_key_goes_to_its_own_server_only(gate: Gate) -> None:
         assert "authorization" not in other.asked[0].headers
 
 
-def test_a_worker_at_a_port_is_shown_its_key(ledger: list[Connection]) -> None:
+def test_a_worker_at_a_port_is_shown_its_key(ledger: list[LoggedConnection]) -> None:
     with (
         OpenAiServer(api_key="sk-own") as server,
         worker_client(ledger.append, lambda: True, server.address, "sk-own") as client,
@@ -81,7 +81,7 @@ def test_a_redirect_is_not_followed(gate: Gate) -> None:
         assert not other.asked
 
 
-def test_offline_lets_nothing_out(ledger: list[Connection]) -> None:
+def test_offline_lets_nothing_out(ledger: list[LoggedConnection]) -> None:
     gate = Gate(ledger.append, lambda: True)
     with gate.lend("ask a server", "http://192.0.2.9") as client, pytest.raises(Offline):
         client.get("http://192.0.2.9/v1/models")
@@ -90,7 +90,7 @@ def test_offline_lets_nothing_out(ledger: list[Connection]) -> None:
 
 
 def test_the_proxy_of_the_system_is_used(
-    gate: Gate, ledger: list[Connection], monkeypatch: pytest.MonkeyPatch
+    gate: Gate, ledger: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAiServer() as proxy:
         monkeypatch.setenv("http_proxy", proxy.address)
@@ -100,14 +100,14 @@ def test_the_proxy_of_the_system_is_used(
     assert ledger[0].proxy == f"127.0.0.1:{proxy.port}"
 
 
-def test_an_answer_that_came_whole_is_no_cancel(gate: Gate, ledger: list[Connection]) -> None:
+def test_an_answer_that_came_whole_is_no_cancel(gate: Gate, ledger: list[LoggedConnection]) -> None:
     with OpenAiServer() as server, gate.lend("ask a server", server.address) as client:
         via = Via(OpenAiClient(client, server.address), server.model)
         list(answer(ask("Hello"), via, CancelToken()))
     assert [it.result for it in ledger] == ["200"]
 
 
-def test_what_its_user_ends_is_no_failure(gate: Gate, ledger: list[Connection]) -> None:
+def test_what_its_user_ends_is_no_failure(gate: Gate, ledger: list[LoggedConnection]) -> None:
     with OpenAiServer(pace_s=5) as server, gate.lend("ask a server", server.address) as client:
         cancel = CancelToken()
         via = Via(OpenAiClient(client, server.address), server.model)

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from app.core.errors import CertificateRefused, ProxyRefused
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate, explained
 from tests.app.net.conftest import PURPOSE, Reply, Server, served
 
@@ -73,7 +73,9 @@ def get(gate: Gate, url: str, headers: dict[str, str] | None = None) -> httpx2.R
         return gate.client.get(url, headers=headers or {})
 
 
-def test_other_hosts_go_through_the_proxy(gate: Gate, proxy: Proxy, kept: list[Connection]) -> None:
+def test_other_hosts_go_through_the_proxy(
+    gate: Gate, proxy: Proxy, kept: list[LoggedConnection]
+) -> None:
     proxy.replies[HUB] = Reply(b"by proxy")
     assert get(gate, HUB).text == "by proxy"
     (line,) = kept
@@ -82,7 +84,7 @@ def test_other_hosts_go_through_the_proxy(gate: Gate, proxy: Proxy, kept: list[C
 
 
 def test_this_computer_needs_no_proxy(
-    gate: Gate, proxy: Proxy, server: Server, kept: list[Connection]
+    gate: Gate, proxy: Proxy, server: Server, kept: list[LoggedConnection]
 ) -> None:
     server.replies["/"] = Reply(b"direct")
     assert get(gate, server.url).text == "direct"
@@ -117,7 +119,7 @@ def test_a_change_of_proxy_holds_from_the_next_request(
 
 
 def test_the_name_and_password_of_a_proxy_are_not_in_the_ledger(
-    gate: Gate, proxy: Proxy, kept: list[Connection], monkeypatch: pytest.MonkeyPatch
+    gate: Gate, proxy: Proxy, kept: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", f"http://me:pass@127.0.0.1:{proxy.port}")
     proxy.replies[HUB] = Reply(b"by proxy")
@@ -137,7 +139,9 @@ def test_a_proxy_that_wants_a_password(gate: Gate, proxy: Proxy, url: str) -> No
     assert "password" in error.why
 
 
-def test_a_proxy_that_refuses_the_host(gate: Gate, proxy: Proxy, kept: list[Connection]) -> None:
+def test_a_proxy_that_refuses_the_host(
+    gate: Gate, proxy: Proxy, kept: list[LoggedConnection]
+) -> None:
     proxy.replies["hub.invalid:443"] = Reply(status=403)
     with pytest.raises(httpx2.ProxyError) as caught:
         get(gate, SECURE_HUB)
@@ -164,7 +168,7 @@ def test_a_proxy_that_is_not_there(
 def test_a_proxy_that_hearth_cannot_use(
     gate: Gate,
     proxy: Proxy,
-    kept: list[Connection],
+    kept: list[LoggedConnection],
     monkeypatch: pytest.MonkeyPatch,
     address: str,
 ) -> None:

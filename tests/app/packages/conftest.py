@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.net import Gate
 from tests.support.package_index import PackageIndex
 
@@ -19,12 +19,12 @@ def index() -> Iterator[PackageIndex]:
 
 
 @pytest.fixture
-def connections() -> list[Connection]:
+def connections() -> list[LoggedConnection]:
     return []
 
 
 @pytest.fixture
-def gate(connections: list[Connection]) -> Iterator[Gate]:
+def gate(connections: list[LoggedConnection]) -> Iterator[Gate]:
     gate = Gate(connections.append, lambda: True)
     yield gate
     gate.close()

@@ -15,8 +15,7 @@ from app.core.errors import (
     NoConnection,
     WrongBytes,
 )
-from app.core.network.connections import Connection
-from app.hub.faults import Cancelled
+from app.core.network.connections import LoggedConnection
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
@@ -25,6 +24,7 @@ from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher, Progress
 from app.packages.lookup import Lookup
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from engines.vllm.provision.lock import LockedFile
 from tests.hub.contents import Bytes
 from tests.hub.messages import Reply
@@ -62,7 +62,7 @@ WHOLE = {it.name: it.data for it in WHEELS}
 def test_files_come_from_an_index(
     index: PackageIndex,
     gate: Gate,
-    connections: list[Connection],
+    connections: list[LoggedConnection],
     tmp_path: Path,
     kind: str,
     sized: bool,

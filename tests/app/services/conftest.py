@@ -11,7 +11,7 @@ import pytest
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
 from app.services.models.library import Library
@@ -57,7 +57,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
     library = Library(models, STARTER, STARTER_DRAFTER)
     loads = LoadStore(database)
     runtime = Runtime(
-        {"llamacpp": LlamaLoads(lambda: engine, lambda: Fitting(detect, loads, Sizer()))}
+        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, loads, Sizer()))}
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database))

@@ -14,7 +14,7 @@ from app.presenters.generation import Generation
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
 from app.services.answers.answers import AnswerOptions
-from app.services.engines.line import Wait
+from app.services.engines.queue import Wait
 from app.store.settings_file import SettingsFile
 from tests.app.services.houses import House
 

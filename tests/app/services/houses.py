@@ -15,10 +15,10 @@ from app.core.settings.fields import Settings
 from app.services.answers.answers import AnswerOptions, Answers, Ended
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
-from app.services.answers.staying import Staying
-from app.services.engines.loads import LlamaLoads
+from app.services.answers.local_fallback import LocalFallback
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.loads_remote import RemoteLoads
-from app.services.engines.loads_vllm import VllmLoads, Worker
+from app.services.engines.loads_vllm import VllmLoader, Worker
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
 from app.services.models.library import Library
@@ -37,7 +37,7 @@ from engines.errors import EngineFailed
 from engines.hardware import detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine, Served
 from engines.types import LoadedModel
 from tests.engines.checkpoint_files import DRAFTER, TARGET
@@ -104,7 +104,7 @@ class House:
     def load(self, model: str) -> str:
         """The name of its engine."""
         entry = self.library.find(model)
-        with self.runtime.lease(entry, Wishes(), lambda _: None, CancelToken()) as lease:
+        with self.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()) as lease:
             return lease.engine_name
 
 
@@ -133,10 +133,10 @@ def a_house(folder: Path, vllm: Worker | None = None) -> Iterator[House]:
 
         runtime = Runtime(
             {
-                "llamacpp": LlamaLoads(
+                "llamacpp": LlamaLoader(
                     lambda: llama, lambda: Fitting(detect, LoadStore(database), Sizer())
                 ),
-                "vllm": VllmLoads(lambda: vllm or worker, lambda: "cpu", detect),
+                "vllm": VllmLoader(lambda: vllm or worker, lambda: "cpu", detect),
                 "remote": RemoteLoads(lambda: RemoteEngine(lend)),
             },
             lambda: seconds[0],
@@ -144,7 +144,7 @@ def a_house(folder: Path, vllm: Worker | None = None) -> Iterator[House]:
         chats = ChatStore(database)
         layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
         compacting = Compacting(SummaryStore(database))
-        staying = Staying(library.shelf, lambda _: house.leaves)
+        staying = LocalFallback(library.shelf, lambda _: house.leaves)
         answers = Answers(chats, library, runtime, layers, compacting, stays=staying.model)
         house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
         try:

@@ -11,7 +11,7 @@ import pytest
 
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.loads_remote import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.measuring.bench_many import ManyBench, ManyResult, kept
@@ -55,7 +55,7 @@ def test_an_engine_that_can_is_asked_by_all_at_once(services: Services) -> None:
     engine = Meeting(3)
     engine.says = {"answers_at_once": 8}
     runtime = Runtime(
-        {"llamacpp": LlamaLoads(lambda: engine, lambda: Fitting(detect, services.loads, Sizer()))}
+        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, services.loads, Sizer()))}
     )
     *steps, result = measured(runtime, services.library.find("starter"), 3, 6)
     assert isinstance(result, ManyResult)

@@ -10,7 +10,7 @@ import pytest
 from app.core.engines.same_answer import Compared
 from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
 from app.core.settings.fields import Settings
-from app.services.engines.loads_vllm import VllmLoads
+from app.services.engines.loads_vllm import VllmLoader
 from app.services.engines.runtime import Runtime
 from app.services.measuring.bench import Bench
 from app.services.measuring.prompts import KINDS
@@ -53,7 +53,7 @@ def worker() -> Worker:
 
 @pytest.fixture
 def bench(worker: Worker) -> Iterator[Bench]:
-    runtime = Runtime({"vllm": VllmLoads(lambda: worker, lambda: "cpu", detect)})
+    runtime = Runtime({"vllm": VllmLoader(lambda: worker, lambda: "cpu", detect)})
     yield Bench(runtime)
     runtime.unload()
 

@@ -72,7 +72,7 @@ def test_an_answer_is_written_as_the_window_shows_it(window: Window) -> None:
     window.chat.set_assistant(None, "p")
     window.chat.set(None, "top_k", 9)
     chat_id = window.ask(None)
-    held = window.chat.held(chat_id)
+    held = window.chat.resolve(chat_id)
     request = window.services.engine.requests[-1]
     assert request.sampling.temperature == held.settings.temperature == 1.25
     assert request.sampling.top_k == held.settings.top_k == 9
@@ -97,9 +97,9 @@ def test_what_a_message_asks_for_goes_before_the_chat(window: Window) -> None:
 def test_a_value_is_taken_back(window: Window) -> None:
     chat_id = window.ask(None)
     window.chat.set(chat_id, "top_k", 9)
-    assert window.chat.held(chat_id).source("top_k") == "chat"
+    assert window.chat.resolve(chat_id).source("top_k") == "chat"
     window.chat.set(chat_id, "top_k", None)
-    assert window.chat.held(chat_id).source("top_k") == "model"
+    assert window.chat.resolve(chat_id).source("top_k") == "model"
     window.settle()
     assert ChatSettingsStore(window.services.database).get(chat_id).settings == {}
 

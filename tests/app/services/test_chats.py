@@ -12,9 +12,9 @@ from app.core.errors import DiskFull
 from app.presenters.chats import Chats
 from app.presenters.drafts import Drafts
 from app.presenters.tasks import Tasks
+from app.store.chat_lists import ChatLists
 from app.store.drafts import DraftStore
 from app.store.folders import FolderStore
-from app.store.shelves import Shelves
 from tests.app.services.conftest import Services
 
 
@@ -30,7 +30,7 @@ def chats(services: Services, forgotten: list[str], qtbot: QtBot) -> Iterator[Ch
     database = services.database
     drafts = Drafts(DraftStore(database), tasks)
     yield Chats(
-        services.chats, Shelves(database), FolderStore(database), drafts, forgotten.append, tasks
+        services.chats, ChatLists(database), FolderStore(database), drafts, forgotten.append, tasks
     )
     tasks.close()
 

@@ -13,8 +13,8 @@ from typing import cast
 import pytest
 
 from app.core.models.entry import ModelEntry
-from app.services.engines.device_care import DeviceCare
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.device_trials import DeviceTrials
+from app.services.engines.loads import LlamaLoader
 from app.services.models.fitting import Fitting
 from app.wiring import STARTER
 from app.wiring.devices import looking
@@ -22,7 +22,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from tests.support.scripted import ScriptedEngine
 
 GB = 1 << 30
@@ -33,14 +33,14 @@ OTHER = replace(CARD, name="Vulkan1", description="Another card", pci_id="0000:0
 
 def care(
     folder: Path, text: str = "a", devices: Sequence[NativeDevice] = (PROCESSOR, CARD, OTHER)
-) -> DeviceCare:
+) -> DeviceTrials:
     """The trial's process says this text where the processor said "a"."""
     said = json.dumps({"expected": "a", "text": text, "gap": None})
     command = (sys.executable, "-c", f"print({said!r})")
-    return DeviceCare(lambda: devices, Trials(folder, folder / "model.gguf", command))
+    return DeviceTrials(lambda: devices, Trials(folder, folder / "model.gguf", command))
 
 
-def states(cares: DeviceCare) -> dict[str, str]:
+def states(cares: DeviceTrials) -> dict[str, str]:
     return {it.name: it.state for it in cares.list()}
 
 
@@ -92,7 +92,7 @@ def test_where_nothing_can_be_seen_models_run_on_the_processor(tmp_path: Path) -
     def blind() -> tuple[NativeDevice, ...]:
         raise EngineUnavailable("It failed.", "The process ended with code -11.", "Wait.")
 
-    cares = DeviceCare(blind, Trials(tmp_path, tmp_path / "model.gguf"))
+    cares = DeviceTrials(blind, Trials(tmp_path, tmp_path / "model.gguf"))
     cares.ready((), CancelToken())
     hardware = looking(cares, inside=False)()
     assert not any(gpu.usable for gpu in hardware.gpus)
@@ -113,12 +113,12 @@ def test_devices_are_tried_before_a_load_is_planned_for_them(
         raise Planned
 
     ready: list[tuple[str, ...]] = []
-    loads = LlamaLoads(
+    loads = LlamaLoader(
         ScriptedEngine,
         lambda: cast(Fitting, SimpleNamespace(judge=judge)),
         ready=lambda devices, _cancel: ready.append(devices),
     )
     load = loads.open(ModelEntry("starter", "Starter", STARTER))
     with pytest.raises(Planned):
-        load.plan(Wishes(devices=("Vulkan1",), gpu_layers=layers), CancelToken())
+        load.plan(LoadOptions(devices=("Vulkan1",), gpu_layers=layers), CancelToken())
     assert ready == tried

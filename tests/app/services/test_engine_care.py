@@ -27,9 +27,9 @@ from app.core.errors import (
     WrongBytes,
 )
 from app.net import Gate
-from app.services.engines.care import EngineCare
+from app.services.engines.installer import EngineInstaller
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.vllm.provision.home import Installed
 from engines.vllm.provision.lock import Lock
 from engines.vllm.provision.preflight import Facts
@@ -52,7 +52,7 @@ class Making:
         self.offline = False
         self.told: list[Step] = []
         self.lock: Lock
-        self.care: EngineCare = care_of(
+        self.care: EngineInstaller = care_of(
             root, lambda: self.lock, gate, [index.url], lambda: self.facts, lambda: self.offline
         )
         self.offer(made_vllm("1.0"))
@@ -199,7 +199,7 @@ def test_offline_it_goes_on_with_files_that_have_come(making: Making, tmp_path: 
         if step.phase == "install":
             cancel.cancel()
 
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         making.care.install("cpu", tell, cancel)
     hold.unlink()
     making.offline = True
@@ -296,7 +296,7 @@ def test_cancelled_in_any_phase_it_goes_on_later(
             cancel.cancel()
 
     hold.touch()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         making.care.install("cpu", tell, cancel)
     assert making.care.home.current() is None
     hold.unlink()

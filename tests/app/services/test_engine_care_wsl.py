@@ -20,7 +20,7 @@ from app.core.errors import EngineHindered, EngineInUse, EngineNotMade
 from app.net import Gate
 from app.wiring.care import engine_care
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, UserError
+from engines.errors import Cancelled, UserError
 from engines.vllm.processes import processes
 from engines.vllm.provision.home import EngineHome, Installed
 from engines.vllm.provision.lock import Lock
@@ -208,7 +208,7 @@ def test_cancelled_it_goes_on_later(making: Making, tmp_path: Path, phase: Phase
         if step.phase == phase:
             threading.Thread(target=_when_it_waits, args=(hold, cancel, phase)).start()
 
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         making.care.install("cpu", tell, cancel)
     assert making.environments == [], "it is cleared up before the cancel is over"
     assert making.care.home.current() is None

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.services.engines.line import Line, Wait, Want
+from app.services.engines.queue import EngineQueue, QueueRequest, Wait
 from engines.types import EngineName
 
 ROOMS: dict[EngineName, str] = {"llamacpp": "memory", "vllm": "memory", "remote": "remote"}
 AT_ONCE: dict[EngineName, int] = {"llamacpp": 1, "vllm": 3, "remote": 2}
 
 
-def want(engine: EngineName, key: str = "m", *, alone: bool = False) -> Want:
-    return Want(engine, key, f"{key} in {engine}", alone)
+def want(engine: EngineName, key: str = "m", *, alone: bool = False) -> QueueRequest:
+    return QueueRequest(engine, key, f"{key} in {engine}", alone)
 
 
-def asked(line: Line, what: Want) -> int:
+def asked(line: EngineQueue, what: QueueRequest) -> int:
     number = line.join()
     line.want(number, what)
     return number
 
 
-def begun(line: Line, engine: EngineName, key: str = "m") -> int:
+def begun(line: EngineQueue, engine: EngineName, key: str = "m") -> int:
     """One that has loaded what it wants, and lets others beside it."""
     number = asked(line, want(engine, key))
     assert line.admitted(number)
@@ -34,7 +34,7 @@ def begun(line: Line, engine: EngineName, key: str = "m") -> int:
 
 
 def test_as_many_as_the_engine_can_are_beside_each_other() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     first = begun(line, "vllm")
     second, third, fourth = (asked(line, want("vllm")) for _ in range(3))
     assert line.admitted(second)
@@ -46,7 +46,7 @@ def test_as_many_as_the_engine_can_are_beside_each_other() -> None:
 
 
 def test_nobody_uses_a_model_while_it_is_being_loaded() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     first, second = (asked(line, want("vllm")) for _ in range(2))
     assert line.is_alone(first)
     assert line.why(second) == Wait("loading", "m in vllm")
@@ -55,14 +55,14 @@ def test_nobody_uses_a_model_while_it_is_being_loaded() -> None:
 
 
 def test_a_server_is_beside_what_lies_here() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     begun(line, "llamacpp")
     assert line.admitted(asked(line, want("remote")))
 
 
 @pytest.mark.parametrize("other", [want("vllm"), want("llamacpp", "n")])
-def test_another_load_waits_until_the_answers_have_ended(other: Want) -> None:
-    line = Line(ROOMS)
+def test_another_load_waits_until_the_answers_have_ended(other: QueueRequest) -> None:
+    line = EngineQueue(ROOMS)
     first = begun(line, "llamacpp")
     waiting = asked(line, other)
     assert line.why(waiting) == Wait("model", "m in llamacpp")
@@ -72,7 +72,7 @@ def test_another_load_waits_until_the_answers_have_ended(other: Want) -> None:
 
 
 def test_what_waits_for_a_load_is_not_overtaken() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     first = begun(line, "vllm")
     other = asked(line, want("vllm", "n"))
     late = asked(line, want("vllm"))
@@ -83,7 +83,7 @@ def test_what_waits_for_a_load_is_not_overtaken() -> None:
 
 
 def test_one_that_stops_waiting_is_in_nobodys_way() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     begun(line, "vllm")
     other, late = asked(line, want("vllm", "n")), asked(line, want("vllm"))
     line.leave(other)
@@ -92,7 +92,7 @@ def test_one_that_stops_waiting_is_in_nobodys_way() -> None:
 
 
 def test_the_order_is_that_of_joining_whoever_is_first_to_say_what_it_wants() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     first, second = line.join(), line.join()
     line.want(second, want("llamacpp", "n"))
     assert not line.admitted(second)
@@ -102,7 +102,7 @@ def test_the_order_is_that_of_joining_whoever_is_first_to_say_what_it_wants() ->
 
 
 def test_one_that_leaves_without_a_word_lets_the_others_go_on() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     silent, other = line.join(), asked(line, want("remote"))
     assert line.why(other) == Wait("line", count=1)
     line.leave(silent)
@@ -110,7 +110,7 @@ def test_one_that_leaves_without_a_word_lets_the_others_go_on() -> None:
 
 
 def test_alone_is_alone_to_its_end() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     first = begun(line, "vllm")
     measured = asked(line, want("vllm", alone=True))
     line.leave(first)
@@ -122,7 +122,7 @@ def test_alone_is_alone_to_its_end() -> None:
 
 
 def test_after_a_crash_one_looks_alone_and_the_others_come_after_it() -> None:
-    line = Line(ROOMS)
+    line = EngineQueue(ROOMS)
     first, second = begun(line, "vllm"), asked(line, want("vllm"))
     line.doubt("vllm")
     line.leave(first)
@@ -141,10 +141,10 @@ class Play:
     """A schedule made at random, with what has to hold after each of its steps."""
 
     dice: random.Random
-    line: Line = field(default_factory=lambda: Line(ROOMS))
+    line: EngineQueue = field(default_factory=lambda: EngineQueue(ROOMS))
     silent: list[int] = field(default_factory=list)
-    waiting: dict[int, Want] = field(default_factory=dict)
-    using: dict[int, Want] = field(default_factory=dict)
+    waiting: dict[int, QueueRequest] = field(default_factory=dict)
+    using: dict[int, QueueRequest] = field(default_factory=dict)
     loading: set[int] = field(default_factory=set)
     held: dict[EngineName, object] = field(default_factory=dict)
     came: dict[str, list[int]] = field(default_factory=dict)

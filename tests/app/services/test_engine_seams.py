@@ -19,7 +19,7 @@ from app.core.models.hub import RepoFile
 from app.core.settings.fields import Settings
 from app.presenters.engine_list import WorkerState
 from app.presenters.engine_seams import EngineSeams
-from app.services.engines.device_care import DeviceState
+from app.services.engines.device_trials import DeviceState
 from engines.errors import EngineUnavailable
 from engines.hardware import Cpu, Hardware, Memory
 from tests.e2e.looks.contents import scripted_hub

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.models.entry import STARTER as STARTER_ID
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import PROJECTOR_MARGIN, Fitting
 from app.store.db import Database
@@ -23,7 +23,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.buffers import Buffers, DeviceBuffers
 from engines.memory.fit import Drafting, split_needed
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import LoadedModel
 from tests.app.services.conftest import Services
@@ -55,7 +55,7 @@ def fitting(loads: LoadStore, available: int = 4 * GB, *, asked: bool = True) ->
 
 
 def test_the_library_is_asked(loads: LoadStore, header: GgufHeader) -> None:
-    report = fitting(loads).report(STARTER, header, Wishes(), STARTER_DRAFTER)
+    report = fitting(loads).report(STARTER, header, LoadOptions(), STARTER_DRAFTER)
     assert (report.exact, report.why_not, report.fit.verdict) == (True, "", "fits")
     assert report.plan.drafter == STARTER_DRAFTER
     assert report.fit.parts.drafter > read_header(STARTER_DRAFTER).weight_bytes
@@ -63,8 +63,8 @@ def test_the_library_is_asked(loads: LoadStore, header: GgufHeader) -> None:
 
 
 def test_the_formula_stands_in_and_it_is_said_why(loads: LoadStore, header: GgufHeader) -> None:
-    exact = fitting(loads).report(STARTER, header, Wishes())
-    report = fitting(loads, asked=False).report(STARTER, header, Wishes())
+    exact = fitting(loads).report(STARTER, header, LoadOptions())
+    report = fitting(loads, asked=False).report(STARTER, header, LoadOptions())
     assert not report.exact
     assert "could not be asked" in report.why_not
     assert any("estimate" in sentence for sentence in report.sentences)
@@ -73,7 +73,7 @@ def test_the_formula_stands_in_and_it_is_said_why(loads: LoadStore, header: Gguf
 
 def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufHeader) -> None:
     """Where the formula sees no room for the whole context, the library's figures do."""
-    wishes = Wishes(mtp=False)
+    wishes = LoadOptions(mtp=False)
     exact = fitting(loads).report(STARTER, header, wishes).fit.need_bytes
     formula = split_needed(header, 4096, "f16", 512, 0, Drafting(), mmap=True).parts.total
     assert exact < formula
@@ -88,13 +88,13 @@ def test_a_projector_is_counted(loads: LoadStore, header: GgufHeader, tmp_path: 
     projector = tmp_path / "mmproj.gguf"
     with projector.open("wb") as file:
         file.truncate(GB)
-    report = fitting(loads).report(STARTER, header, Wishes(), projector=projector)
+    report = fitting(loads).report(STARTER, header, LoadOptions(), projector=projector)
     assert report.fit.parts.projector == GB + PROJECTOR_MARGIN
     assert report.fit.need_bytes > GB
 
 
 def test_what_does_not_fit_says_nothing_of_drafting(loads: LoadStore, header: GgufHeader) -> None:
-    report = fitting(loads, 10_000_000).report(STARTER, header, Wishes(), STARTER_DRAFTER)
+    report = fitting(loads, 10_000_000).report(STARTER, header, LoadOptions(), STARTER_DRAFTER)
     assert report.fit.verdict == "no"
     assert report.plan.mtp_note
     reason, anyway = report.sentences
@@ -104,7 +104,7 @@ def test_what_does_not_fit_says_nothing_of_drafting(loads: LoadStore, header: Gg
 
 
 def test_a_drafter_that_does_not_pair_is_left_out(loads: LoadStore, header: GgufHeader) -> None:
-    report = fitting(loads).report(STARTER, header, Wishes(), STARTER)
+    report = fitting(loads).report(STARTER, header, LoadOptions(), STARTER)
     assert report.plan.drafter is None
 
 
@@ -132,13 +132,13 @@ class TestLearning:
         self, loads: LoadStore, header: GgufHeader
     ) -> None:
         it = fitting(loads)
-        judged = it.judge(STARTER, header, Wishes(), None, CancelToken())
+        judged = it.judge(STARTER, header, LoadOptions(), None, CancelToken())
         before = judged.fit.need_bytes
         it.record(judged, self.loaded(before, before + 50_000_000))
-        again = it.judge(STARTER, header, Wishes(), None, CancelToken())
+        again = it.judge(STARTER, header, LoadOptions(), None, CancelToken())
         assert again.fit.need_bytes == before + 50_000_000
         it.record(again, self.loaded(before, 1000))
-        report = it.report(STARTER, header, Wishes())
+        report = it.report(STARTER, header, LoadOptions())
         assert report.fit.need_bytes >= before
         assert report.last is not None
         assert report.last.used_bytes == before
@@ -146,12 +146,12 @@ class TestLearning:
     def test_what_was_learnt_can_make_a_plan_smaller(
         self, loads: LoadStore, header: GgufHeader
     ) -> None:
-        roomy = fitting(loads).judge(STARTER, header, Wishes(mtp=False), None, CancelToken())
+        roomy = fitting(loads).judge(STARTER, header, LoadOptions(mtp=False), None, CancelToken())
         need = roomy.fit.need_bytes
         it = fitting(loads, need)
-        judged = it.judge(STARTER, header, Wishes(mtp=False), None, CancelToken())
+        judged = it.judge(STARTER, header, LoadOptions(mtp=False), None, CancelToken())
         it.record(judged, self.loaded(need, need + 1_000_000))
-        smaller = it.judge(STARTER, header, Wishes(mtp=False), None, CancelToken())
+        smaller = it.judge(STARTER, header, LoadOptions(mtp=False), None, CancelToken())
         assert smaller.plan.context < judged.plan.context
         assert smaller.fit.verdict != "no"
 
@@ -159,7 +159,7 @@ class TestLearning:
         self, loads: LoadStore, header: GgufHeader
     ) -> None:
         it = fitting(loads)
-        judged = it.judge(STARTER, header, Wishes(), None, CancelToken())
+        judged = it.judge(STARTER, header, LoadOptions(), None, CancelToken())
         it.record(judged, replace(self.loaded(1, 1), buffers=None))
         assert loads.last(str(STARTER)) is None
 
@@ -176,9 +176,9 @@ class TestRealLoads:
     ) -> None:
         it = fitting(loads)
         entry = services.library.find(STARTER_ID)
-        it.report(entry.path, read_header(entry.path), Wishes(), entry.drafter)
-        runtime = Runtime({"llamacpp": LlamaLoads(lambda: engine, lambda: it)})
-        loaded = runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).loaded
+        it.report(entry.path, read_header(entry.path), LoadOptions(), entry.drafter)
+        runtime = Runtime({"llamacpp": LlamaLoader(lambda: engine, lambda: it)})
+        loaded = runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()).loaded
         last = loads.last(str(entry.path))
         assert last is not None
         assert loaded.buffers is not None
@@ -190,10 +190,12 @@ class TestRealLoads:
         self, services: Services, engine: LlamaCppEngine, loads: LoadStore
     ) -> None:
         runtime = Runtime(
-            {"llamacpp": LlamaLoads(lambda: engine, lambda: fitting(loads, 1_000_000))}
+            {"llamacpp": LlamaLoader(lambda: engine, lambda: fitting(loads, 1_000_000))}
         )
         entry = services.library.find(STARTER_ID)
         with pytest.raises(NotEnoughMemory, match="anyway"):
-            runtime.lease(entry, Wishes(), lambda _: None, CancelToken())
-        loaded = runtime.lease(entry, Wishes(anyway=True), lambda _: None, CancelToken()).loaded
+            runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())
+        loaded = runtime.lease(
+            entry, LoadOptions(anyway=True), lambda _: None, CancelToken()
+        ).loaded
         assert loaded.context >= 512

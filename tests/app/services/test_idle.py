@@ -11,11 +11,11 @@ from app.core.models.entry import ModelEntry
 from app.presenters.idle import IdleStop
 from app.presenters.tasks import ENGINE, Tasks
 from app.services.engines.lease import Lease
-from app.services.engines.loads_vllm import VllmLoads
+from app.services.engines.loads_vllm import VllmLoader
 from app.services.engines.runtime import Runtime
 from engines.cancel import CancelToken
 from engines.hardware import detect
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from tests.app.services.houses import ScriptedWorker
 from tests.engines.checkpoint_files import TARGET
 
@@ -36,7 +36,7 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
 ) -> None:
     worker, seconds, minutes = ScriptedWorker(), [0.0], [1]
     runtime = Runtime(
-        {"vllm": VllmLoads(lambda: worker, lambda: "cpu", detect)}, lambda: seconds[0]
+        {"vllm": VllmLoader(lambda: worker, lambda: "cpu", detect)}, lambda: seconds[0]
     )
     idle = IdleStop(runtime, lambda: minutes[0], tasks, parent=tasks)
     stopped: list[bool] = []
@@ -46,7 +46,7 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
     entry = ModelEntry("m", "M", TARGET, engine="vllm")
 
     def lease() -> Lease:
-        return runtime.lease(entry, Wishes(), lambda _: None, CancelToken())
+        return runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())
 
     def look_and_wait() -> None:
         idle.look()
@@ -74,10 +74,10 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
 
 def test_to_stop_it_waits_for_those_who_have_asked_before(qtbot: QtBot, tasks: Tasks) -> None:
     worker = ScriptedWorker()
-    runtime = Runtime({"vllm": VllmLoads(lambda: worker, lambda: "cpu", detect)})
+    runtime = Runtime({"vllm": VllmLoader(lambda: worker, lambda: "cpu", detect)})
     entry = ModelEntry("m", "M", TARGET, engine="vllm")
     done: list[None] = []
-    with runtime.lease(entry, Wishes(), lambda _: None, CancelToken()):
+    with runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()):
         tasks.run(lambda: runtime.stop("vllm"), done.append, _fail, on=ENGINE)
         qtbot.wait(50)
         assert (done, worker.closed) == ([], 0)

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from app.core.models.entry import ModelEntry
-from app.services.engines.line import Wait
+from app.services.engines.queue import Wait
 from app.services.engines.runtime import Runtime
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import EngineError, EngineFailed, LoadCancelled
-from engines.memory.wishes import Wishes
+from engines.errors import Cancelled, EngineError, EngineFailed
+from engines.memory.load_options import LoadOptions
 from engines.types import ChatRequest, Done, EngineName, Event, LoadedModel, LoadPlan, Message
 from tests.support.scripted import ScriptedEngine
 
@@ -59,7 +59,7 @@ class WatchedEngine(ScriptedEngine):
         self._note(bool(self.memory), "loaded beside what lies in the memory")
         time.sleep(0.001)
         if cancel.cancelled:
-            raise LoadCancelled
+            raise Cancelled
         if self.dice.random() * 100 < self.breaks:
             raise EngineFailed("It was not loaded.", "A test wants it.", "Try again.")
         self.memory.add(self.name)
@@ -94,7 +94,7 @@ class WatchedEngine(ScriptedEngine):
 
 @dataclass
 class WatchedLoads:
-    """`app.services.engines.loads.Loads` for a watched engine."""
+    """`app.services.engines.loads.EngineLoader` for a watched engine."""
 
     engine: WatchedEngine
     local: bool
@@ -105,7 +105,7 @@ class WatchedLoads:
         self.entry = entry
         return self
 
-    def plan(self, _wishes: Wishes, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, _wishes: LoadOptions, _cancel: CancelToken) -> LoadPlan:
         return LoadPlan(self.entry.path, 512, 1, 1)
 
     def learn(self, _loaded: LoadedModel) -> None: ...
@@ -136,7 +136,7 @@ class Site:
         def carry_out() -> None:
             try:
                 work()
-            except (LoadCancelled, EngineError):
+            except (Cancelled, EngineError):
                 pass  # a test wants it
             except BaseException as error:  # noqa: BLE001 - told by the test
                 self.wrong.append(repr(error))
@@ -154,7 +154,7 @@ class Site:
 
     def answer(self, entry: ModelEntry, cancel: CancelToken, context: int | None = None) -> bool:
         """Whether it was whole."""
-        wishes = Wishes(context=context)
+        wishes = LoadOptions(context=context)
         with self.runtime.lease(entry, wishes, lambda _: None, cancel) as lease:
             events = list(lease.chat(REQUEST, cancel))
         return isinstance(events[-1], Done) and events[-1].finish_reason == "stop"
@@ -179,7 +179,8 @@ def test_many_answers_stops_and_crashes_at_random(site: Site) -> None:
     dice = random.Random(7)
     # However the threads are timed, two are side by side when it begins.
     beside = [
-        site.runtime.lease(of("vllm"), Wishes(), lambda _: None, CancelToken()) for _ in range(2)
+        site.runtime.lease(of("vllm"), LoadOptions(), lambda _: None, CancelToken())
+        for _ in range(2)
     ]
     begun = [lease.chat(REQUEST, CancelToken()) for lease in beside]
     for events in begun:
@@ -219,7 +220,7 @@ def test_many_answers_stops_and_crashes_at_random(site: Site) -> None:
 
 
 def spare(site: Site, entry: ModelEntry, cancel: CancelToken) -> None:
-    lease = site.runtime.spare(entry, Wishes(), cancel)
+    lease = site.runtime.spare(entry, LoadOptions(), cancel)
     if lease is not None:
         with lease:
             list(lease.chat(REQUEST, cancel))
@@ -243,7 +244,7 @@ def lent(site: Site, entry: ModelEntry, told: list[Wait | None]) -> threading.Ev
     turn = site.runtime.turns.join(tell)
 
     def work() -> None:
-        site.runtime.lease(entry, Wishes(), lambda _: None, CancelToken(), turn).close()
+        site.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken(), turn).close()
         done.set()
         asked.set()
 
@@ -254,7 +255,8 @@ def lent(site: Site, entry: ModelEntry, told: list[Wait | None]) -> threading.Ev
 
 def test_two_are_beside_each_other_and_a_third_is_told_why_it_waits(site: Site) -> None:
     leases = [
-        site.runtime.lease(of("remote"), Wishes(), lambda _: None, CancelToken()) for _ in range(2)
+        site.runtime.lease(of("remote"), LoadOptions(), lambda _: None, CancelToken())
+        for _ in range(2)
     ]
     told: list[Wait | None] = []
     done = lent(site, of("remote"), told)
@@ -270,7 +272,7 @@ def test_two_are_beside_each_other_and_a_third_is_told_why_it_waits(site: Site) 
 
 
 def test_what_has_to_be_loaded_waits_for_the_answer_that_is_written(site: Site) -> None:
-    lease = site.runtime.lease(of("llamacpp"), Wishes(), lambda _: None, CancelToken())
+    lease = site.runtime.lease(of("llamacpp"), LoadOptions(), lambda _: None, CancelToken())
     told: list[Wait | None] = []
     done = lent(site, of("vllm"), told)
     assert not done.wait(0.05)
@@ -282,14 +284,14 @@ def test_what_has_to_be_loaded_waits_for_the_answer_that_is_written(site: Site) 
 
 
 def test_one_that_waits_is_stopped_at_once_and_alone(site: Site) -> None:
-    lease = site.runtime.lease(of("llamacpp"), Wishes(), lambda _: None, CancelToken())
+    lease = site.runtime.lease(of("llamacpp"), LoadOptions(), lambda _: None, CancelToken())
     cancel, told = CancelToken(), threading.Event()
     turn = site.runtime.turns.join(lambda _: told.set())
     stopped = threading.Event()
 
     def work() -> None:
-        with pytest.raises(LoadCancelled):
-            site.runtime.lease(of("llamacpp", "two"), Wishes(), lambda _: None, cancel, turn)
+        with pytest.raises(Cancelled):
+            site.runtime.lease(of("llamacpp", "two"), LoadOptions(), lambda _: None, cancel, turn)
         stopped.set()
 
     site.begin(work)
@@ -302,7 +304,9 @@ def test_one_that_waits_is_stopped_at_once_and_alone(site: Site) -> None:
 
 def test_after_a_crash_one_restart_serves_all(site: Site) -> None:
     vllm, name = site.engines["vllm"], of("vllm")
-    leases = [site.runtime.lease(name, Wishes(), lambda _: None, CancelToken()) for _ in range(2)]
+    leases = [
+        site.runtime.lease(name, LoadOptions(), lambda _: None, CancelToken()) for _ in range(2)
+    ]
     chats = [lease.chat(REQUEST, CancelToken()) for lease in leases]
     for events in chats:
         next(events)
@@ -321,7 +325,7 @@ def test_after_a_crash_one_restart_serves_all(site: Site) -> None:
 def test_while_one_still_ends_nobody_restarts_beside_it(site: Site) -> None:
     vllm, name = site.engines["vllm"], of("vllm")
     first, second = (
-        site.runtime.lease(name, Wishes(), lambda _: None, CancelToken()) for _ in range(2)
+        site.runtime.lease(name, LoadOptions(), lambda _: None, CancelToken()) for _ in range(2)
     )
     events = first.chat(REQUEST, CancelToken())
     next(events)
@@ -348,9 +352,9 @@ def test_a_failed_load_leaves_its_place_to_the_next(site: Site) -> None:
 
 def test_a_model_that_is_not_loaded_any_more_is_not_spare(site: Site) -> None:
     assert site.answer(of("vllm"), CancelToken())
-    spare = site.runtime.spare(of("vllm"), Wishes(), CancelToken())
+    spare = site.runtime.spare(of("vllm"), LoadOptions(), CancelToken())
     assert spare is not None
     spare.close()
     assert site.answer(of("llamacpp"), CancelToken())
-    assert site.runtime.spare(of("vllm"), Wishes(), CancelToken()) is None
+    assert site.runtime.spare(of("vllm"), LoadOptions(), CancelToken()) is None
     assert site.runtime.held("llamacpp") == of("llamacpp")

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.errors import CatalogueInvalid
 from app.core.models.catalogue import Catalogue, Fact, Mtp, load_catalogue
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
 from app.services.models.mtp_advice import mtp_of_files, with_catalogue
@@ -19,7 +19,7 @@ from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotAChatModel
 from engines.hardware import detect
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.pairing import mtp_advice
 from tests.app.services.conftest import Services
@@ -104,10 +104,10 @@ def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> Non
     entry = services.library.find(str(write_llama(tmp_path / "plain.gguf")))
     fitting = Fitting(detect, services.loads, Sizer())
     runtime = Runtime(
-        {"llamacpp": LlamaLoads(lambda: services.engine, lambda: fitting, lambda _: "Get it.")}
+        {"llamacpp": LlamaLoader(lambda: services.engine, lambda: fitting, lambda _: "Get it.")}
     )
-    runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).close()
+    runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()).close()
     starter = services.library.find("starter")
-    runtime.lease(starter, Wishes(mtp=False), lambda _: None, CancelToken()).close()
+    runtime.lease(starter, LoadOptions(mtp=False), lambda _: None, CancelToken()).close()
     notes = [plan.mtp_note for plan in services.engine.plans]
     assert notes == ["Get it.", "Drafting ahead is switched off for this model."]

@@ -17,7 +17,7 @@ from app.services.answers.answers import AnswerEvent, AnswerOptions, Answers, En
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting, Compaction
 from app.services.answers.counting import Counting
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
 from app.services.models.library import Library
@@ -104,7 +104,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
     engine = LlamaCppEngine()
     runtime = Runtime(
         {
-            "llamacpp": LlamaLoads(
+            "llamacpp": LlamaLoader(
                 lambda: engine, lambda: Fitting(detect, LoadStore(database), Sizer())
             )
         }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.models.entry import ModelEntry
-from app.services.engines.loads import LlamaLoads
+from app.services.engines.loads import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
 from app.wiring import STARTER_DRAFTER
@@ -16,14 +16,14 @@ from engines.cancel import CancelToken
 from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.types import MAX_DEPTH, LoadPlan
 from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_assistant
 
 
-def load(services: Services, entry: ModelEntry, wishes: Wishes | None = None) -> None:
-    services.runtime.lease(entry, wishes or Wishes(), lambda _: None, CancelToken()).close()
+def load(services: Services, entry: ModelEntry, wishes: LoadOptions | None = None) -> None:
+    services.runtime.lease(entry, wishes or LoadOptions(), lambda _: None, CancelToken()).close()
 
 
 def test_the_same_model_with_the_same_wishes_is_loaded_once(services: Services) -> None:
@@ -31,7 +31,7 @@ def test_the_same_model_with_the_same_wishes_is_loaded_once(services: Services) 
     for _ in range(2):
         load(services, entry)
     assert len(services.engine.plans) == 1
-    load(services, entry, Wishes(context=1024))
+    load(services, entry, LoadOptions(context=1024))
     assert [plan.context for plan in services.engine.plans][1] == 1024
     assert services.runtime.held("llamacpp") == entry
 
@@ -63,19 +63,21 @@ def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(
 
     runtime = Runtime(
         {
-            "llamacpp": LlamaLoads(
+            "llamacpp": LlamaLoader(
                 lambda: services.engine, lambda: Fitting(poor, services.loads, Sizer())
             )
         }
     )
     with pytest.raises(NotEnoughMemory):
-        runtime.lease(services.library.find("starter"), Wishes(), lambda _: None, CancelToken())
+        runtime.lease(
+            services.library.find("starter"), LoadOptions(), lambda _: None, CancelToken()
+        )
     assert services.engine.plans == []
 
 
 class TestDrafter:
     def load(self, services: Services, entry: ModelEntry, mtp: bool = True) -> LoadPlan:
-        load(services, entry, Wishes(mtp=mtp))
+        load(services, entry, LoadOptions(mtp=mtp))
         return services.engine.plans[-1]
 
     def test_it_is_loaded_with_its_model(self, services: Services) -> None:

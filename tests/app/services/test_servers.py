@@ -17,7 +17,7 @@ from app.core.errors import (
     ServerUnknown,
     TokenMalformed,
 )
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.core.network.servers import ServerProfile
 from app.net import Gate
 from app.services.engines.servers import Servers
@@ -41,7 +41,7 @@ class Place:
     """Where a test's servers are kept. offline: whether Hearth is."""
 
     servers: Servers
-    ledger: list[Connection]
+    ledger: list[LoggedConnection]
     secrets: Secrets
     offline: bool = False
 
@@ -57,7 +57,7 @@ def ring() -> Iterator[Ring]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    ledger: list[Connection] = []
+    ledger: list[LoggedConnection] = []
     database = Database(tmp_path / "hearth.db")
     gate = Gate(ledger.append, lambda: made.offline)
     secrets = Secrets()

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.models.entry import STARTER, STARTER_CHECKPOINT
 from app.services.answers import saving
-from app.services.engines.line import Wait
+from app.services.engines.queue import Wait
 from tests.app.services.desks import Desk, a_desk
 from tests.app.services.houses import CRASH, SERVED, a_house
 from tests.support.openai_server import DONE, Body, Reply, chunk

@@ -19,7 +19,7 @@ from app.presenters.generation import Generation
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
 from app.services.answers.answers import AnswerOptions, Ended
-from app.services.answers.staying import Staying
+from app.services.answers.local_fallback import LocalFallback
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.settings_file import SettingsFile
@@ -106,7 +106,7 @@ def test_the_window_shows_the_model_that_answers(
     assistants = Assistants(AssistantStore(house.database), tasks)
     store = ChatSettingsStore(house.database)
     house.library.entries()
-    stays = Staying(house.library.shelf, lambda _: True).at_once
+    stays = LocalFallback(house.library.shelf, lambda _: True).at_once
     chat = ChatSettings(store, assistants, house.library, settings, tasks, stays=stays)
     _, answer = house.chats.ask(None, "Hello")
     assert (chat.model(answer.chat_id), chat.kept_from(answer.chat_id)) == (STARTER, SERVED)

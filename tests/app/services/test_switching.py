@@ -10,12 +10,12 @@ import pytest
 
 from app.core.models.entry import STARTER, STARTER_CHECKPOINT
 from app.services.engines.loads_remote import RemoteLoads
-from app.services.engines.loads_vllm import VllmLoads
+from app.services.engines.loads_vllm import VllmLoader
 from app.services.engines.runtime import Runtime
 from engines.cancel import CancelToken
-from engines.errors import Action, EngineUnavailable, LoadCancelled
+from engines.errors import Action, Cancelled, EngineUnavailable
 from engines.hardware import detect
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine
 from engines.types import ChatRequest, Message, Sampling
 from tests.app.services.houses import CRASH, SERVED, House, a_house
@@ -81,7 +81,7 @@ def test_the_plan_of_a_checkpoint(house: House) -> None:
     plan = house.worker.plans[-1]
     assert (plan.model, plan.drafter, plan.draft_max) == (TARGET, DRAFTER, 2)
     entry = replace(house.library.find(STARTER_CHECKPOINT), drafter=TARGET)
-    house.runtime.lease(entry, Wishes(), lambda _: None, CancelToken()).close()
+    house.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()).close()
     assert house.worker.plans[-1].drafter is None
     assert "another model" in house.worker.plans[-1].mtp_note
 
@@ -110,7 +110,7 @@ def test_a_worker_that_cannot_be_brought_back_is_started_from_nothing(house: Hou
 
 def test_a_cancelled_revival_stops_the_answer(house: House) -> None:
     first = house.ask(None, "Hello?", STARTER_CHECKPOINT)
-    house.worker.lost = LoadCancelled()
+    house.worker.lost = Cancelled()
     assert house.ask(first.chat_id, "Again?", STARTER_CHECKPOINT).state == "stopped"
 
 
@@ -134,7 +134,9 @@ def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
     house.seconds[0] = 300.0
     request = ChatRequest((Message("user", "Hello?"),), Sampling(temperature=0.0))
     entry = house.library.find(STARTER_CHECKPOINT)
-    with house.runtime.lease(entry, Wishes(), lambda _: None, CancelToken(), alone=True) as lease:
+    with house.runtime.lease(
+        entry, LoadOptions(), lambda _: None, CancelToken(), alone=True
+    ) as lease:
         lease.check_mtp(request, 2, CancelToken())
     assert house.runtime.idle_s("vllm") == 0.0
     assert not house.runtime.stop_idle("vllm", 60.0)
@@ -142,11 +144,11 @@ def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
 
 def test_an_engine_that_is_not_here_says_so(house: House) -> None:
     entry = house.library.find(STARTER_CHECKPOINT)
-    loads = VllmLoads(lambda: house.worker, lambda: None, detect)
+    loads = VllmLoader(lambda: house.worker, lambda: None, detect)
     with pytest.raises(EngineUnavailable) as caught:
         loads.open(entry)
     assert "not installed" in caught.value.why
     assert caught.value.action == Action("install", "vllm")
     runtime = Runtime({"remote": RemoteLoads(lambda: RemoteEngine(lambda _: pytest.fail("asked")))})
     with pytest.raises(EngineUnavailable):
-        runtime.lease(entry, Wishes(), lambda _: None, CancelToken())
+        runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())

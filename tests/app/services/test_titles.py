@@ -23,7 +23,7 @@ from app.wiring import STARTER
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling, TextDelta
 from tests.app.services.conftest import Services
 
@@ -142,7 +142,7 @@ def test_no_other_model_is_told_of_a_chat(talk: Talk) -> None:
     chat = talk.ask()
     answer = talk.services.chats.path(chat)[-1]
     starter = talk.services.library.find("starter")
-    talk.services.runtime.lease(starter, Wishes(), lambda _: None, CancelToken()).close()
+    talk.services.runtime.lease(starter, LoadOptions(), lambda _: None, CancelToken()).close()
     asked = len(talk.services.engine.requests)
     talk.settings.set("auto_titles", True)
     talk.generation.ready.emit(answer.id, heard[0])

@@ -9,8 +9,8 @@ import pytest
 
 from app.core.errors import SettingsInvalid
 from app.core.settings.fields import Settings
-from app.services.engines.wishing import adapters_named, unmet, wishes_of
-from engines.memory.wishes import Wishes
+from app.services.engines.load_options import adapters_named, unmet, wishes_of
+from engines.memory.load_options import LoadOptions
 from engines.types import EngineName
 
 SET: dict[str, Any] = {
@@ -65,7 +65,7 @@ def test_mtp_is_settled_at_the_start_of_vllm_and_for_each_answer_of_llama() -> N
     assert not wishes_of(settings(mtp="off"), "vllm").mtp
     assert wishes_of(settings(mtp="on"), "vllm").mtp
     assert wishes_of(settings(mtp="off")).mtp
-    assert wishes_of(settings(context=1024), "remote") == Wishes(context=1024)
+    assert wishes_of(settings(context=1024), "remote") == LoadOptions(context=1024)
 
 
 @pytest.mark.parametrize("text", ["law", "= /a", "law =", "a = /b\na = /c", "model = /a"])

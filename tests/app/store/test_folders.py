@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from app.core.chats.places import CHATS, folder_place
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore, new_folder
-from app.store.shelves import Shelves
 
 
 def test_folders_come_in_the_order_in_which_they_were_made(database: Database) -> None:
@@ -22,7 +22,7 @@ def test_folders_come_in_the_order_in_which_they_were_made(database: Database) -
 
 
 def test_a_removed_folder_comes_back_with_its_chats(database: Database, chats: ChatStore) -> None:
-    folders, shelves = FolderStore(database), Shelves(database)
+    folders, shelves = FolderStore(database), ChatLists(database)
     folder, other = new_folder("Work"), new_folder("Other")
     folders.add(folder)
     folders.add(other)

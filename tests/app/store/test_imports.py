@@ -13,11 +13,11 @@ from app.core.exchange.export import as_json
 from app.core.exchange.found import ReadyChat
 from app.core.exchange.recognise import chats_in
 from app.store.branches import BranchStore
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore
 from app.store.imports import ImportStore
-from app.store.shelves import Shelves
 from tests.support.foreign_chats import chatgpt_chat
 
 
@@ -49,7 +49,7 @@ def test_chats_lie_in_a_folder_and_come_once(database: Database) -> None:
 
 
 def test_an_import_that_was_undone_can_be_made_again(database: Database) -> None:
-    store, shelves = ImportStore(database), Shelves(database)
+    store, shelves = ImportStore(database), ChatLists(database)
     found = chats_of(chatgpt_chat())
     done = store.add(found)
     shelves.delete(done.new)
@@ -79,7 +79,7 @@ def test_hearths_own_export_comes_back_without_loss(database: Database, tmp_path
     branches.rate(answer.id, -1)
     _, other = branches.ask_instead(question, "What glows?")
     chats.save_answer(replace(other, text="Coal", state="complete"))
-    Shelves(database).set_pinned([answer.chat_id], True)
+    ChatLists(database).set_pinned([answer.chat_id], True)
     chat, messages = chats.chat(answer.chat_id), chats.messages(answer.chat_id)
     source, found = chats_in(as_json(chat, messages))
     (read,) = found

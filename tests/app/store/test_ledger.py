@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.store import ledger as module
 from app.store.db import Database
 from app.store.ledger import Ledger
@@ -21,8 +21,8 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     database.close()
 
 
-def connection(number: int, proxy: str | None = None) -> Connection:
-    return Connection(
+def connection(number: int, proxy: str | None = None) -> LoggedConnection:
+    return LoggedConnection(
         started=1_800_000_000.0 + number,
         seconds=0.25,
         host="hub.example",

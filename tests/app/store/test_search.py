@@ -14,12 +14,12 @@ import pytest
 
 from app.core.errors import SearchBroken
 from app.store.branches import BranchStore
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.search import Search
 from app.store.search_file import LAYOUT
 from app.store.search_index import Behind, SearchIndex
-from app.store.shelves import Shelves
 
 
 class Found:
@@ -157,7 +157,7 @@ def test_the_archive_is_searched_and_the_trash_is_not(
 ) -> None:
     archived = answered(chats, "Q", "needle one")
     deleted = answered(chats, "Q", "needle two")
-    shelves = Shelves(database)
+    shelves = ChatLists(database)
     shelves.set_archived((archived,), True)
     shelves.delete((deleted,))
     assert found("needle") == ["[needle] one"]

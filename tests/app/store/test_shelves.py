@@ -7,15 +7,15 @@ import sqlite3
 import pytest
 
 from app.core.chats.places import ALL, ARCHIVE, CHATS, PINNED, TRASH, Place, folder_place
+from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore, new_folder
-from app.store.shelves import Shelves
 
 
 @pytest.fixture
-def shelves(database: Database) -> Shelves:
-    return Shelves(database)
+def shelves(database: Database) -> ChatLists:
+    return ChatLists(database)
 
 
 @pytest.fixture
@@ -29,14 +29,14 @@ def ids(chats: ChatStore) -> list[str]:
     return [chats.ask(None, str(number))[0].chat_id for number in range(6)]
 
 
-def titles(shelves: Shelves, place: Place) -> str:
+def titles(shelves: ChatLists, place: Place) -> str:
     found = "".join(chat.title for chat in shelves.page(place, 0, 100))
     assert shelves.count(place) == len(found)
     return found
 
 
 def test_each_chat_is_in_one_place(
-    shelves: Shelves, folders: FolderStore, ids: list[str], database: Database
+    shelves: ChatLists, folders: FolderStore, ids: list[str], database: Database
 ) -> None:
     folder = new_folder("Work")
     folders.add(folder)
@@ -50,7 +50,7 @@ def test_each_chat_is_in_one_place(
 
 
 def test_what_comes_back_lies_where_it_was(
-    shelves: Shelves, folders: FolderStore, ids: list[str]
+    shelves: ChatLists, folders: FolderStore, ids: list[str]
 ) -> None:
     folder = new_folder("Work")
     folders.add(folder)
@@ -64,13 +64,13 @@ def test_what_comes_back_lies_where_it_was(
     assert [titles(shelves, place) for place in places] == ["0", "1", "2", "543"]
 
 
-def test_a_page_is_a_part_of_the_place(shelves: Shelves, ids: list[str]) -> None:
+def test_a_page_is_a_part_of_the_place(shelves: ChatLists, ids: list[str]) -> None:
     assert [chat.title for chat in shelves.page(CHATS, 1, 2)] == ["4", "3"]
     assert shelves.page(CHATS, 6, 2) == []
 
 
 def test_the_archive_and_the_trash_begin_with_what_came_last(
-    shelves: Shelves, ids: list[str], database: Database
+    shelves: ChatLists, ids: list[str], database: Database
 ) -> None:
     shelves.set_archived(ids[:2], True)
     shelves.delete(ids[2:4])
@@ -82,7 +82,7 @@ def test_the_archive_and_the_trash_begin_with_what_came_last(
 
 @pytest.mark.parametrize("place", [ALL, CHATS, PINNED, ARCHIVE, TRASH, folder_place("f")])
 def test_no_list_reads_or_sorts_all_chats(
-    shelves: Shelves, database: Database, place: Place
+    shelves: ChatLists, database: Database, place: Place
 ) -> None:
     asked: list[str] = []
     with database.read() as db:

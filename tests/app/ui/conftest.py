@@ -24,7 +24,7 @@ from app.ui.chat.transcript.transcript import Transcript
 from app.ui.look.appearance import Appearance
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
-from app.ui.window.furnishing import furnished
+from app.ui.window.build import furnished
 from app.ui.window.main_window import MainWindow
 from app.wiring import Core, open_core
 from app.wiring.window import open_services

@@ -9,13 +9,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView
 
-from app.core.network.connections import PURPOSES, Connection, Purpose
+from app.core.network.connections import PURPOSES, LoggedConnection, Purpose
 from app.core.network.traffic import Traffic
 from app.ui.connections import words
 from tests.app.ui.conftest import Ui
 from tests.app.ui.test_window import all_named
 
-ONE = Connection(
+ONE = LoggedConnection(
     1_790_000_000.0, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096, "200"
 )
 TWO = replace(ONE, purpose="download a model", host="cdn.example", received=5 * 10**9)

@@ -236,7 +236,7 @@ def test_a_summary_that_fails_is_said_and_the_oldest_leave(small: Ui) -> None:
 def test_a_larger_context_is_the_chats_own(small: Ui) -> None:
     small.click("contextMeter")
     small.click("largerContext")
-    held = small.services.chat_settings.held(chat_id(small))
+    held = small.services.chat_settings.resolve(chat_id(small))
     assert held.settings.context == 2 * SMALL
 
 

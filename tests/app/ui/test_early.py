@@ -19,8 +19,8 @@ from app.store.drafts import DraftStore
 from app.store.folder import DataFolder
 from app.store.servers import ServerStore
 from app.ui.chat.engine_badge import EngineBadge
-from app.ui.window.early import Early, FirstPainting
 from app.ui.window.main_window import MainWindow
+from app.ui.window.signal_buffer import FirstPainting, SignalBuffer
 from tests.support.scripted import ScriptedEngine
 
 
@@ -40,7 +40,7 @@ class First:
         with qtbot.waitExposed(self.window):
             self.window.show()
 
-    def furnish(self) -> None:
+    def build_window(self) -> None:
         with self.qtbot.waitSignal(self.loading.ready):
             self.loading.start()
 
@@ -64,7 +64,7 @@ def first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[First]:
 
 def test_what_was_said_too_early_is_said_again(qapp: QApplication) -> None:
     speaker, heard = Speaker(), []
-    early = Early([speaker.said])
+    early = SignalBuffer([speaker.said])
     speaker.said.emit("a", None)
     speaker.said.connect(lambda *values: heard.append(values))
     early.pass_on()
@@ -80,7 +80,7 @@ def test_a_message_for_another_computer_waits_for_who_has_not_seen_that(first: F
     first.services.settings.set("model", "team:qwen3")
     QTest.keyClicks(first.window.composer.edit, "What is MTP?")
     first.window.composer.submit()
-    first.furnish()
+    first.build_window()
     assert first.window.composer.text == "What is MTP?"
     assert first.window.page.chat_id is None
     badge = first.window.findChild(EngineBadge, "engineBadge")
@@ -92,7 +92,7 @@ def test_a_message_of_the_first_moment_is_asked(first: First) -> None:
     QTest.keyClicks(first.window.composer.edit, "What is MTP?")
     first.window.composer.submit()
     QTest.keyClicks(first.window.composer.edit, "And then")
-    first.furnish()
+    first.build_window()
     chats = first.services.chats
     assert first.window.composer.text == "And then"
     first.qtbot.waitUntil(lambda: first.window.page.chat_id is not None)
@@ -107,7 +107,7 @@ def test_what_is_written_stays_with_the_cursor_in_it(first: First) -> None:
     QTest.keyClicks(edit, "Begun")
     first.window.activateWindow()
     edit.setFocus()
-    first.furnish()
+    first.build_window()
     assert edit.toPlainText() == "Begun"
     assert edit.textCursor().position() == len("Begun")
     assert first.window.page.composer.edit is edit
@@ -115,7 +115,7 @@ def test_what_is_written_stays_with_the_cursor_in_it(first: First) -> None:
 
 def test_a_button_of_the_first_moment_is_obeyed(first: First) -> None:
     first.window.sidebar.models.emit()
-    first.furnish()
+    first.build_window()
     assert first.window.models.isVisible()
 
 
@@ -148,7 +148,7 @@ def test_what_was_written_in_a_window_that_closes_at_once_is_a_draft(first: Firs
 
 def test_a_furnished_window_keeps_its_drafts_itself(first: First) -> None:
     first.window.composer.set_text("half a thought")
-    first.furnish()
+    first.build_window()
     keep_words(first.window, first.services.chats.drafts)
     assert first.services.chats.drafts.of(None) == "half a thought"
     first.window.composer.submit()

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QCursor, QEnterEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.ui.window.first_touch import FirstTouch
+from app.ui.window.preloader import Preloader
 from tests.app.ui.conftest import Ui
 
 
@@ -17,7 +17,7 @@ def enter(widget: QWidget, where: QPoint) -> None:
 
 def test_a_pointer_that_moves_is_a_sign_and_counts_once(ui: Ui) -> None:
     told: list[str] = []
-    FirstTouch(ui.window, lambda: told.append("somebody"))
+    Preloader(ui.window, lambda: told.append("somebody"))
     rests = QCursor.pos()
     enter(ui.window, rests)
     assert told == []
@@ -28,9 +28,9 @@ def test_a_pointer_that_moves_is_a_sign_and_counts_once(ui: Ui) -> None:
 
 def test_a_key_is_a_sign_and_so_is_what_was_written_before(ui: Ui) -> None:
     told: list[str] = []
-    FirstTouch(ui.window, lambda: told.append("key"))
+    Preloader(ui.window, lambda: told.append("key"))
     assert told == []
     ui.type("Hello")
     assert told == ["key"]
-    FirstTouch(ui.window, lambda: told.append("there"))
+    Preloader(ui.window, lambda: told.append("there"))
     assert told == ["key", "there"]

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QToolButton, QWidget
 
 from app.services.models.collection.collection import Collection
-from app.services.models.shelf import Shelf
+from app.services.models.index import ModelIndex
 from app.ui.look import icons
 from app.ui.models.here import model_rows
 from app.ui.models.here.model_row import ModelRow
@@ -42,9 +42,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def scans(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The threads on which folders are looked into."""
     threads: set[str] = set()
-    everything, models = Shelf.everything, Collection.models
+    everything, models = ModelIndex.everything, Collection.models
 
-    def noted_everything(shelf: Shelf) -> object:
+    def noted_everything(shelf: ModelIndex) -> object:
         threads.add(threading.current_thread().name)
         return everything(shelf)
 
@@ -52,7 +52,7 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         threads.add(threading.current_thread().name)
         return models(collection)
 
-    monkeypatch.setattr(Shelf, "everything", noted_everything)
+    monkeypatch.setattr(ModelIndex, "everything", noted_everything)
     monkeypatch.setattr(Collection, "models", noted_models)
     return threads
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from app.services.engines.line import Wait
+from app.services.engines.queue import Wait
 from app.ui.chat.transcript.wait_words import wait_words
 from tests.app.ui.conftest import Ui, part
 

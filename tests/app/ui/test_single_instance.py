@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import AlreadyOpen
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.ui.window import single_instance
 from app.ui.window.single_instance import SingleInstance, pass_on
 
@@ -27,7 +27,7 @@ def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: P
     first.listen()
     with qtbot.waitSignal(first.asked) as asked, pytest.raises(AlreadyOpen) as refused:
         SingleInstance(tmp_path)
-    assert asked.args == [Wish()]
+    assert asked.args == [LaunchRequest()]
     assert refused.value.what == "Hearth is already open."
     assert "brought to the front" in refused.value.why
     first.close()
@@ -36,7 +36,7 @@ def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: P
 
 
 def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
-    wish = Wish(files=(tmp_path / "a ü.txt",))
+    wish = LaunchRequest(files=(tmp_path / "a ü.txt",))
     assert not pass_on(tmp_path, wish)
     first = SingleInstance(tmp_path)
     first.listen()
@@ -51,11 +51,11 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from app.core.errors import AlreadyOpen
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.ui.window.single_instance import SingleInstance
 app = QCoreApplication([])
 try:
-    SingleInstance(Path(sys.argv[1]), Wish(quick_ask=True))
+    SingleInstance(Path(sys.argv[1]), LaunchRequest(quick_ask=True))
 except AlreadyOpen as error:
     print(error.why)
 else:
@@ -74,7 +74,7 @@ def test_a_second_one_waits_for_a_first_that_is_still_starting(
     with qtbot.waitSignal(first.asked) as asked:
         first.listen()
     said, _ = second.communicate()
-    assert asked.args == [Wish(quick_ask=True)]
+    assert asked.args == [LaunchRequest(quick_ask=True)]
     assert "brought to the front" in said
     first.close()
 
@@ -120,15 +120,15 @@ def test_a_window_that_died_hears_nothing(
 ) -> None:
     left = tmp_path / "wishes" / "old.wish"
     left.parent.mkdir()
-    left.write_bytes(Wish(quick_ask=True).to_line())
+    left.write_bytes(LaunchRequest(quick_ask=True).to_line())
     with monkeypatch.context() as hurried:
         hurried.setattr(single_instance, "_TAKEN_S", 0.1)
-        assert not pass_on(tmp_path, Wish())
-    heard: list[Wish] = []
+        assert not pass_on(tmp_path, LaunchRequest())
+    heard: list[LaunchRequest] = []
     after = SingleInstance(tmp_path)
     after.asked.connect(heard.append)
     after.listen()
-    assert pass_on(tmp_path, Wish(files=(tmp_path / "a.txt",)))
-    assert heard == [Wish(files=(tmp_path / "a.txt",))]
+    assert pass_on(tmp_path, LaunchRequest(files=(tmp_path / "a.txt",)))
+    assert heard == [LaunchRequest(files=(tmp_path / "a.txt",))]
     after.close()
     assert not left.parent.exists()

@@ -13,7 +13,7 @@ from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
 from app.core.chats.prompts import SavedPrompt
 from app.core.models.downloads import Wanted
 from app.core.models.hub import Found
-from app.core.network.connections import Connection
+from app.core.network.connections import LoggedConnection
 from app.core.network.servers import ServerProfile
 from app.store.folders import new_folder
 from app.wiring import Core
@@ -206,7 +206,7 @@ def _make_failed(core: Core, chat_id: str) -> None:
 
 
 def _connections(core: Core) -> None:
-    first = Connection(
+    first = LoggedConnection(
         time.time() - 3 * HOUR, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096,
         "200",
     )  # fmt: skip

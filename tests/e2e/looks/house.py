@@ -20,7 +20,7 @@ from app.services.downloads.queue import DownloadQueue
 from app.store.folder import DataFolder
 from app.ui.look.appearance import Appearance
 from app.ui.widgets.toast import Toast
-from app.ui.window.furnishing import furnished
+from app.ui.window.build import furnished
 from app.ui.window.main_window import MainWindow
 from app.wiring import Core, devices, open_core
 from app.wiring.window import open_services

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import EngineFailed, LoadCancelled
+from engines.errors import Cancelled, EngineFailed
 from engines.llamacpp.context import ABORTED, EVALUATED, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import give_back_memory
@@ -319,7 +319,7 @@ def test_a_load_can_be_cancelled_in_the_middle(tmp_path: Path) -> None:
         if part > 0.5:
             cancel.cancel()
 
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         engine.load(LoadPlan(model, 256, 1, 1), cancel_half_way, cancel)
     assert 0.5 < progress[-1] < 1.0
     engine.load(LoadPlan(STARTER, 256, 1, 1), lambda _: None, CancelToken())

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError, LoadCancelled, TemplateFailed
+from engines.errors import Cancelled, EngineError, TemplateFailed
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
 from engines.types import LoadPlan
@@ -58,7 +58,7 @@ def test_counting_is_cancelled_and_ends_with_the_model(engine: LlamaCppEngine) -
     def count(cancel: CancelToken) -> None:
         try:
             engine.measure(ask("EVIL"), cancel)
-        except (EngineError, LoadCancelled) as error:
+        except (EngineError, Cancelled) as error:
             ended.append(type(error))
 
     cancel = CancelToken()
@@ -69,5 +69,5 @@ def test_counting_is_cancelled_and_ends_with_the_model(engine: LlamaCppEngine) -
         end()
         thread.join(30)
         assert not thread.is_alive()
-    assert ended[0] is LoadCancelled
+    assert ended[0] is Cancelled
     assert issubclass(ended[1], EngineError)

@@ -19,11 +19,11 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import (
+    Cancelled,
     DrafterMismatch,
     EngineError,
     EngineFailed,
     EngineUnavailable,
-    LoadCancelled,
     ModelDamaged,
     ModelRefused,
     TemplateFailed,
@@ -167,7 +167,7 @@ def test_a_cancel_ends_the_process() -> None:
     cancel = CancelToken()
     begun = threading.Timer(0.3, cancel.cancel)
     begun.start()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         Probe(command=script("time.sleep(100)")).require_safe(PLAN, cancel)
     begun.join()
 
@@ -175,7 +175,7 @@ def test_a_cancel_ends_the_process() -> None:
 def test_a_cancel_before_the_start_ends_it_too() -> None:
     cancel = CancelToken()
     cancel.cancel()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         Probe(command=script("time.sleep(100)")).require_safe(PLAN, cancel)
 
 

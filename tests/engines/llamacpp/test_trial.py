@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.hardware.values import NativeDevice
 from engines.llamacpp import trial_record
 from engines.llamacpp.trial import BY_USER, COMMAND, TIE, Trials
@@ -145,7 +145,7 @@ def test_a_trial_can_be_stopped(tmp_path: Path) -> None:
     cancel = CancelToken()
     cancel.cancel()
     tried = trials(tmp_path, HANGS)
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         tried.require([CARD], cancel)
     assert tried.verdict(CARD) is None
 

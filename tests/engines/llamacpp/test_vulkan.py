@@ -21,8 +21,8 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.llamacpp.trial import Trials
+from engines.memory.load_options import LoadOptions
 from engines.memory.planner import by_formula, make_plan
-from engines.memory.wishes import Wishes
 from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, Done, LoadedModel, LoadPlan, Message, Sampling, TextDelta
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
@@ -195,7 +195,7 @@ def test_a_mixture_answers_the_same_with_its_experts_behind(
 
 def test_the_planner_names_it(card: NativeDevice) -> None:
     hardware: Hardware = detect([card])
-    plan = make_plan(STARTER, read_header(STARTER), hardware, Wishes(mtp=False))
+    plan = make_plan(STARTER, read_header(STARTER), hardware, LoadOptions(mtp=False))
     assert (plan.gpu_layers, plan.devices) == (-1, (card.name,))
 
 
@@ -208,7 +208,7 @@ def test_a_driver_that_dies_leaves_the_processor(
     [judged] = trials.judged([card])
     assert "came to no end" in judged.why_not
     hardware = detect([judged])
-    plan = make_plan(STARTER, read_header(STARTER), hardware, Wishes(context=1024, mtp=False))
+    plan = make_plan(STARTER, read_header(STARTER), hardware, LoadOptions(context=1024, mtp=False))
     assert plan.gpu_layers == 0
     texts, loaded, _ = answered(plan)
     assert (texts, loaded.device) == (expected, "CPU")

@@ -15,7 +15,7 @@ from engines.errors import EngineError, ServerBusy, ServerFailed, ServerUnreacha
 from engines.openai import client as clients
 from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient
-from engines.openai.line import Line
+from engines.openai.line import Connection
 from engines.types import Event
 from tests.engines.asking import ask, done_of
 from tests.engines.openai.conftest import Serve
@@ -175,7 +175,7 @@ class Stream:
 
 def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
     """`SSLSocket.shutdown` forgets it first: what is written meanwhile would go out plain."""
-    stream, line = Stream(), Line()
+    stream, line = Stream(), Connection()
     line.hold(stream)
     line.hang_up()
     assert stream.opened.how == socket.SHUT_RDWR
@@ -183,7 +183,7 @@ def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
 
 def test_a_line_that_is_let_go_ends_nothing() -> None:
     """Its connection may be used for somebody else's request by then."""
-    stream, line = Stream(), Line()
+    stream, line = Stream(), Connection()
     line.hold(stream)
     line.let_go()
     line.hang_up()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError, EngineFailed, EngineUnavailable, LoadCancelled
+from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
 from engines.types import Done, TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.leftovers import reap, write_record
@@ -80,7 +80,7 @@ def start(engine: VllmEngine, fake: Path, phase: str, **behaviour: object) -> th
     def run() -> None:
         try:
             load(engine)
-        except (EngineError, LoadCancelled) as error:
+        except (EngineError, Cancelled) as error:
             run.error = error  # type: ignore[attr-defined]
 
     thread = threading.Thread(target=run)
@@ -266,7 +266,7 @@ def test_a_load_can_be_cancelled(engine: VllmEngine, fake: Path, tmp_path: Path)
 
     timer = threading.Thread(target=stop)
     timer.start()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         engine.load(PLAN, lambda _: None, cancel)
     timer.join()
     assert kept(tmp_path) == []

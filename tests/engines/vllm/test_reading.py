@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.vllm import truth
+from engines.vllm import mtp_status as truth
 from engines.vllm.gain_book import GainBook, Pace
 from engines.vllm.log import stage
 from engines.vllm.metrics import Drafts, read_metrics

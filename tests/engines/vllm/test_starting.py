@@ -13,7 +13,7 @@ import pytest
 
 from app.net.sockets import socket_client
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.hardware.values import Gpu, Hardware
 from engines.vllm.engine import VllmEngine
 from tests.engines.vllm.faked import (
@@ -66,7 +66,7 @@ class Starting:
     def _run(self) -> None:
         try:
             self._engine.load(PLAN, lambda _: None, self._cancel)
-        except LoadCancelled as error:
+        except Cancelled as error:
             self._ended.append(error)
 
 

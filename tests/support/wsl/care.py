@@ -21,8 +21,8 @@ from app.net import Gate
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
-from app.services.engines.care import EngineCare
-from app.services.engines.installing import Ways
+from app.services.engines.installer import EngineInstaller
+from app.services.engines.installing import InstallSources
 from app.wiring.care_wsl import inside
 from engines.cancel import CancelToken
 from engines.vllm.provision.lock import Lock
@@ -33,13 +33,13 @@ from tests.support.package_index import Wheel
 
 def care_inside(
     wsl: Wsl, root: Path, lock: Callable[[], Lock], gate: Gate, index: str, locks: Path
-) -> EngineCare:
+) -> EngineInstaller:
     """As the app has it, but for the lock and the index. locks: with `write_tool`'s."""
 
     def lock_of(_: Profile) -> Lock:
         return lock()
 
-    ways = Ways(
+    ways = InstallSources(
         lock=lock_of,
         look=lambda _: HERE,
         indexes=lambda: Indexes((index,)),
@@ -47,7 +47,7 @@ def care_inside(
         fetcher=PackageFetcher(gate, TERMS),
         offline=lambda: False,
     )
-    return EngineCare(*inside(wsl, root, ways, locks))
+    return EngineInstaller(*inside(wsl, root, ways, locks))
 
 
 def tool_wheel() -> Wheel:

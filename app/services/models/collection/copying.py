@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from app.core.errors import DiskFull, ModelDiffers
-from app.hub.faults import Cancelled
 from app.services.models.collection.hashing import CHUNK, Progress, Share, not_read, sha256_of
 from app.store.folder import explained
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from engines.private import private
 
 _SPARE: Final = 256 << 20

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from app.core.errors import ModelNotRead
-from app.hub.faults import Cancelled
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 
 Progress = Callable[[float], None]
 """Called with the share that is done, 0.0 to 1.0."""

@@ -50,7 +50,7 @@ class ChatThinking(QObject):
 
     def show(self) -> None:
         """Something that holds in the chat may be another."""
-        held = self._chat_settings.held(self._chat_id).settings
+        held = self._chat_settings.resolve(self._chat_id).settings
         if held.model != self._model:
             self._model = held.model
             self._thinking.look(held.model)

@@ -12,7 +12,7 @@ from app.ui.look.language import translated
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
     from app.presenters.generation import Generation
-    from app.services.engines.line import Wait
+    from app.services.engines.queue import Wait
     from app.ui.chat.transcript.transcript import Transcript
     from engines.types import PromptReady
 

@@ -14,7 +14,7 @@ from app.ui.look.language import in_full
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
     from app.presenters.generation import Generation
-    from app.services.engines.line import Wait
+    from app.services.engines.queue import Wait
     from app.ui.chat.transcript.transcript import Transcript
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.services.engines.line import Wait
+from app.services.engines.queue import Wait
 from app.ui.look.language import translated
 
 _tr = QCoreApplication.translate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from app.services.models.care import Checked
+from app.services.models.manager import Checked
 from app.ui.look.language import in_full
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton

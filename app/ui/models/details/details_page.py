@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.core.models.entry import ModelEntry
 from app.presenters.model_page import Fitted, ModelPage, Removable, Shown
-from app.services.models.care import Checked
+from app.services.models.manager import Checked
 from app.ui.look.format import size
 from app.ui.look.theme import GRID
 from app.ui.models.details.check_line import CheckLine

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.services.models.care import ModelCare
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.places import Places
 from app.services.models.library import Library
+from app.services.models.manager import ModelManager
 from app.store.db import Database
 from app.store.models import ModelStore
 from app.wiring import STARTER, STARTER_DRAFTER
@@ -38,7 +38,7 @@ class Here:
         self.store = store = ModelStore(self.database)
         self.collection = Collection(places, self.own, lambda: self.further)
         self.library = Library(store, STARTER, STARTER_DRAFTER, self.collection)
-        self.care = ModelCare(self.library, store, self.collection)
+        self.care = ModelManager(self.library, store, self.collection)
 
     def again(self) -> Here:
         """The same computer after a restart."""

@@ -11,12 +11,12 @@ import pytest
 from app.core.errors import ModelNotOurs
 from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
 from app.services.models.about import about
-from app.services.models.care import ModelCare
 from app.services.models.checkpoint_fit import fit_of
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.places import Places
 from app.services.models.details import details
 from app.services.models.library import Library
+from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import mtp_of_files
 from app.store.db import Database
 from app.store.models import ModelStore
@@ -25,7 +25,7 @@ from app.wiring import STARTER_DRAFTER
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch, NotAChatModel, NotAModel
 from engines.hardware import detect
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from tests.engines.checkpoint_files import DRAFTER, TARGET, write_checkpoint
 
 BERT = {"architectures": ["BertModel"], "model_type": "bert"}
@@ -43,7 +43,7 @@ class Shop:
         store = ModelStore(self.database)
         collection = Collection(places, self.own, lambda: (self.folder,))
         self.library = Library(store, GUIDE, STARTER_DRAFTER, collection, lambda: further)
-        self.care = ModelCare(self.library, store, collection)
+        self.care = ModelManager(self.library, store, collection)
 
     def in_hub(self, repo: str, source: Path, commit: str = "c1") -> Path:
         folder = self.hub / f"models--{repo.replace('/', '--')}" / "snapshots" / commit
@@ -149,7 +149,7 @@ def test_gguf_readers_are_told_what_it_is(shop: Shop) -> None:
 def test_whether_it_fits_is_said_with_numbers(shop: Shop) -> None:
     shop.in_hub("google/tiny-it", TARGET)
     entry = shop.library.find("google/tiny-it")
-    report = fit_of(entry, Wishes(), shop.library.checkpoints, detect(), "cpu")
+    report = fit_of(entry, LoadOptions(), shop.library.checkpoints, detect(), "cpu")
     assert report.fit.parts.weights == (TARGET / "model.safetensors").stat().st_size
     assert report.fit.context == 4096
     assert not report.exact
@@ -188,7 +188,7 @@ class TestServer:
                 verb()
             assert "another server" in caught.value.why
         with pytest.raises(NotAModel):
-            fit_of(self.SERVED, Wishes(), shop.library.checkpoints, detect(), None)
+            fit_of(self.SERVED, LoadOptions(), shop.library.checkpoints, detect(), None)
 
     def test_the_guide_for_vllm_is_made_for_what_the_guide_is(self, shop: Shop) -> None:
         entry = shop.library.find(STARTER_CHECKPOINT)

@@ -19,11 +19,10 @@ from app.core.errors import (
 )
 from app.core.models.downloads import Download, Wanted
 from app.core.models.hub import RepoFile
-from app.hub.faults import Cancelled
-from app.services.models.care import Checked
 from app.services.models.collection import copying
+from app.services.models.manager import Checked
 from engines.cancel import CancelToken
-from engines.errors import DrafterMismatch, NotAModel
+from engines.errors import Cancelled, DrafterMismatch, NotAModel
 from tests.app.services.collection.conftest import Here
 from tests.app.services.collection.layouts import (
     COMMIT,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.ui.actions import commands
 from app.ui.settings.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import Ui
@@ -113,7 +113,7 @@ def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
     path = tmp_path / "chat.json"
     path.write_text("{}")
     ui.window.desktop.drops.importer = take
-    ui.window.desktop.fulfil(Wish(files=(path,)))
+    ui.window.desktop.fulfil(LaunchRequest(files=(path,)))
     assert taken == [path]
     assert ui.edit.toPlainText() == ""
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from app.core.wish import Wish
+from app.core.launch_request import LaunchRequest
 from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.widgets.icon_button import IconButton
@@ -19,7 +19,7 @@ from tests.app.ui.conftest import Ui
 
 @pytest.fixture
 def quick(ui: Ui) -> QuickAsk:
-    ui.window.desktop.fulfil(Wish(quick_ask=True))
+    ui.window.desktop.fulfil(LaunchRequest(quick_ask=True))
     return ui.find(QuickAsk)
 
 

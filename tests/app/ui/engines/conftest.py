@@ -11,7 +11,7 @@ from app.presenters.engine_list import EngineList
 from app.presenters.server_list import ServerList
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
-from app.presenters.window import Makers
+from app.presenters.window import LazyServices
 from app.wiring import Core, visits, window
 from tests.support.scripted_engines import ScriptedCare, ScriptedSeams, ScriptedServers
 
@@ -46,10 +46,10 @@ def _scripted(
 ) -> None:
     made = visits.makers
 
-    def makers(core: Core, settings: SettingsService, tasks: Tasks) -> Makers:
+    def makers(core: Core, settings: SettingsService, tasks: Tasks) -> LazyServices:
         return replace(
             made(core, settings, tasks),
-            engines=lambda hush: EngineList(care, seams, hush, tasks),
+            engines=lambda stop_answers: EngineList(care, seams, stop_answers, tasks),
             servers=lambda: ServerList(servers, tasks),
         )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled, ModelDamaged, NotSized
+from engines.errors import Cancelled, ModelDamaged, NotSized
 from engines.llamacpp.sizing.book import FILE_NAME
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.types import LoadPlan
@@ -110,7 +110,7 @@ def test_it_can_be_cancelled() -> None:
     timer = threading.Timer(0.2, cancel.cancel)
     timer.start()
     began = time.monotonic()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         Sizer(command=script("time.sleep(60)")).buffers(PLAN, cancel)
     assert time.monotonic() - began < 30
     timer.join()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.llamacpp.speculative import truth
+from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.costs import Costs
 
 CHEAP = Costs({0: 1.0, 1: 1.05, 3: 1.1, 7: 1.3}, 0.05)

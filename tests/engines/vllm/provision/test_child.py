@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed, run
 
@@ -27,7 +27,7 @@ def is_held(root: Path) -> bool:
     try:
         with alone(root, lambda: None, at_once):
             return False
-    except LoadCancelled:
+    except Cancelled:
         return True
 
 
@@ -80,7 +80,7 @@ def test_a_cancel_ends_it_and_what_it_has_started(tmp_path: Path) -> None:
     def heard(line: str) -> None:
         threading.Thread(target=cancel.cancel).start()
 
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         run(python(code), os.environ, cancel, heard=heard)
     grandchild = int(place.read_text())
     deadline = time.monotonic() + 60
@@ -92,7 +92,7 @@ def test_a_cancel_ends_it_and_what_it_has_started(tmp_path: Path) -> None:
 def test_cancelled_beforehand_it_ends_at_once() -> None:
     cancel = CancelToken()
     cancel.cancel()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         run(python("import time; time.sleep(60)"), os.environ, cancel)
 
 
@@ -119,7 +119,7 @@ def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
     cancel = CancelToken()
     with (
         alone(tmp_path, lambda: None, CancelToken()),
-        pytest.raises(LoadCancelled),
+        pytest.raises(Cancelled),
         alone(tmp_path, cancel.cancel, cancel),
     ):
         pass

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError, EngineFailed, EngineUnavailable, LoadCancelled
+from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
 from engines.types import TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.processes import Process, process, processes, send
@@ -290,7 +290,7 @@ def test_a_load_can_be_cancelled(engine: VllmEngine, fake: Path, linux: Path) ->
 
     thread = threading.Thread(target=stop)
     thread.start()
-    with pytest.raises(LoadCancelled):
+    with pytest.raises(Cancelled):
         engine.load(PLAN, lambda _: None, cancel)
     thread.join()
     assert kept(linux) == []

@@ -45,7 +45,7 @@ class DeviceState:
         return self.state == "works"
 
 
-class DeviceCare:
+class DeviceTrials:
     """look: llama.cpp's own list, without loading what is not needed. Raises EngineUnavailable."""
 
     def __init__(self, look: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
@@ -78,7 +78,7 @@ class DeviceCare:
         """Have each card tried that never was; of those that are wanted, if any are named.
 
         Where the devices cannot be looked at there is nothing to try: models run on the processor.
-        Raises LoadCancelled.
+        Raises Cancelled.
         """
         try:
             load_native()  # the load comes next anyway, and without cards to load it sees them all
@@ -89,7 +89,7 @@ class DeviceCare:
         self._trials.require(named or found, cancel)
 
     def try_again(self, name: str, cancel: CancelToken) -> DeviceState:
-        """What came of it. Raises EngineFailed, EngineUnavailable, LoadCancelled."""
+        """What came of it. Raises EngineFailed, EngineUnavailable, Cancelled."""
         device = self._named(name)
         why = self._trials.try_out(device, cancel).why
         state = self._state(device)

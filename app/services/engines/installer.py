@@ -7,9 +7,9 @@ from contextlib import contextmanager, suppress
 
 from app.core.engines.care import Check, EngineState, Phase, Price, Profile, Step
 from app.core.errors import EngineHindered, EngineInUse, EngineNotInstalled
-from app.services.engines.installing import Installing, Tell, Ways, explained
+from app.services.engines.installing import Installing, InstallSources, Tell, explained
 from engines.cancel import CancelToken
-from engines.errors import LoadCancelled
+from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import EngineHome, Installed
 from engines.vllm.provision.lock import Lock, LockedFile, Target
@@ -26,13 +26,13 @@ _UNPACK_RATE = 25 * _MB
 _TRY_MINUTES = 1
 
 
-class EngineCare:
+class EngineInstaller:
     """The care of vLLM's environments; blocking, for several threads and processes.
 
     home: where they lie. What an installation that was killed has left is gone on with by the next.
     """
 
-    def __init__(self, home: EngineHome, ways: Ways) -> None:
+    def __init__(self, home: EngineHome, ways: InstallSources) -> None:
         self.home = home
         self._ways = ways
 
@@ -60,7 +60,7 @@ class EngineCare:
         """Have the version of the lock in use; the one that was in use stays for `rollback`.
 
         Killed or cancelled at any point, what is in use is as before, and the next call goes on.
-        Raises LoadCancelled, and AppError.
+        Raises Cancelled, and AppError.
         """
         lock = self._ways.lock(profile)
         tell(Step("look", 0.0, "Looking at this computer."))
@@ -102,7 +102,7 @@ class EngineCare:
     def tidy(self) -> None:
         """Remove what a killed installation has half made, unless somebody is at work there."""
         if self.home.half_made:
-            with suppress(LoadCancelled), self._held("look", _unheard, _already()):
+            with suppress(Cancelled), self._held("look", _unheard, _already()):
                 self.home.tidy()
 
     def _check(self, lock: Lock) -> Check:

@@ -15,7 +15,7 @@ Trace = Callable[[str, dict[str, Any]], None]
 OPENED = ("connect_tcp.complete", "start_tls.complete")
 
 
-class OpenLines:
+class ConnectionPool:
     """Holds no connection open, and closes none: who reads from one that is hung up does that."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from app.store.models import ModelStore
 from engines.models.checkpoint import is_checkpoint
 
 
-class Shelf:
+class ModelIndex:
     """The built-in guide, what the user has added, and what was found; each file once.
 
     May be used from any thread. collection: None finds nothing. further: models that are neither

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.ui.window.main_window import MainWindow
 
 
-class Switching(QObject):
+class EngineSwitchController(QObject):
     """Nothing of the engines is made or imported before somebody asks for it."""
 
     def __init__(self, window: MainWindow) -> None:

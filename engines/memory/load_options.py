@@ -11,7 +11,7 @@ DEFAULT_CONTEXT: Final = 8192
 
 
 @dataclass(frozen=True)
-class Wishes:
+class LoadOptions:
     """What the user has set; None leaves it to the plan. context in tokens.
 
     mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations

@@ -37,7 +37,7 @@ NO_LAYERS = Layers({}, {}, {})
 
 
 @dataclass(frozen=True)
-class Held:
+class ResolvedSettings:
     """The settings that hold, and where each comes from that is not from the settings."""
 
     settings: Settings
@@ -47,9 +47,9 @@ class Held:
         return self.sources.get(name, "settings")
 
 
-def held(
+def resolve(
     settings: Settings, of_model: Callable[[str], Mapping[str, object]], layers: Layers
-) -> Held:
+) -> ResolvedSettings:
     """What holds where these layers lie over the settings.
 
     of_model: the settings that a model has of its own, by what it is called.
@@ -67,4 +67,4 @@ def held(
         for name, value in values.items()
         if value is not None
     }
-    return Held(effective(settings, *(values for _, values in ordered)), sources)
+    return ResolvedSettings(effective(settings, *(values for _, values in ordered)), sources)

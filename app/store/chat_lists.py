@@ -22,7 +22,7 @@ _WHERE: dict[PlaceKind, str] = {
 _ORDER: dict[PlaceKind, str] = {"archive": "archived", "trash": "deleted"}
 
 
-class Shelves:
+class ChatLists:
     """Every method is one transaction and may be called from any thread.
 
     A page and a count are read from an index of their own, see the migration that makes them.

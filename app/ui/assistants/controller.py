@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.ui.window.main_window import MainWindow
 
 
-class Assisting(QObject):
+class AssistantsController(QObject):
     """Brings the services and the widgets together; what the widgets show is theirs.
 
     page and panel are made when they are first asked for. report: makes the text about a bug.
@@ -68,7 +68,7 @@ class Assisting(QObject):
         panel.sampling.changed.connect(self._set)
         panel.sampling.preset.connect(self._use)
         panel.sampling.keep.connect(
-            lambda: self._presets.keep(chat.held(window.page.chat_id).settings)
+            lambda: self._presets.keep(chat.resolve(window.page.chat_id).settings)
         )
         panel.sampling.drop.connect(self._presets.drop)
         window.add_panel(panel)
@@ -128,7 +128,7 @@ class Assisting(QObject):
             self.picker.show_assistants(assistants.all(), self._chat.assistant(None))
         if "panel" in vars(self) and not self.panel.isHidden():
             self.panel.show_chat(
-                self._chat.held(chat_id),
+                self._chat.resolve(chat_id),
                 self._chat.own(chat_id),
                 assistants.all(),
                 self._window.chooser.entries(),

@@ -12,7 +12,7 @@ _UNSEEN_MS = 300
 """A window that nobody can see is never painted."""
 
 
-class Early:
+class SignalBuffer:
     """Notes what signals say; `pass_on` has them say it again, to those who listen by then."""
 
     def __init__(self, signals: Iterable[SignalInstance]) -> None:

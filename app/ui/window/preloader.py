@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.ui.window.main_window import MainWindow
 
 
-class FirstTouch(QObject):
+class Preloader(QObject):
     """Calls `then` once: the pointer has moved in the window, or something is written there."""
 
     def __init__(self, window: MainWindow, then: Callable[[], object]) -> None:

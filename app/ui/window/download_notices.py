@@ -12,7 +12,7 @@ from app.presenters.download_list import DownloadList
 from app.ui.notify import Notifier
 
 
-class Arrivals(QObject):
+class DownloadNotices(QObject):
     """use(id): a model that has come is to answer. listed(): the list of models is another."""
 
     use = Signal(str)

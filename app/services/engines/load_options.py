@@ -8,7 +8,7 @@ from pathlib import Path
 from app.core.errors import SettingsInvalid
 from app.core.home import from_home
 from app.core.settings.fields import Settings
-from engines.memory.wishes import Wishes
+from engines.memory.load_options import LoadOptions
 from engines.types import Adapter, EngineName, LoadPlan
 
 _MODEL = "model"
@@ -20,16 +20,16 @@ _NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
 
 def wishes_of(
     settings: Settings, engine: EngineName = "llamacpp", depth: int | None = None
-) -> Wishes:
+) -> LoadOptions:
     """What else is set makes no difference, so that no model is loaded anew for it.
 
     depth: tokens to draft ahead, where they are asked for once. Raises SettingsInvalid.
     """
     context = settings.context or None
     if engine == "remote":
-        return Wishes(context=context)
+        return LoadOptions(context=context)
     if engine == "vllm":
-        return Wishes(
+        return LoadOptions(
             context=context,
             kv_type=settings.kv_type,
             mtp=settings.mtp != "off",
@@ -41,7 +41,7 @@ def wishes_of(
             depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
         )
     named = (name.strip() for name in settings.devices.split(","))
-    return Wishes(
+    return LoadOptions(
         context=context,
         threads=settings.threads or None,
         gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Want:
+class QueueRequest:
     """What somebody wants of an engine. key: what has to be ready in it; two are told apart by it.
 
     model: what that is called, for others to read. alone: nobody else may use the room meanwhile.
@@ -46,7 +46,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class _Use:
-    want: Want
+    want: QueueRequest
     alone: bool
 
 
@@ -56,7 +56,7 @@ class _Held:
     at_once: int
 
 
-class Line:
+class EngineQueue:
     """Each user has a number: `join`, `want`, wait until `admitted`, `ready`, `leave`.
 
     rooms: the room of each engine, by any name. Whoever has joined and not said yet what it wants
@@ -66,7 +66,7 @@ class Line:
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
         self._rooms = rooms
         self._numbers = count(1)
-        self._waiting: dict[int, Want | None] = {}
+        self._waiting: dict[int, QueueRequest | None] = {}
         self._using: dict[int, _Use] = {}
         self._held: dict[EngineName, _Held] = {}
 
@@ -75,7 +75,7 @@ class Line:
         self._waiting[number] = None
         return number
 
-    def want(self, number: int, want: Want) -> None:
+    def want(self, number: int, want: QueueRequest) -> None:
         self._waiting[number] = want
         self._admit()
 
@@ -136,7 +136,7 @@ class Line:
             is_first = not self._users(room)
             self._using[number] = _Use(want, alone=want.alone or is_first)
 
-    def _in_the_way(self, want: Want) -> Wait | None:
+    def _in_the_way(self, want: QueueRequest) -> Wait | None:
         users = self._users(self._room(want))
         if not users:
             return None
@@ -151,5 +151,5 @@ class Line:
     def _users(self, room: str) -> list[_Use]:
         return [use for use in self._using.values() if self._room(use.want) == room]
 
-    def _room(self, want: Want) -> str:
+    def _room(self, want: QueueRequest) -> str:
         return self._rooms[want.engine]

@@ -9,21 +9,21 @@ from pathlib import Path
 import httpx2
 
 from app.core.errors import AddressInvalid
-from app.core.network.connections import Connection, Purpose
+from app.core.network.connections import LoggedConnection, Purpose
 from app.net.client import PORTS, GatedTransport, plain_client
-from app.net.open_lines import OpenLines
+from app.net.connection_pool import ConnectionPool
 from app.net.scope import Origin, Scope, within
 from app.net.sockets import socket_client
 from app.net.tls import tls_context
 
 
 def lent_client(
-    record: Callable[[Connection], None],
+    record: Callable[[LoggedConnection], None],
     offline: Callable[[], bool],
     purpose: Purpose,
     address: str,
     tls: ssl.SSLContext,
-    lines: OpenLines | None = None,
+    lines: ConnectionPool | None = None,
 ) -> httpx2.Client:
     """A client whose requests have this purpose and go by the rules of the gate.
 
@@ -49,7 +49,7 @@ def home_of(address: str) -> Origin:
 
 
 def worker_client(
-    record: Callable[[Connection], None],
+    record: Callable[[LoggedConnection], None],
     offline: Callable[[], bool],
     where: Path | str,
     key: str,

@@ -14,7 +14,7 @@ from app.ui.look.format import figure
 from app.ui.notify import Notifier
 
 
-class Deeds(QObject):
+class ChatActions(QObject):
     """gone(ids): chats are not there to be read any more. back(id): one is again, by undoing."""
 
     gone = Signal(object)

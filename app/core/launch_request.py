@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Wish(NamedTuple):
+class LaunchRequest(NamedTuple):
     """quick_ask: show the small window alone. files: to be opened, with whole paths."""
 
     quick_ask: bool = False
@@ -18,7 +18,7 @@ class Wish(NamedTuple):
         return json.dumps({"quick_ask": self.quick_ask, "files": files}).encode() + b"\n"
 
     @classmethod
-    def from_line(cls, line: bytes) -> Wish:
+    def from_line(cls, line: bytes) -> LaunchRequest:
         """Of an unreadable line: just to be shown."""
         try:
             said = json.loads(line)

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from engines.cancel import CancelToken
-from engines.errors import EngineUnavailable, LoadCancelled
+from engines.errors import Cancelled, EngineUnavailable
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.windows import Wsl2, trouble
 from engines.vllm.streams import BEAT, BEAT_S, tell
@@ -31,7 +31,7 @@ _END_S: Final = 20.0
 """How long it may take to end all that it has started, once it knows of Hearth's end."""
 
 
-class Talk:
+class WslSession:
     """To be entered; what is inside ends with it. pack: what it runs, as Windows names it.
 
     drives: where the drives of Windows are in that Linux, see `drives_at`. Raises EngineUnavailable
@@ -88,7 +88,7 @@ class Talk:
     ) -> Any:  # what the order gives, as JSON has it
         """Carry out an order. heard: gets the lines that a command prints.
 
-        Raises CommandFailed as the command there, LoadCancelled, EngineUnavailable.
+        Raises CommandFailed as the command there, Cancelled, EngineUnavailable.
         """
         # Where it has ended, its last words say why.
         self._tell(json.dumps({"do": do, **order}).encode() + b"\n")
@@ -118,7 +118,7 @@ class Talk:
                 return message["done"]
         status = self._process.wait()
         if self._cancel.cancelled:
-            raise LoadCancelled
+            raise Cancelled
         raise self._ended(status)
 
     def _hang_up(self) -> None:

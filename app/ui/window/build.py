@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from app.presenters.window import WindowServices
-from app.ui.assistants.assisting import Assisting
+from app.ui.assistants.controller import AssistantsController
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.guide_banner import GuideBanner
 from app.ui.chat.text.pictures import Pictures
 from app.ui.desktop.desktop import Desktop
-from app.ui.engines.switching import Switching
+from app.ui.engines.switch_controller import EngineSwitchController
 from app.ui.models.chooser import ModelChooser
 from app.ui.notify import Notifier
 from app.ui.onboarding.download_strip import DownloadStrip
 from app.ui.onboarding.first_look import FirstLook
+from app.ui.sidebar.chat_actions import ChatActions
 from app.ui.sidebar.chat_order import ChatOrder
-from app.ui.sidebar.deeds import Deeds
 from app.ui.window.actions import add_actions
-from app.ui.window.arrivals import Arrivals
 from app.ui.window.connections import connect
+from app.ui.window.download_notices import DownloadNotices
 from app.ui.window.going_online import GoingOnline
 from app.ui.window.hit_opening import HitOpening
 from app.ui.window.main_window import MainWindow
@@ -31,12 +31,12 @@ Report = Callable[[BaseException], str]
 def furnished(services: WindowServices, report: Report) -> MainWindow:
     """The whole window at once."""
     window = MainWindow(services.chats, services.settings.current)
-    for _ in furnish(window, services, report):
+    for _ in build_window(window, services, report):
         pass
     return window
 
 
-def furnish(window: MainWindow, services: WindowServices, report: Report) -> Iterator[None]:
+def build_window(window: MainWindow, services: WindowServices, report: Report) -> Iterator[None]:
     """Go on whenever the event loop has nothing to do; at the end the window is furnished."""
     settings = services.settings
     window.services = services
@@ -49,7 +49,7 @@ def furnish(window: MainWindow, services: WindowServices, report: Report) -> Ite
         window.notifier,
         window,
     )
-    window.deeds = Deeds(
+    window.deeds = ChatActions(
         services.chats,
         services.generation,
         window.notifier,
@@ -61,9 +61,11 @@ def furnish(window: MainWindow, services: WindowServices, report: Report) -> Ite
     _make_chat_page(window)
     yield
     window.online = GoingOnline(services, window.notifier, window)
-    window.arrivals = Arrivals(services.downloads, window.notifier, window.page.isVisible, window)
+    window.arrivals = DownloadNotices(
+        services.downloads, window.notifier, window.page.isVisible, window
+    )
     yield
-    window.assisting = Assisting(window, report)
+    window.assisting = AssistantsController(window, report)
     yield
     HitOpening(window)
     FirstLook(window.page.welcome, services)
@@ -108,7 +110,7 @@ def _make_chat_page(window: MainWindow) -> None:
     window.show_chat_page(window.page)
     if had_focus or not window.isVisible():
         window.composer.focus()
-    window.switching = Switching(window)
+    window.switching = EngineSwitchController(window)
     window.switching.show()
     place = window.switching.place_of(window.chooser.current())
     if place is not None and place.leaves and window.early_messages.held:

@@ -72,7 +72,7 @@ class DiskUse:
     models: Mapping[str, int]
 
 
-class ModelCare:
+class ModelManager:
     """Blocking; may be used from any thread. Every model is given by what people may call it."""
 
     def __init__(self, library: Library, store: ModelStore, collection: Collection) -> None:

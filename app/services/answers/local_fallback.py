@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.core.chats.staying import staying
+from app.core.chats.local_fallback import staying
 from app.core.models.entry import STARTER
-from app.services.models.shelf import Shelf
+from app.services.models.index import ModelIndex
 
 
-class Staying:
-    """May be used from any thread. leaves: as `app.core.chats.staying` has it."""
+class LocalFallback:
+    """May be used from any thread. leaves: as `app.core.chats.local_fallback` has it."""
 
-    def __init__(self, shelf: Shelf, leaves: Callable[[str], bool]) -> None:
+    def __init__(self, shelf: ModelIndex, leaves: Callable[[str], bool]) -> None:
         self._shelf = shelf
         self._leaves = leaves
 
