@@ -133,7 +133,7 @@ def _reporter(window: MainWindow) -> _Hook:
         if issubclass(kind, KeyboardInterrupt):
             QApplication.quit()
             return
-        error = window.assisting.discreet(error)
+        error = window.assistants_controller.discreet(error)
         import logging
 
         log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from app.core.models.hub_names import HubName, hub_name, is_hub_name
 from app.core.models.loads import LoadRecord
 from app.core.models.quantisations import recommend, same_label
 from app.hub.repository import choose
-from app.services.engines.load_options import wishes_of
+from app.services.engines.load_options import load_options_of
 from app.services.models.checkpoint_fit import fit_of
 from app.services.models.fitting import FitReport
 from app.wiring import Core
@@ -44,14 +44,14 @@ def fit_model(core: Core, args: argparse.Namespace, out: Output) -> int:
     if (apart := _without_header(core, args)) is not None:
         out.value(_described(apart), lambda: _in_words(apart))
         return 0
-    files, wishes = _found(core, args)
-    wishes = replace(
-        wishes,
-        context=wishes.context if args.context is None else args.context,
-        kv_type=args.kv_type or wishes.kv_type,
+    files, load_options = _found(core, args)
+    load_options = replace(
+        load_options,
+        context=load_options.context if args.context is None else args.context,
+        kv_type=args.kv_type or load_options.kv_type,
     )
     header = read_header(files.model)
-    report = core.fitting.report(files.model, header, wishes, files.drafter, files.projector)
+    report = core.fitting.report(files.model, header, load_options, files.drafter, files.projector)
     out.value(_described(report), lambda: _in_words(report))
     return 0
 
@@ -64,14 +64,16 @@ def _without_header(core: Core, args: argparse.Namespace) -> FitReport | None:
         return None
     if entry.engine == "llamacpp":
         return None
-    wishes = wishes_of(core.library.effective(entry, core.settings.read()), entry.engine)
-    wishes = replace(
-        wishes,
-        context=wishes.context if args.context is None else args.context,
-        kv_type=args.kv_type or wishes.kv_type,
+    load_options = load_options_of(
+        core.library.effective(entry, core.settings.read()), entry.engine
+    )
+    load_options = replace(
+        load_options,
+        context=load_options.context if args.context is None else args.context,
+        kv_type=args.kv_type or load_options.kv_type,
     )
     profile, depth = core.vllm.profile(), core.choice.depth_for(entry)
-    return fit_of(entry, wishes, core.library.checkpoints, core.look(), profile, depth)
+    return fit_of(entry, load_options, core.library.checkpoints, core.look(), profile, depth)
 
 
 def _found(core: Core, args: argparse.Namespace) -> tuple[_Files, LoadOptions]:
@@ -84,9 +86,9 @@ def _found(core: Core, args: argparse.Namespace) -> tuple[_Files, LoadOptions]:
             raise
         entry = None
     if entry is None or (is_hub_name(args.what) and not entry.path.exists()):
-        return _on_hub(core, hub_name(args.what), args.revision), wishes_of(settings)
+        return _on_hub(core, hub_name(args.what), args.revision), load_options_of(settings)
     held = core.library.effective(entry, settings, {})
-    return _Files(entry.path, entry.drafter, entry.projector), wishes_of(held)
+    return _Files(entry.path, entry.drafter, entry.projector), load_options_of(held)
 
 
 def _on_hub(core: Core, name: HubName, revision: str) -> _Files:

@@ -23,7 +23,7 @@ from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
 from app.presenters.telling import telling
 from app.services.downloads.queue import DownloadQueue
-from app.services.engines.load_options import wishes_of
+from app.services.engines.load_options import load_options_of
 from app.services.models.choices import choices_of, most_parameters
 from app.services.models.fitting import Fitting
 from app.services.tokens import HUB, Tokens
@@ -128,7 +128,7 @@ class Discover(QObject):
 
     def judge(self, opened: Opened, choice: Choice) -> None:
         """Work out exactly what a choice takes, from the headers of its files."""
-        repository, wishes = opened.repository, wishes_of(self._settings.current)
+        repository, load_options = opened.repository, load_options_of(self._settings.current)
 
         def header_of(variant: Variant) -> Path:
             return self._hub.headers(repository, variant, self._headers)
@@ -140,7 +140,7 @@ class Discover(QObject):
                 header_of(Variant("", (file,))) if file is not None else None
                 for file in (choice.drafter, choice.projector)
             )
-            report = self._fitting.report(model, header, wishes, drafter, projector)
+            report = self._fitting.report(model, header, load_options, drafter, projector)
             fit, share = report.fit, share_on_cards(report.plan, header)
             return Judged(
                 repository.id,

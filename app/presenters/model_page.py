@@ -19,7 +19,7 @@ from app.presenters.memory_uses import share_on_cards, uses_of
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Task, Tasks
 from app.presenters.telling import telling
-from app.services.engines.load_options import wishes_of
+from app.services.engines.load_options import load_options_of
 from app.services.engines.loads_vllm import Profile
 from app.services.models.checkpoint_fit import fit_of
 from app.services.models.details import ModelDetails, details
@@ -153,9 +153,9 @@ class ModelPage(QObject):
             if entry.engine != "llamacpp":
                 return self._judge_apart(entry, settings)
             header = self._library.header(entry)
-            wishes = wishes_of(self._library.effective(entry, settings))
+            load_options = load_options_of(self._library.effective(entry, settings))
             report = self._fitting.report(
-                entry.path, header, wishes, entry.drafter, entry.projector
+                entry.path, header, load_options, entry.drafter, entry.projector
             )
             fit, share = report.fit, share_on_cards(report.plan, header)
             uses = uses_of(fit.parts, share, fit.have_bytes, self._hardware())
@@ -168,9 +168,9 @@ class ModelPage(QObject):
 
     def _judge_apart(self, entry: ModelEntry, settings: Settings) -> Fitted:
         """Of a checkpoint; a model on a server raises NotAModel."""
-        wishes = wishes_of(self._library.effective(entry, settings), entry.engine)
+        load_options = load_options_of(self._library.effective(entry, settings), entry.engine)
         profile, hardware = self._vllm(), self._hardware()
-        report = fit_of(entry, wishes, self._library.checkpoints, hardware, profile)
+        report = fit_of(entry, load_options, self._library.checkpoints, hardware, profile)
         fit = report.fit
         share = 0.0 if profile == "cpu" else 1.0
         uses = uses_of(fit.parts, share, fit.have_bytes, hardware)

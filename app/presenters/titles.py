@@ -96,7 +96,7 @@ class Titles(QObject):
         if question is None:
             return
         try:
-            model = self._runtime.spare(ready.entry, ready.wishes, cancel)
+            model = self._runtime.spare(ready.entry, ready.load_options, cancel)
         except Cancelled:
             return
         if model is None:

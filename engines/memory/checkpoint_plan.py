@@ -1,6 +1,6 @@
-"""From a checkpoint, a computer and the user's wishes to the plan that vLLM carries out: pure.
+"""From a checkpoint, a computer and what the user wants to the plan that vLLM carries out: pure.
 
-plan = plan_checkpoint(checkpoint, drafter, wishes, room)
+plan = plan_checkpoint(checkpoint, drafter, load_options, room)
 require_room(checkpoint, drafter, plan, room)
 
 The need is the safetensors' bytes, those of the drafter, the KV cache, and what the engine takes
@@ -87,7 +87,7 @@ def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
 def plan_checkpoint(
     checkpoint: Checkpoint,
     drafter: Checkpoint | None,
-    wishes: LoadOptions,
+    load_options: LoadOptions,
     room: Room,
     advised: int | None = None,
 ) -> LoadPlan:
@@ -96,33 +96,37 @@ def plan_checkpoint(
     advised: tokens to draft ahead as the model's makers have it. Raises ContextTooLarge.
     """
     most = checkpoint.context_max or DEFAULT_CONTEXT
-    if wishes.context is not None and wishes.context > most:
+    if load_options.context is not None and load_options.context > most:
         raise ContextTooLarge(
-            f"A context of {wishes.context:,} tokens is too long for “{checkpoint.name}”.",
+            f"A context of {load_options.context:,} tokens is too long for “{checkpoint.name}”.",
             f"It was trained for {most:,} tokens.",
             f"Set a context of {most:,} tokens or less.",
         )
     drafts = drafter is not None or checkpoint.mtp == "embedded"
-    depth = min(wishes.depth or advised or USUAL_DEPTH, MAX_DEPTH) if drafts and wishes.mtp else 0
+    depth = (
+        min(load_options.depth or advised or USUAL_DEPTH, MAX_DEPTH)
+        if drafts and load_options.mtp
+        else 0
+    )
     plan = LoadPlan(
         model=checkpoint.path,
-        context=wishes.context or min(most, DEFAULT_CONTEXT),
-        threads=wishes.threads or 0,
-        batch_threads=wishes.threads or 0,
+        context=load_options.context or min(most, DEFAULT_CONTEXT),
+        threads=load_options.threads or 0,
+        batch_threads=load_options.threads or 0,
         gpu_layers=-1 if room.cards else 0,
-        kv_type="f16" if wishes.kv_type == "f16" else "q8_0",
+        kv_type="f16" if load_options.kv_type == "f16" else "q8_0",
         drafter=drafter.path if drafter is not None and depth else None,
         draft_max=depth,
-        mtp_note=_mtp_note(drafts, wishes.mtp),
-        anyway=wishes.anyway,
-        parallel=wishes.parallel,
-        memory_share=wishes.memory_share,
-        tensor_parallel=wishes.cards,
-        nodes=wishes.nodes,
-        adapters=wishes.adapters,
+        mtp_note=_mtp_note(drafts, load_options.mtp),
+        anyway=load_options.anyway,
+        parallel=load_options.parallel,
+        memory_share=load_options.memory_share,
+        tensor_parallel=load_options.cards,
+        nodes=load_options.nodes,
+        adapters=load_options.adapters,
     )
     fitting = longest_context(checkpoint, drafter, plan, room)
-    if wishes.context is None and fitting is not None and fitting < plan.context:
+    if load_options.context is None and fitting is not None and fitting < plan.context:
         return replace(plan, context=fitting)
     return plan
 

@@ -1,4 +1,4 @@
-"""From a model, a computer and the user's wishes to the plan that an engine carries out: pure.
+"""From a model, a computer and what the user wants to the plan that an engine carries out: pure.
 
 plan = make_plan(path, header, hardware, LoadOptions())
 require_fit(header, hardware, plan)
@@ -90,7 +90,7 @@ def make_plan(
     path: Path,
     header: GgufHeader,
     hardware: Hardware,
-    wishes: LoadOptions,
+    load_options: LoadOptions,
     drafter: Drafter | None = None,
     sizes: Sizes = by_formula,
 ) -> LoadPlan:
@@ -104,14 +104,14 @@ def make_plan(
     Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
     """
     require_chat(path, header)
-    if wishes.context is not None:
-        _check_context(path, header, wishes.context)
+    if load_options.context is not None:
+        _check_context(path, header, load_options.context)
     judged = _Judged(header, hardware, sizes)
-    plain = _sized(judged, wishes, _bare(path, header, hardware, wishes), None)
-    if wishes.anyway and not judged.fits(plain, None):
-        context = wishes.context or min(header.context_max, ANYWAY_CONTEXT)
+    plain = _sized(judged, load_options, _bare(path, header, hardware, load_options), None)
+    if load_options.anyway and not judged.fits(plain, None):
+        context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
         plain = replace(plain, context=context, mmap=True, repack=False)
-    if not wishes.mtp:
+    if not load_options.mtp:
         return replace(plain, mtp_note="Drafting ahead is switched off for this model.")
     if not header.goes_back:
         return replace(plain, mtp_note=mtp_advice(header))
@@ -123,7 +123,7 @@ def make_plan(
     its_header = drafter.header if drafter else None
     for depth in _DEPTHS_RECURRENT if header.recurrent else _DEPTHS:
         wanted = replace(with_drafter, draft_max=depth)
-        plan = _sized(judged, wishes, wanted, its_header)
+        plan = _sized(judged, load_options, wanted, its_header)
         if _as_good(judged, plan, plain, its_header):
             return plan if drafts else replace(plan, mtp_note=mtp_advice(header))
     placed = replace(
@@ -140,18 +140,20 @@ def make_plan(
     )
 
 
-def _bare(path: Path, header: GgufHeader, hardware: Hardware, wishes: LoadOptions) -> LoadPlan:
+def _bare(
+    path: Path, header: GgufHeader, hardware: Hardware, load_options: LoadOptions
+) -> LoadPlan:
     """The plan without drafting, before its context and its place are chosen."""
     threads = thread_rule(hardware.cpu, header.size_bytes)
     return LoadPlan(
         model=path,
         context=min(header.context_max, DEFAULT_CONTEXT),
-        threads=wishes.threads or threads.decode,
-        batch_threads=wishes.threads or threads.batch,
-        kv_type=wishes.kv_type,
+        threads=load_options.threads or threads.decode,
+        batch_threads=load_options.threads or threads.batch,
+        kv_type=load_options.kv_type,
         draft_max=0,
-        kept_bytes=min(wishes.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
-        anyway=wishes.anyway,
+        kept_bytes=min(load_options.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
+        anyway=load_options.anyway,
     )
 
 
@@ -171,7 +173,7 @@ class _Judged:
 
 
 def _sized(
-    judged: _Judged, wishes: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
+    judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
 ) -> LoadPlan:
     """The plan with the longest context that fits, up to its own, and its layers placed."""
     copied = copied_bytes(judged.header)
@@ -188,11 +190,11 @@ def _sized(
         return fit.verdict == "fits" or fit.need_bytes <= unmapped.need_bytes
 
     def with_context(context: int) -> LoadPlan:
-        sized = _placed(judged, replace(plan, context=context, mmap=True), wishes, drafter)
+        sized = _placed(judged, replace(plan, context=context, mmap=True), load_options, drafter)
         return replace(sized, mmap=mapped(sized))
 
-    if wishes.context is not None:
-        return with_context(wishes.context)
+    if load_options.context is not None:
+        return with_context(load_options.context)
     least = min(LEAST_CONTEXT, plan.context)
     contexts = (*range(least, plan.context, _STEP), plan.context)
     too_long = bisect_left(
@@ -223,10 +225,10 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 
 
 def _placed(
-    judged: _Judged, plan: LoadPlan, wishes: LoadOptions, drafter: GgufHeader | None
+    judged: _Judged, plan: LoadPlan, load_options: LoadOptions, drafter: GgufHeader | None
 ) -> LoadPlan:
     """The plan with its devices, its layers on them, and its experts behind them."""
-    cards = chosen(judged.hardware, wishes.devices)
+    cards = chosen(judged.hardware, load_options.devices)
     names = tuple(gpu.device for gpu in cards if gpu.device)
     plan = replace(plan, devices=names)
 
@@ -236,7 +238,7 @@ def _placed(
 
     space = sum(map(room, cards))
     layers, experts = place(
-        judged.header, space, on_cards, wishes.gpu_layers, wishes.experts_in_ram
+        judged.header, space, on_cards, load_options.gpu_layers, load_options.experts_in_ram
     )
     return replace(plan, gpu_layers=layers, experts_in_ram=experts, devices=names if layers else ())
 

@@ -78,7 +78,7 @@ class LlamaServer:
 
         Its text comes token by token, as in a chat, and is put together once the clock stands.
         """
-        wishes = {
+        load_options = {
             "prompt": prompt,
             "n_predict": count,
             "cache_prompt": True,
@@ -86,7 +86,7 @@ class LlamaServer:
             **_samplers(sampling),
         }
         began, cpu_began = perf_counter(), self._cpu_s()
-        raw = self._ask("POST", "/completion", wishes)
+        raw = self._ask("POST", "/completion", load_options)
         wall_s, cpu_s = perf_counter() - began, self._cpu_s() - cpu_began
         pieces = [json.loads(line[6:]) for line in raw.splitlines() if line.startswith(b"data: ")]
         if not pieces or "timings" not in pieces[-1]:

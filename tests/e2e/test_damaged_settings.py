@@ -31,7 +31,7 @@ def look():
     if dialog is not None:
         print("dialog", texts(dialog), flush=True)
         dialog.accept()
-    elif found is not None and found.is_furnished and found.isVisible():
+    elif found is not None and found.is_built and found.isVisible():
         for toast in found.findChildren(Toast):
             print("toast", texts(toast), flush=True)
         print("offline", found.services.is_offline)

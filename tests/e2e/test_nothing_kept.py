@@ -32,7 +32,7 @@ from app.ui.widgets.toast import Toast
 
 def look():
     main = next((it for it in app.topLevelWidgets() if isinstance(it, MainWindow)), None)
-    toasts = main.findChildren(Toast) if main is not None and main.is_furnished else []
+    toasts = main.findChildren(Toast) if main is not None and main.is_built else []
     if not toasts:
         return QTimer.singleShot(50, look)
     print(*(label.text() for it in toasts for label in it.findChildren(QLabel)))

@@ -54,7 +54,7 @@ from app.core.launch_request import LaunchRequest
 
 def begin():
     main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
-    if main is None or not main.is_furnished:
+    if main is None or not main.is_built:
         QTimer.singleShot(20, begin)
         return
     print(main.findChild(QWidget, "offlineSwitch").isChecked())

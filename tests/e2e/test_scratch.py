@@ -31,7 +31,7 @@ def say(text):
 
 def begin():
     main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
-    if main is None or not main.is_furnished:
+    if main is None or not main.is_built:
         QTimer.singleShot(20, begin)
         return
     page, generation = main.page, main.services.generation

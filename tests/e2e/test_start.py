@@ -48,7 +48,7 @@ def note(self):
 
 def look():
     main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))
-    if not main.is_furnished:
+    if not main.is_built:
         QTimer.singleShot(50, look)
         return
     def idle():

@@ -40,7 +40,7 @@ from app.ui.window.main_window import MainWindow
 
 def begin():
     main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
-    if main is None or not main.is_furnished:
+    if main is None or not main.is_built:
         QTimer.singleShot(20, begin)
         return
     main.services.generation.ended.connect(lambda answer: leave(main, answer))

@@ -40,11 +40,11 @@ def drafter() -> Checkpoint:
 
 def test_what_the_user_wants_is_in_the_plan(target: Checkpoint, drafter: Checkpoint) -> None:
     adapters = (Adapter("law", Path("/a")),)
-    wishes = LoadOptions(
+    load_options = LoadOptions(
         context=2048, kv_type="q4_0", parallel=8, memory_share=0.5, cards=2, nodes=3,
         adapters=adapters, depth=3,
     )  # fmt: skip
-    plan = plan_checkpoint(target, drafter, wishes, LARGE)
+    plan = plan_checkpoint(target, drafter, load_options, LARGE)
     assert (plan.model, plan.drafter, plan.draft_max) == (TARGET, DRAFTER, 3)
     assert (plan.context, plan.kv_type, plan.parallel) == (2048, "q8_0", 8)
     assert (plan.memory_share, plan.tensor_parallel, plan.nodes) == (0.5, 2, 3)

@@ -79,8 +79,8 @@ def test_then_layers_leave_and_all_experts_stay(mixture: GgufHeader) -> None:
 
 
 def test_a_wish_for_experts_is_kept(mixture: GgufHeader) -> None:
-    wishes = replace(WISHES, experts_in_ram=2)
-    assert make_plan(MODEL, mixture, computer(CARD), wishes).experts_in_ram == 2
+    load_options = replace(WISHES, experts_in_ram=2)
+    assert make_plan(MODEL, mixture, computer(CARD), load_options).experts_in_ram == 2
     many = replace(WISHES, experts_in_ram=99)
     assert make_plan(MODEL, mixture, computer(CARD), many).experts_in_ram == 4
     none = replace(WISHES, experts_in_ram=0)

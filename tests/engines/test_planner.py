@@ -111,8 +111,8 @@ def test_an_impossible_context_is_refused(header: GgufHeader, context: int) -> N
 
 
 def test_other_wishes(header: GgufHeader) -> None:
-    wishes = LoadOptions(threads=3, kv_type="q8_0")
-    plan = make_plan(MODEL, header, computer(64 * GB), wishes)
+    load_options = LoadOptions(threads=3, kv_type="q8_0")
+    plan = make_plan(MODEL, header, computer(64 * GB), load_options)
     assert (plan.threads, plan.kv_type) == (3, "q8_0")
 
 
@@ -233,8 +233,8 @@ class TestDrafting:
     ) -> None:
         plain = make_plan(MODEL, gemma, computer(GB), LoadOptions(mtp=False), drafter)
         hardware = computer(check(gemma, computer(GB), plain).need_bytes)
-        for wishes in (LoadOptions(), LoadOptions(context=plain.context)):
-            plan = make_plan(MODEL, gemma, hardware, wishes, drafter)
+        for load_options in (LoadOptions(), LoadOptions(context=plain.context)):
+            plan = make_plan(MODEL, gemma, hardware, load_options, drafter)
             assert (plan.drafter, plan.draft_max, plan.context) == (None, 0, plain.context)
             assert plan.mtp_note.startswith("There is no memory left for drafting ahead: it needs")
             require_fit(gemma, hardware, plan)
@@ -350,11 +350,11 @@ def test_what_is_loaded_anyway_stays_in_its_file(
     tmp_path: Path, wish: int | None, context: int
 ) -> None:
     header = read_header(write_llama(tmp_path / "q4.gguf", Type.Q4_0, context_length=8192))
-    wishes = LoadOptions(context=wish, anyway=True)
-    plan = make_plan(MODEL, header, computer(1000), wishes)
+    load_options = LoadOptions(context=wish, anyway=True)
+    plan = make_plan(MODEL, header, computer(1000), load_options)
     assert (plan.mmap, plan.repack, plan.context) == (True, False, context)
     assert check(header, computer(1000), plan).parts.weights <= header.weight_bytes
-    roomy = make_plan(MODEL, header, computer(GB), wishes)
+    roomy = make_plan(MODEL, header, computer(GB), load_options)
     assert (roomy.mmap, roomy.repack) == (False, True)
 
 

@@ -176,7 +176,7 @@ class ScriptedFitting(Fitting):
         self,
         path: Path,
         header: GgufHeader,
-        wishes: LoadOptions,
+        load_options: LoadOptions,
         drafter: Path | None = None,
         projector: Path | None = None,
         cancel: CancelToken | None = None,

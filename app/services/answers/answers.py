@@ -26,7 +26,7 @@ from app.services.answers.compacting import Compacting, Compaction
 from app.services.answers.growing import GrowingAnswer
 from app.services.answers.saving import Saving
 from app.services.engines.lease import Lease
-from app.services.engines.load_options import unmet, wishes_of
+from app.services.engines.load_options import load_options_of, unmet
 from app.services.engines.runtime import Runtime
 from app.services.engines.turns import Ticket, Told
 from app.services.models.about import about
@@ -118,7 +118,7 @@ class Prepared:
 
     entry: ModelEntry
     held: Settings
-    wishes: LoadOptions
+    load_options: LoadOptions
     request: ChatRequest
     overflow: OverflowPolicy
 
@@ -128,14 +128,14 @@ class Ready:
     """The model of an answer is loaded; comes before all that the engine says.
 
     called: the model as it was asked for, which may answer from its files for another engine.
-    engine: by its own name. wishes: how it was to be loaded.
+    engine: by its own name. load_options: how it was to be loaded.
     """
 
     entry: ModelEntry
     loaded: LoadedModel
     called: str
     engine: str
-    wishes: LoadOptions
+    load_options: LoadOptions
 
 
 @dataclass(frozen=True)
@@ -285,9 +285,9 @@ class Answers:
             effort=None if held.effort == "model" else held.effort,
             adapter=held.adapter.strip() or None,
         )
-        wishes = wishes_of(held, entry.engine, options.depth)
-        wishes = replace(wishes, anyway=options.anyway)
-        return Prepared(entry, held, wishes, request, held.overflow)
+        load_options = load_options_of(held, entry.engine, options.depth)
+        load_options = replace(load_options, anyway=options.anyway)
+        return Prepared(entry, held, load_options, request, held.overflow)
 
     def system_prompt(self, settings: Settings, options: AnswerOptions) -> str:
         """The one that holds for an answer. Raises ModelUnknown."""
@@ -366,7 +366,7 @@ class Answers:
     ) -> Lease:
         if cancel.cancelled:
             raise Cancelled
-        return self._runtime.lease(prepared.entry, prepared.wishes, progress, cancel, turn)
+        return self._runtime.lease(prepared.entry, prepared.load_options, progress, cancel, turn)
 
     def _say(
         self,
@@ -386,7 +386,9 @@ def _ready(prepared: Prepared, model: Lease) -> Ready:
     """With what is set for another engine and has no effect here among its notes."""
     differs = unmet(prepared.held, prepared.entry.engine)
     loaded = replace(model.loaded, notes=(*model.loaded.notes, *differs))
-    return Ready(prepared.entry, loaded, prepared.held.model, model.engine_name, prepared.wishes)
+    return Ready(
+        prepared.entry, loaded, prepared.held.model, model.engine_name, prepared.load_options
+    )
 
 
 def _or(chosen: T | None, otherwise: T) -> T:

@@ -93,7 +93,7 @@ class Counting:
     def _counted(self, prepared: Prepared, request: ChatRequest) -> Measured | None:
         """None where the model is not loaded, or its chat template refuses the messages."""
         try:
-            return self._runtime.measure_for(prepared.entry, prepared.wishes, request)
+            return self._runtime.measure_for(prepared.entry, prepared.load_options, request)
         except EngineError:
             return None
 
@@ -107,7 +107,7 @@ class Counting:
         usual = min(DEFAULT_CONTEXT, self._answers.most_context(prepared.entry) or DEFAULT_CONTEXT)
         if prepared.entry.engine == "remote":
             usual = prepared.entry.context  # what is usual here says nothing of a server
-        context = prepared.wishes.context or had or usual
+        context = prepared.load_options.context or had or usual
         return estimate(request.messages, context, request.max_tokens, bytes_per_token(path))
 
 

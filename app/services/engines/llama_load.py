@@ -34,13 +34,13 @@ class PreparedLlamaLoad:
         self._drafter, self._trouble = paired(self._header, entry.drafter)
         self._judged: Judgement | None = None
 
-    def plan(self, wishes: LoadOptions, cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan:
         header = self._header
-        if wishes.gpu_layers != 0:
-            self._ready(wishes.devices, cancel)
-        judged = self._fitting.judge(self._path, header, wishes, self._drafter, cancel)
+        if load_options.gpu_layers != 0:
+            self._ready(load_options.devices, cancel)
+        judged = self._fitting.judge(self._path, header, load_options, self._drafter, cancel)
         plan = judged.plan
-        if self._trouble and wishes.mtp:
+        if self._trouble and load_options.mtp:
             plan = replace(plan, mtp_note=self._trouble)
         elif plan.mtp_note == mtp_advice(header):
             plan = replace(plan, mtp_note=self._advise(header))

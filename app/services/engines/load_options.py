@@ -18,7 +18,7 @@ _NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
 """A plan that asks for nothing that only one engine has."""
 
 
-def wishes_of(
+def load_options_of(
     settings: Settings, engine: EngineName = "llamacpp", depth: int | None = None
 ) -> LoadOptions:
     """What else is set makes no difference, so that no model is loaded anew for it.
@@ -73,7 +73,7 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
         )
         return equivalent(asked, "vllm", Target("llamacpp", Path())).notes
     if engine == "vllm":
-        own = wishes_of(settings)
+        own = load_options_of(settings)
         asked = replace(
             _NOTHING,
             threads=own.threads or 0,

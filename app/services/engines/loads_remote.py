@@ -52,11 +52,11 @@ class _RemoteLoad:
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, wishes: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
         """A context of 0 is the server's own."""
         return LoadPlan(
             model=Path(self._entry.served),
-            context=wishes.context or 0,
+            context=load_options.context or 0,
             threads=0,
             batch_threads=0,
             draft_max=0,

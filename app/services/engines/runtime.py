@@ -30,7 +30,7 @@ _MEMORY = "memory"
 @dataclass(frozen=True)
 class _Held:
     entry: ModelEntry
-    wishes: LoadOptions
+    load_options: LoadOptions
     loaded: LoadedModel
 
 
@@ -39,13 +39,13 @@ class Runtime:
 
     Whoever answers, measures or compares takes a `lease` and works with that alone: it is on one
     model in one engine, which stays loaded until the lease is closed. A lease waits on its own
-    thread for its turn in the line of `app.services.engines.queue`; with the turn come the right to
-    load (who finds the room empty has it alone until the model is ready) and then a place beside
-    others, as many as `LoadedModel.answers_at_once` and `EngineLoader.at_once` say. So `Engine.load`,
-    `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by one thread while
-    nobody else is at work in that room, `Engine.chat` by each lease on its own thread. What is
-    unloaded (`stop`, `stop_idle`, `unload`) waits in the same line. `measure_for`, `held`,
-    `opened` and `idle_s` take no turn: they look at what is there at that moment.
+    thread for its turn in the queue of `app.services.engines.queue`; with the turn come the right
+    to load (who finds the room empty has it alone until the model is ready) and then a place beside
+    others, as many as `LoadedModel.answers_at_once` and `EngineLoader.at_once` say. So
+    `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by
+    one thread while nobody else is at work in that room, `Engine.chat` by each lease on its own
+    thread. What is unloaded (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
+    `held`, `opened` and `idle_s` take no turn: they look at what is there at that moment.
 
     Engines whose models lie in this computer's memory hold one between them; a model on another
     server takes none, and answers beside it. turns: the line, to join it before a lease is asked
@@ -76,7 +76,7 @@ class Runtime:
     def lease(
         self,
         entry: ModelEntry,
-        wishes: LoadOptions,
+        load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
         turn: Ticket | None = None,
@@ -92,15 +92,17 @@ class Runtime:
         turn = turn or self.turns.join()
         try:
             loads = self._loads(entry)
-            turn.come(QueueRequest(entry.engine, (entry, wishes), entry.name, alone), cancel)
+            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
             if turn.is_alone:
-                self._prepare(entry, wishes, progress, cancel)
+                self._prepare(entry, load_options, progress, cancel)
             return self._lent(entry, loads, turn)
         except BaseException:
             turn.leave()
             raise
 
-    def spare(self, entry: ModelEntry, wishes: LoadOptions, cancel: CancelToken) -> Lease | None:
+    def spare(
+        self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken
+    ) -> Lease | None:
         """A lease in its turn, if the model is loaded as it is wished for then; nothing is loaded.
 
         Raises Cancelled.
@@ -108,8 +110,8 @@ class Runtime:
         turn = self.turns.join()
         try:
             loads = self._loads(entry)
-            turn.come(QueueRequest(entry.engine, (entry, wishes), entry.name), cancel)
-            if turn.is_alone and not (self._holds(entry, wishes) and loads.well()):
+            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
+            if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
                 turn.leave()
                 return None
             return self._lent(entry, loads, turn)
@@ -118,13 +120,13 @@ class Runtime:
             raise
 
     def measure_for(
-        self, entry: ModelEntry, wishes: LoadOptions, request: ChatRequest
+        self, entry: ModelEntry, load_options: LoadOptions, request: ChatRequest
     ) -> Measured | None:
         """What a request takes of a model's context; None where that is not loaded as wished for.
 
         Raises EngineError, if the model's chat template refuses the messages.
         """
-        if not self._holds(entry, wishes):
+        if not self._holds(entry, load_options):
             return None
         try:
             return self._engines[entry.engine].engine.measure(request, CancelToken())
@@ -171,9 +173,9 @@ class Runtime:
             )
         return self._engines[entry.engine]
 
-    def _holds(self, entry: ModelEntry, wishes: LoadOptions) -> bool:
+    def _holds(self, entry: ModelEntry, load_options: LoadOptions) -> bool:
         held = self._held.get(entry.engine)
-        return held is not None and (held.entry, held.wishes) == (entry, wishes)
+        return held is not None and (held.entry, held.load_options) == (entry, load_options)
 
     def _lent(self, entry: ModelEntry, loads: EngineLoader, turn: Ticket) -> Lease:
         """For one whose turn has come, with the model ready."""
@@ -188,12 +190,12 @@ class Runtime:
         return Lease(entry, loaded, loads, turn, closed)
 
     def _prepare(
-        self, entry: ModelEntry, wishes: LoadOptions, progress: Progress, cancel: CancelToken
+        self, entry: ModelEntry, load_options: LoadOptions, progress: Progress, cancel: CancelToken
     ) -> None:
         """Have it loaded, by one who is alone."""
         name = entry.engine
         loads = self._engines[name]
-        if self._holds(entry, wishes):
+        if self._holds(entry, load_options):
             try:
                 loads.revive(progress, cancel)
             except BaseException:
@@ -203,11 +205,11 @@ class Runtime:
             return
         load = loads.open(entry)
         self._make_room(name)
-        plan = load.plan(wishes, cancel)
+        plan = load.plan(load_options, cancel)
         self._opened[name] = loads.engine
         loaded = loads.engine.load(plan, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
-        self._held[name] = _Held(entry, wishes, loaded)
+        self._held[name] = _Held(entry, load_options, loaded)
         load.learn(loaded)
 
     @contextmanager

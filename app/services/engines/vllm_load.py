@@ -30,11 +30,11 @@ class PreparedVllmLoad:
         self._look = look
         self._advised = advised
 
-    def plan(self, wishes: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        room = room_for(self._look(), card=self._profile == "cuda", cards=wishes.cards)
-        plan = plan_checkpoint(self._checkpoint, self._drafter, wishes, room, self._advised)
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.cards)
+        plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
         require_room(self._checkpoint, self._drafter, plan, room)
-        return replace(plan, mtp_note=self._trouble) if self._trouble and wishes.mtp else plan
+        return replace(plan, mtp_note=self._trouble) if self._trouble and load_options.mtp else plan
 
     def learn(self, loaded: LoadedModel) -> None:
         """What vLLM takes it takes by a share of the card, which tells nothing of the model."""

@@ -11,7 +11,7 @@ from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.answers.answers import GREEDY
 from app.services.engines.lease import Lease
-from app.services.engines.load_options import wishes_of
+from app.services.engines.load_options import load_options_of
 from app.services.engines.runtime import Runtime
 from app.services.measuring.prompts import KINDS, TextKind, prompts_for
 from app.services.measuring.results import BenchResult, Run, Step, kind_result
@@ -146,8 +146,8 @@ class Bench:
         cancel: CancelToken,
         depth: int | None = None,
     ) -> Lease:
-        wishes = wishes_of(settings, entry.engine, depth)
-        return self._runtime.lease(entry, wishes, progress, cancel, alone=True)
+        load_options = load_options_of(settings, entry.engine, depth)
+        return self._runtime.lease(entry, load_options, progress, cancel, alone=True)
 
 
 def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:

@@ -19,7 +19,7 @@ from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.answers.answers import GREEDY
 from app.services.engines.lease import Lease
-from app.services.engines.load_options import wishes_of
+from app.services.engines.load_options import load_options_of
 from app.services.engines.runtime import Runtime
 from app.services.measuring.prompts import prompts_for
 from app.services.measuring.results import Step
@@ -95,8 +95,8 @@ class ManyBench:
         """
         settings = replace(settings, vllm_parallel=max(counts))
         texts = [text for pair in prompts_for(entry).values() for text in pair]
-        wishes = wishes_of(settings, entry.engine)
-        with self._runtime.lease(entry, wishes, progress, cancel, alone=True) as model:
+        load_options = load_options_of(settings, entry.engine)
+        with self._runtime.lease(entry, load_options, progress, cancel, alone=True) as model:
             loaded = model.loaded
             _chat(model, texts[0], settings.mtp, 1, perf_counter(), cancel)
             levels = []

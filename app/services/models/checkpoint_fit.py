@@ -17,7 +17,7 @@ _PLANNED = "This is a planning figure: vLLM says what it has taken once it runs.
 
 def fit_of(
     entry: ModelEntry,
-    wishes: LoadOptions,
+    load_options: LoadOptions,
     checkpoints: Checkpoints,
     hardware: Hardware,
     profile: Profile | None,
@@ -35,8 +35,8 @@ def fit_of(
         )
     checkpoint = checkpoints.read(entry.path)
     drafter = checkpoints.read(entry.drafter) if entry.drafter is not None else None
-    room = room_for(hardware, card=profile != "cpu", cards=wishes.cards)
-    plan = plan_checkpoint(checkpoint, drafter, wishes, room, advised)
+    room = room_for(hardware, card=profile != "cpu", cards=load_options.cards)
+    plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
     need = need_of(checkpoint, drafter, plan, room)
     have = room.may_take(plan.memory_share)
     verdict: Verdict = judge(need.total, have)

@@ -113,19 +113,19 @@ class Fitting:
         self,
         path: Path,
         header: GgufHeader,
-        wishes: LoadOptions,
+        load_options: LoadOptions,
         drafter: Path | None = None,
         projector: Path | None = None,
         cancel: CancelToken | None = None,
     ) -> FitReport:
-        """Raises EngineError if the file is no chat model or the wishes cannot be fulfilled.
+        """Raises EngineError if the file is no chat model or the options cannot be met.
 
         path: the model's file, real or sparse with its header only.
         """
         pair, _ = paired(header, drafter)
         size = projector.stat().st_size + PROJECTOR_MARGIN if projector is not None else 0
         cancel = cancel or CancelToken()
-        judged = self.judge(path, header, wishes, pair, cancel, sure=0.0, projector=size)
+        judged = self.judge(path, header, load_options, pair, cancel, sure=0.0, projector=size)
         last = self._loads.last(str(path))
         return FitReport(
             fit=judged.fit,
@@ -140,7 +140,7 @@ class Fitting:
         self,
         path: Path,
         header: GgufHeader,
-        wishes: LoadOptions,
+        load_options: LoadOptions,
         drafter: Drafter | None,
         cancel: CancelToken,
         *,
@@ -160,7 +160,7 @@ class Fitting:
         gap = 0, 0
         for _ in range(_ROUNDS):
             sizes = corrected(*gap)
-            plan, more = self._plan(path, header, hardware, wishes, drafter, gap)
+            plan, more = self._plan(path, header, hardware, load_options, drafter, gap)
             fit = check(header, hardware, plan, its, sizes)
             needed = sizes(header, plan, its)
             if fit.need_bytes < sure * fit.have_bytes:
@@ -230,21 +230,21 @@ class Fitting:
         path: Path,
         header: GgufHeader,
         hardware: Hardware,
-        wishes: LoadOptions,
+        load_options: LoadOptions,
         drafter: Drafter | None,
         gap: tuple[int, int],
     ) -> tuple[LoadPlan, int]:
         """A plan, and what was learnt that it needs beyond all sums."""
         its = drafter.header if drafter else None
         sizes = corrected(*gap)
-        plan = make_plan(path, header, hardware, wishes, drafter, sizes)
+        plan = make_plan(path, header, hardware, load_options, drafter, sizes)
         device = check(header, hardware, plan, its, sizes).device
         more = self._learnt(plan, device, sizes(header, plan, its).parts.total)
         if not more:
             return plan, 0
         ram, card = gap
         sizes = corrected(ram, card + more) if plan.gpu_layers else corrected(ram + more, card)
-        return make_plan(path, header, hardware, wishes, drafter, sizes), more
+        return make_plan(path, header, hardware, load_options, drafter, sizes), more
 
     def _learnt(self, plan: LoadPlan, device: str, need: int) -> int:
         same = self._loads.last_of(plan)

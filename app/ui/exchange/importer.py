@@ -107,7 +107,7 @@ class Importer(QObject):
         chats.delete(*ids)
         for folder_id in done.folders:
             chats.remove_folder(folder_id)
-        self._window.deeds.gone.emit(ids)
+        self._window.chat_actions.gone.emit(ids)
         self._window.notifier.say(self.tr("The imported chats are in the trash."))
 
     def _show(self) -> None:

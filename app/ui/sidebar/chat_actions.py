@@ -39,7 +39,7 @@ class ChatActions(QObject):
     def do(self, deed: str, which: Sequence[str] | str | None) -> None:
         """By its name, as rows, menus and keys have it; which: ids of chats, or of a folder."""
         ids = [which] if isinstance(which, str) else which or ()
-        deeds: dict[str, Callable[[Sequence[str]], object]] = {
+        chat_actions: dict[str, Callable[[Sequence[str]], object]] = {
             "pin": lambda ids: self._chats.set_pinned(True, *ids),
             "unpin": lambda ids: self._chats.set_pinned(False, *ids),
             "toggle_pin": self._toggle_pin,
@@ -52,7 +52,7 @@ class ChatActions(QObject):
             "remove_folder": lambda ids: self.remove_folder(ids[0]),
         }
         if ids:
-            deeds[deed](ids)
+            chat_actions[deed](ids)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Into the trash."""

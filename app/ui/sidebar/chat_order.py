@@ -28,28 +28,28 @@ class ChatOrder(QObject):
     found = Signal(object, str)
 
     def __init__(
-        self, sidebar: Sidebar, chats: Chats, search: ChatSearch, deeds: ChatActions
+        self, sidebar: Sidebar, chats: Chats, search: ChatSearch, chat_actions: ChatActions
     ) -> None:
         super().__init__(sidebar)
         self._sidebar = sidebar
         self._chats = chats
         self._search = search
-        self._deeds = deeds
+        self._chat_actions = chat_actions
         self._rename: str | None = None
         rows, places = sidebar.chats, sidebar.places
         sidebar.model.renamed.connect(self._renamed)
         sidebar.searched.connect(self._searched)
         sidebar.hit.connect(lambda hit: self.found.emit(hit, sidebar.search.text()))
         search.found.connect(self._found)
-        rows.wanted.connect(deeds.do)
+        rows.wanted.connect(chat_actions.do)
         rows.menu.connect(self._show_menu)
         rows.dropped.connect(self._drop)
-        sidebar.bulk_wanted.connect(lambda deed: deeds.do(deed, rows.selected_ids()))
+        sidebar.bulk_wanted.connect(lambda deed: chat_actions.do(deed, rows.selected_ids()))
         sidebar.bulk_fill.connect(self._fill_move)
         places.go.connect(sidebar.go_to)
         places.asked.connect(lambda: places.show_counts(chats.count(ARCHIVE), chats.count(TRASH)))
         places.new_folder.connect(self.make_folder)
-        places.empty_trash.connect(deeds.empty_trash)
+        places.empty_trash.connect(chat_actions.empty_trash)
 
     def name_new_folder(self) -> None:
         """After the list was read again: let the user name a folder that was just made."""
@@ -97,15 +97,15 @@ class ChatOrder(QObject):
         if deed == "rename":
             self._sidebar.chats.rename(self._sidebar.model.index_of(ids[0]))
         else:
-            self._deeds.do(deed, ids)
+            self._chat_actions.do(deed, ids)
 
     def _do_with_folder(self, row: FolderRow, deed: str) -> None:
         if deed == "rename":
             self._sidebar.chats.rename(self._sidebar.model.index_of_folder(row.folder.id))
         elif deed == "export":
-            self._deeds.export_folder(row.folder.id)
+            self._chat_actions.export_folder(row.folder.id)
         else:
-            self._deeds.remove_folder(row.folder.id)
+            self._chat_actions.remove_folder(row.folder.id)
 
     def _fill_move(self, menu: QMenu) -> None:
         ids = self._sidebar.chats.selected_ids()
@@ -117,7 +117,7 @@ class ChatOrder(QObject):
         if folder_id == "":
             self.make_folder(ids)
         else:
-            self._deeds.move(folder_id, ids)
+            self._chat_actions.move(folder_id, ids)
 
     def make_folder(self, ids: Sequence[str] = ()) -> None:
         """With these chats in it; the user names it in its place."""
@@ -133,7 +133,7 @@ class ChatOrder(QObject):
         if pins:
             self._chats.set_pinned(True, *ids)
         else:
-            self._deeds.move(target, ids)
+            self._chat_actions.move(target, ids)
 
     def _known(self, ids: Sequence[str]) -> list[Chat]:
         found = (self._chats.chat(chat_id) for chat_id in ids)

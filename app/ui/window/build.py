@@ -49,23 +49,23 @@ def build_window(window: MainWindow, services: WindowServices, report: Report) -
         window.notifier,
         window,
     )
-    window.deeds = ChatActions(
+    window.chat_actions = ChatActions(
         services.chats,
         services.generation,
         window.notifier,
         lambda ids: window.exporter.ask(ids),  # noqa: PLW0108 - made when needed
         window,
     )
-    window.order = ChatOrder(window.sidebar, services.chats, services.search, window.deeds)
+    window.order = ChatOrder(window.sidebar, services.chats, services.search, window.chat_actions)
     yield
     _make_chat_page(window)
     yield
     window.online = GoingOnline(services, window.notifier, window)
-    window.arrivals = DownloadNotices(
+    window.download_notices = DownloadNotices(
         services.downloads, window.notifier, window.page.isVisible, window
     )
     yield
-    window.assisting = AssistantsController(window, report)
+    window.assistants_controller = AssistantsController(window, report)
     yield
     HitOpening(window)
     FirstLook(window.page.welcome, services)
@@ -77,10 +77,10 @@ def build_window(window: MainWindow, services: WindowServices, report: Report) -
     add_actions(window)
     window.apply(settings.current)
     window.online.tell()
-    window.assisting.show()
+    window.assistants_controller.show()
     window.refresh()
     services.downloads.look()
-    window.is_furnished = True
+    window.is_built = True
     window.early.pass_on()
     for fault in settings.faults:
         window.notifier.error(fault)

@@ -50,8 +50,8 @@ class MainWindow(QMainWindow):
     """Holds the parts; what they do is theirs, what they say to each other `connect`'s.
 
     At first there are the chats and a field for a message, which is quickly made; what is asked
-    for in that moment is kept. The rest comes by `build_window`, which ends with `is_furnished`; what
-    is seldom gone to, on the first visit.
+    for in that moment is kept. The rest comes by `build_window`, which ends with `is_built`;
+    what is seldom gone to, on the first visit.
 
     models_shown(entries, current): wherever models can be chosen they are these now.
     """
@@ -60,15 +60,15 @@ class MainWindow(QMainWindow):
     services: WindowServices
     notifier: Notifier
     chooser: ModelChooser
-    deeds: ChatActions
+    chat_actions: ChatActions
     order: ChatOrder
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
     online: GoingOnline
-    arrivals: DownloadNotices
+    download_notices: DownloadNotices
     switching: EngineSwitchController
-    assisting: AssistantsController
+    assistants_controller: AssistantsController
     desktop: Desktop
     models = cached_property(models_page)
     connections = cached_property(connections_page)
@@ -83,7 +83,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Hearth")
         self.setMinimumSize(520, 420)
         self.resize(1120, 760)
-        self.is_furnished = False
+        self.is_built = False
         self._sidebar_width = WindowState().sidebar_width
         self._lay_out(chats)
         self.header.set_title(self.tr(UNTITLED))

@@ -64,7 +64,7 @@ class SingleInstance(QObject):
         """Hear of further starts, which wait some seconds for that."""
         from PySide6.QtCore import QFileSystemWatcher
 
-        place = _wishes(self._folder)
+        place = _load_options(self._folder)
         shutil.rmtree(place, ignore_errors=True)  # of a process that died
         try:
             place.mkdir(mode=0o700, exist_ok=True)
@@ -79,7 +79,7 @@ class SingleInstance(QObject):
     def turn_away(self) -> None:
         """Hear of no further start: it gets the folder when this one has ended."""
         if self._watch is not None:
-            place = _wishes(self._folder)
+            place = _load_options(self._folder)
             self._watch.removePath(str(place))
             self._watch.deleteLater()
             self._watch = None
@@ -103,7 +103,7 @@ class SingleInstance(QObject):
         return int(pid)
 
     def _hear(self) -> None:
-        for left in sorted(_wishes(self._folder).glob("*.wish")):
+        for left in sorted(_load_options(self._folder).glob("*.wish")):
             try:
                 line = left.read_bytes()
                 left.unlink()
@@ -118,7 +118,7 @@ def _already_open(why: str) -> AlreadyOpen:
 
 def pass_on(folder: Path, wish: LaunchRequest) -> bool:
     """Have the window of this folder fulfil a wish; whether there is one."""
-    place = _wishes(folder)
+    place = _load_options(folder)
     left = place / f"{time.time_ns()}-{os.getpid()}.wish"
     partial = left.with_suffix(".part")
     try:
@@ -141,5 +141,5 @@ def pass_on(folder: Path, wish: LaunchRequest) -> bool:
     return True
 
 
-def _wishes(folder: Path) -> Path:
+def _load_options(folder: Path) -> Path:
     return folder / "wishes"

@@ -13,7 +13,7 @@ from app.core.models.catalogue import Catalogue, load_catalogue
 from app.core.models.counterparts import Card
 from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
 from app.core.settings.fields import Settings
-from app.services.engines.choice import EngineChoice, Here
+from app.services.engines.choice import EngineChoice, Installable
 from app.services.measuring.results import BenchResult, KindResult, ModeResult
 from app.services.measuring.speeds import MeasuredSpeeds, speed_of
 from app.services.models.library import Library
@@ -32,7 +32,7 @@ ADA = Card("RTX 4090", 8.9, 25_700_000_000)
 @dataclass
 class Desk:
     root: Path
-    here: Here = "installed"
+    here: Installable = "installed"
     why_not: str = ""
     cards: tuple[Card, ...] = (ADA,)
     measured: list[MeasuredSpeed] = field(default_factory=list)

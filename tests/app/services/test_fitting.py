@@ -73,13 +73,13 @@ def test_the_formula_stands_in_and_it_is_said_why(loads: LoadStore, header: Gguf
 
 def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufHeader) -> None:
     """Where the formula sees no room for the whole context, the library's figures do."""
-    wishes = LoadOptions(mtp=False)
-    exact = fitting(loads).report(STARTER, header, wishes).fit.need_bytes
+    load_options = LoadOptions(mtp=False)
+    exact = fitting(loads).report(STARTER, header, load_options).fit.need_bytes
     formula = split_needed(header, 4096, "f16", 512, 0, Drafting(), mmap=True).parts.total
     assert exact < formula
     between = (exact + formula) // 2
-    with_it = fitting(loads, between).report(STARTER, header, wishes)
-    without = fitting(loads, between, asked=False).report(STARTER, header, wishes)
+    with_it = fitting(loads, between).report(STARTER, header, load_options)
+    without = fitting(loads, between, asked=False).report(STARTER, header, load_options)
     assert without.plan.context < with_it.plan.context == header.context_max
     assert with_it.fit.verdict == "tight"
 

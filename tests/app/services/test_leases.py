@@ -105,7 +105,7 @@ class WatchedLoads:
         self.entry = entry
         return self
 
-    def plan(self, _wishes: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
         return LoadPlan(self.entry.path, 512, 1, 1)
 
     def learn(self, _loaded: LoadedModel) -> None: ...
@@ -154,8 +154,8 @@ class Site:
 
     def answer(self, entry: ModelEntry, cancel: CancelToken, context: int | None = None) -> bool:
         """Whether it was whole."""
-        wishes = LoadOptions(context=context)
-        with self.runtime.lease(entry, wishes, lambda _: None, cancel) as lease:
+        load_options = LoadOptions(context=context)
+        with self.runtime.lease(entry, load_options, lambda _: None, cancel) as lease:
             events = list(lease.chat(REQUEST, cancel))
         return isinstance(events[-1], Done) and events[-1].finish_reason == "stop"
 

@@ -22,8 +22,10 @@ from tests.app.services.conftest import Services
 from tests.engines.gguf_files import write_assistant
 
 
-def load(services: Services, entry: ModelEntry, wishes: LoadOptions | None = None) -> None:
-    services.runtime.lease(entry, wishes or LoadOptions(), lambda _: None, CancelToken()).close()
+def load(services: Services, entry: ModelEntry, load_options: LoadOptions | None = None) -> None:
+    services.runtime.lease(
+        entry, load_options or LoadOptions(), lambda _: None, CancelToken()
+    ).close()
 
 
 def test_the_same_model_with_the_same_wishes_is_loaded_once(services: Services) -> None:

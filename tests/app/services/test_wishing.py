@@ -9,7 +9,7 @@ import pytest
 
 from app.core.errors import SettingsInvalid
 from app.core.settings.fields import Settings
-from app.services.engines.load_options import adapters_named, unmet, wishes_of
+from app.services.engines.load_options import adapters_named, load_options_of, unmet
 from engines.memory.load_options import LoadOptions
 from engines.types import EngineName
 
@@ -28,14 +28,14 @@ def settings(**values: Any) -> Settings:
 
 
 def test_for_llama() -> None:
-    found = wishes_of(settings(**SET))
+    found = load_options_of(settings(**SET))
     assert (found.context, found.threads, found.gpu_layers, found.kv_type) == (2048, 3, 5, "q8_0")
     assert (found.devices, found.experts_in_ram) == (("CUDA0", "CUDA1"), 4)
     assert (found.parallel, found.cards, found.adapters) == (1, 1, ())
 
 
 def test_for_vllm() -> None:
-    found = wishes_of(settings(**SET), "vllm")
+    found = load_options_of(settings(**SET), "vllm")
     assert (found.context, found.kv_type, found.parallel) == (2048, "q8_0", 8)
     assert (found.memory_share, found.cards, found.nodes, found.depth) == (0.5, 2, 3, 3)
     assert [(it.name, it.path) for it in found.adapters] == [
@@ -46,9 +46,9 @@ def test_for_vllm() -> None:
 
 
 def test_what_is_left_open_is_left_to_the_plan() -> None:
-    found = wishes_of(settings(), "vllm")
+    found = load_options_of(settings(), "vllm")
     assert (found.context, found.memory_share, found.depth) == (None, None, None)
-    assert wishes_of(settings(), "vllm", depth=5).depth == 5
+    assert load_options_of(settings(), "vllm", depth=5).depth == 5
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_what_is_left_open_is_left_to_the_plan() -> None:
 def test_what_belongs_to_another_engine_loads_nothing_anew(
     engine: EngineName, other: dict[str, Any]
 ) -> None:
-    assert wishes_of(settings(), engine) == wishes_of(settings(**other), engine)
+    assert load_options_of(settings(), engine) == load_options_of(settings(**other), engine)
 
 
 def test_mtp_is_settled_at_the_start_of_vllm_and_for_each_answer_of_llama() -> None:
-    assert not wishes_of(settings(mtp="off"), "vllm").mtp
-    assert wishes_of(settings(mtp="on"), "vllm").mtp
-    assert wishes_of(settings(mtp="off")).mtp
-    assert wishes_of(settings(context=1024), "remote") == LoadOptions(context=1024)
+    assert not load_options_of(settings(mtp="off"), "vllm").mtp
+    assert load_options_of(settings(mtp="on"), "vllm").mtp
+    assert load_options_of(settings(mtp="off")).mtp
+    assert load_options_of(settings(context=1024), "remote") == LoadOptions(context=1024)
 
 
 @pytest.mark.parametrize("text", ["law", "= /a", "law =", "a = /b\na = /c", "model = /a"])

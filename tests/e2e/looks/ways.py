@@ -372,4 +372,4 @@ def click(house: House, name: str) -> None:
 
 
 def no_panel(house: House) -> None:
-    house.window.assisting.panel.hide()
+    house.window.assistants_controller.panel.hide()

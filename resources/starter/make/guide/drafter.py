@@ -99,7 +99,7 @@ def guesses(
             use_cache=False,
             return_shared_kv_states=True,
         )
-        wishes = target.lm_head(seen.last_hidden_state)
+        load_options = target.lm_head(seen.last_hidden_state)
     state = functional.pad(seen.last_hidden_state[:, :-1], (0, 0, 1, 0))
     masks = additive(batch.masks(back=1), model.dtype)
     last = batch.ids.shape[1] - 1
@@ -114,7 +114,7 @@ def guesses(
             use_cache=False,
         ).last_hidden_state
         state = model.post_projection(inner)
-        yield model.lm_head(inner[:, : last - guess]), wishes[:, guess:last]
+        yield model.lm_head(inner[:, : last - guess]), load_options[:, guess:last]
 
 
 def asked_rounds(batch: Batch, guess: int) -> torch.Tensor:

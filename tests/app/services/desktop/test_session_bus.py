@@ -72,8 +72,8 @@ def test_the_portal_passes_keys_on(qtbot: QtBot, start_desktop: Start, bus: Sess
     shortcut.use("Ctrl+Alt+H", "wayland")
     assert "cannot be reached" in shortcut.problem
     bus.open()
-    session, wishes, window, _ = desktop.called("BindShortcuts")
-    assert wishes == [
+    session, load_options, window, _ = desktop.called("BindShortcuts")
+    assert load_options == [
         [
             "quick-ask",
             {

@@ -35,7 +35,7 @@ def ask(ui: Ui, scratch: ScratchWindow, text: str, *, wait: bool = True) -> None
 
 
 def is_gone(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.window.assisting.scratch is None)
+    ui.qtbot.waitUntil(lambda: ui.window.assistants_controller.scratch is None)
     ui.qtbot.waitUntil(lambda: not ui.window.findChildren(ScratchWindow))
 
 
@@ -73,7 +73,7 @@ def test_it_asks_before_it_closes_with_messages(ui: Ui) -> None:
     chats = scratch.scratch.chats
     ui.click("closeScratch")
     ui.click("keepScratch")
-    assert ui.window.assisting.scratch is scratch
+    assert ui.window.assistants_controller.scratch is scratch
     assert len(chats.path(chat_id)) == 2
     ui.click("closeScratch")
     ui.click("dropScratch")
@@ -88,8 +88,8 @@ def test_without_messages_it_closes_at_once(ui: Ui) -> None:
 def test_there_is_one_at_a_time_and_the_next_is_empty(ui: Ui) -> None:
     scratch = open_scratch(ui)
     ask(ui, scratch, "secret")
-    ui.window.assisting.open_scratch()
-    assert ui.window.assisting.scratch is scratch
+    ui.window.assistants_controller.open_scratch()
+    assert ui.window.assistants_controller.scratch is scratch
     first = scratch.page.chat_id
     assert first is not None
     scratch.close_now()
@@ -141,4 +141,4 @@ def test_no_word_of_it_gets_into_the_log(ui: Ui, caplog: pytest.LogCaptureFixtur
             window.close()
     scratch.close_now()
     is_gone(ui)
-    assert ui.window.assisting.discreet(error) is error
+    assert ui.window.assistants_controller.discreet(error) is error

@@ -102,7 +102,7 @@ def test_a_folder_is_exported_whole(ui: Ui, export: Path, tmp_path: Path) -> Non
     wait_for(ui, "Chats imported: 2")
     ui.click("importGo")
     (folder,) = ui.services.chats.folders()
-    ui.window.deeds.export_folder(folder.id)
+    ui.window.chat_actions.export_folder(folder.id)
     kinds = ui.find(QComboBox, "exportKind")
     kinds.setCurrentIndex(kinds.findData("html"))
     ui.find(Switch, "exportOneFile").click()
