@@ -6,7 +6,7 @@ then it is there before their click, and a window that is left alone does withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.opening import FirstServices, Opened
 from app.presenters.drafts import Drafts
-from app.ui.qt_types import make_types
 from app.ui.window.main_window import MainWindow
 from engines.errors import UserError
 
@@ -27,7 +26,11 @@ LOADING = "loading"
 
 
 class Loading(QObject):
-    """`start` makes types, imports on another thread, makes services and widgets: short steps.
+    """`start` imports, and makes services and widgets, in short steps.
+
+    PySide6 makes a type when its name is first asked for, and two threads that ask for the same one
+    end the process. So modules that name Qt are imported on the window's thread alone, and only
+    those without it on another.
 
     ready(): the window is whole. failed(error): it cannot be. The owner calls `close`, after the
     tasks.
@@ -47,8 +50,7 @@ class Loading(QObject):
         self._core: Core | None = None
         self._ends = ExitStack()
         self._parts: WindowParts | None = None
-        self._steps = make_types()
-        self._then: Callable[[], object] = self._hand_over
+        self._steps = self._make()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._go_on)
@@ -59,7 +61,8 @@ class Loading(QObject):
         return self._core.hindered if self._core is not None else None
 
     def start(self) -> None:
-        self._pause.start(0)
+        tasks = self._first.tasks
+        tasks.run(_import_services, lambda _: self._go_on(), self.failed.emit, on=LOADING)
 
     def close(self) -> None:
         self._pause.stop()
@@ -71,35 +74,31 @@ class Loading(QObject):
         try:
             next(self._steps)
         except StopIteration:
-            self._then()
+            self.ready.emit()
+            self._wait_for_somebody()
         except Exception as error:  # noqa: BLE001 - the owner decides what it means
             self.failed.emit(error)
         else:
             self._pause.start(0)
-
-    def _hand_over(self) -> None:
-        self._steps = self._make()
-        self._then = self._finish
-        self._first.tasks.run(_import, lambda _: self._go_on(), self.failed.emit, on=LOADING)
-
-    def _finish(self) -> None:
-        self.ready.emit()
-        self._wait_for_somebody()
 
     def _wait_for_somebody(self) -> None:
         from app.ui.window.preloader import Preloader
 
         def go_on() -> None:
             tasks = self._first.tasks
-            tasks.run(_import_messages, lambda _: None, self.failed.emit, on=LOADING)
+            tasks.run(_import_markdown, lambda _: _import_messages(), self.failed.emit, on=LOADING)
 
         Preloader(self._window, go_on)
 
     def _make(self) -> Iterator[None]:
-        from app.reports import describe, keep_log
-        from app.ui.window.build import build_window
-        from app.wiring import complete
         from app.wiring.window import open_services
+
+        yield
+        from app.ui.window.build import build_window
+
+        yield
+        from app.reports import describe, keep_log
+        from app.wiring import complete
 
         self._ends.enter_context(keep_log(self._opened.folder))
         self._core = complete(self._opened, self._offline, outside=True)
@@ -117,12 +116,14 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
         drafts.keep(None, "\n\n".join(text for text in texts if text))
 
 
-def _import() -> None:
+def _import_services() -> None:
     import app.reports
-    import app.ui.window.build
-    import app.wiring.window  # noqa: F401 - and those before: to have them loaded
+    import app.wiring  # noqa: F401 - and the one before: to have them loaded
+
+
+def _import_markdown() -> None:
+    import app.markdown.parser  # noqa: F401 - as above
 
 
 def _import_messages() -> None:
-    import app.markdown.parser
     import app.ui.chat.transcript.message_view  # noqa: F401 - as above

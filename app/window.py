@@ -9,9 +9,6 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
-import app.plain_imports  # noqa: F401 - before PySide6 and all that is imported next
-
-# isort: split
 from PySide6.QtWidgets import QApplication
 
 from app import __version__

@@ -27,7 +27,6 @@ import psutil
 from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication
 
-import app.plain_imports  # noqa: F401 - what PySide6 has put onto `import` weighs on the memory
 from app.core.chats.conversation import AnswerFacts, StoredMessage
 from app.reports import describe
 from app.store.chats import ChatStore

@@ -38,11 +38,12 @@ from app.ui.window.signal_buffer import FirstPainting
 from app.ui.window.main_window import MainWindow
 
 heavy = set(sys.argv[2:])
+small = {f"engines.{name}" for name in ("cancel", "errors", "private", "redaction", "text")}
 told = FirstPainting._tell
 
 def note(self):
     engines = {name for name in sys.modules if name.startswith("engines.")}
-    early = engines - {"engines.errors", "engines.cancel"} | set(sys.modules) & {"app.ui.look.zoom"}
+    early = engines - small | set(sys.modules) & {"app.ui.look.zoom"}
     print("painted", *sorted(heavy & set(sys.modules) | early), flush=True)
     told(self)
 
@@ -79,16 +80,3 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(data_dir: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines() == ["painted", "idle"]
-
-
-def test_no_source_is_read_for_an_import() -> None:
-    """As PySide6 does, and keeps it; see `app.plain_imports`."""
-    program = (
-        "import linecache, app.window, pathlib\n"
-        "print(*{pathlib.Path(name).parent.name for name in linecache.cache})\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, timeout=60, check=True, capture_output=True,
-        text=True,
-    )  # fmt: skip
-    assert not {"core", "services", "ui"} & set(result.stdout.split())

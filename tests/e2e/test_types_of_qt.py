@@ -13,7 +13,6 @@ _PROGRAM = """
 import sys
 import threading
 
-import app.plain_imports
 import PySide6.QtSvg
 import PySide6.QtWidgets
 
