@@ -3,12 +3,13 @@
 python tests/bench/start.py [--rounds N] [--chats N]
 
 Both are started as processes of their own, in turns; the first turn compiles Python's sources and
-does not count, for a Hearth that was started before has them compiled. Time runs from the start of the process to the first painting: of the empty window, and
-of Hearth's field for messages, with its chats beside it. Only these two widgets are watched: a
-filter on the whole application would weigh on the side that has more widgets.
+does not count, for a Hearth that was started before has them compiled. Time runs from the start of
+the process to the first painting: of the empty window, and of Hearth's field for messages, with its
+chats beside it. Only these two widgets are watched: a filter on the whole application would weigh
+on the side that has more widgets.
 Memory is looked at two seconds later: what the system shows for the process (resident), with Qt's
-libraries on both sides, and of that what is the process's own. Times and resident memory count,
-as medians of the ratios of neighbouring runs. What both compute until then is told beside it: it
+libraries on both sides, and of that what is the process's own. Times and resident memory count, as
+medians of the ratios of neighbouring runs. What both compute until then is told beside it: it
 varies less where others use the computer. Exits with 1 above 2.2 in time or 1.7 in memory. Run it
 under a display, or with QT_QPA_PLATFORM=offscreen.
 """
