@@ -105,3 +105,8 @@ class StopStrings:
         """What was held back, when the text ends without a hit."""
         rest, self._held = self._held, ""
         return rest
+
+
+def amount(count: int) -> str:
+    """Bytes for people, decimal: 5.2 GB, 18 MB."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(count, 0) / 1e6:.0f} MB"

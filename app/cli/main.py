@@ -121,7 +121,7 @@ def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[s
         raise UserError(
             "The files were not opened.",
             "There is no display for a window here.",
-            "`hearth models add FILE` adds a model, `hearth ask --file FILE` asks about a text.",
+            "`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text.",
         )
     with ending_at_once():
         from app.reports import keep_log

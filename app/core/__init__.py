@@ -1,1 +1,1 @@
-"""Pure values and rules: no Qt, no disk, no engine."""
+"""Pure values and rules: no Qt and no disk; of the engines only their values and rules."""

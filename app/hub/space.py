@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
+from engines.text import amount
 
 SPARE = 200_000_000
 """Bytes that stay free on a disk, for the system and for chats."""
@@ -28,13 +29,13 @@ def require_room(folder: Path, needed: int, promised: int) -> None:
 
 
 def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
-    others = f" and {_gb(promised)} that other downloads still take" if promised else ""
+    others = f" and {amount(promised)} that other downloads still take" if promised else ""
     short = needed + promised + SPARE - free
     return DiskFull(
         "There is not enough room on the disk for this download.",
-        f"It takes {_gb(needed)} more{others}; {_gb(free)} are free where {folder} is, and "
-        f"{_gb(SPARE)} of them are kept free.",
-        f"Free {_gb(short)} or more, or set HF_HOME to a folder on a larger disk, then resume.",
+        f"It takes {amount(needed)} more{others}; {amount(free)} are free where {folder} is, and "
+        f"{amount(SPARE)} of them are kept free.",
+        f"Free {amount(short)} or more, or set HF_HOME to a folder on a larger disk, then resume.",
     )
 
 
@@ -47,7 +48,7 @@ def explained(folder: Path, left: int) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
                 "The disk filled up during the download.",
-                f"{_gb(left)} are still to come to {folder}; all that has come is kept.",
+                f"{amount(left)} are still to come to {folder}; all that has come is kept.",
                 "Free that much space, then resume the download.",
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -61,7 +62,3 @@ def explained(folder: Path, left: int) -> Iterator[None]:
             f"The system says of {folder}: {error.strerror or error}.",
             "Check the disk, or set HF_HOME to another folder, then resume.",
         ) from error
-
-
-def _gb(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(count, 0) / 1e6:.0f} MB"

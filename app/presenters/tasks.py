@@ -1,4 +1,4 @@
-"""The one way off the window's thread, and the only place that starts threads.
+"""The one way off the window's thread: functions on queues, with their results back on it.
 
 Blocking work is an ordinary function. It runs on a named queue: one thread each, one piece of
 work after the other, so that a queue takes the place of a lock on what it works with. Only what

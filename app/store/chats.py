@@ -11,8 +11,8 @@ from app.core.chats.chat import Chat, title_from
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
 from app.store.message_rows import insert_message, insert_turn, leaf_of, new_id, show_leaf
+from app.store.processes import is_alive, this_process
 from app.store.rows import chat_of, message_of
-from app.store.writers import is_alive, this_writer
 
 if TYPE_CHECKING:
     from app.core.chats.assistants import NewChat
@@ -136,7 +136,7 @@ class ChatStore:
             leaf_of(db, message.chat_id)
             row = db.execute("SELECT * FROM messages WHERE id = ?", (message.id,)).fetchone()
             writer = row["writer"]
-            if row["state"] == "streaming" and writer != this_writer() and is_alive(writer):
+            if row["state"] == "streaming" and writer != this_process() and is_alive(writer):
                 raise AnswerInUse(
                     "This answer is being written elsewhere.",
                     "Another window or terminal of yours is at work on it.",
@@ -147,7 +147,7 @@ class ChatStore:
             db.execute(
                 "UPDATE messages SET text = ?, state = 'streaming', writer = ?, failure = NULL"
                 " WHERE id = ?",
-                (kept.text, this_writer(), message.id),
+                (kept.text, this_process(), message.id),
             )
         return replace(kept, state="streaming", failure=None)
 
@@ -155,7 +155,7 @@ class ChatStore:
         """Save an answer's text, state and facts as they are now."""
         facts = json.dumps(asdict(message.facts)) if message.facts else None
         failure = json.dumps(asdict(message.failure)) if message.failure else None
-        writer = this_writer() if message.state == "streaming" else None
+        writer = this_process() if message.state == "streaming" else None
         with self._database.write() as db:
             db.execute(
                 "UPDATE messages SET text = ?, reasoning = ?, state = ?, writer = ?, facts = ?,"

@@ -18,7 +18,7 @@ KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
 
 @dataclass(frozen=True)
 class KeptDownload:
-    """A row. runner: names the process that is at work on it; see `downloads.runners`."""
+    """A row. runner: names the process that is at work on it; see `processes`."""
 
     id: str
     wanted: Wanted

@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from app.core.errors import ChatNotFound
-from app.store.writers import this_writer
+from app.store.processes import this_process
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import MessageState, StoredMessage
@@ -26,7 +26,7 @@ def insert_message(
     from app.core.chats.conversation import StoredMessage
 
     message = StoredMessage(new_id(), chat_id, parent_id, role, text, now, state, asked=asked)
-    writer = this_writer() if state == "streaming" else None
+    writer = this_process() if state == "streaming" else None
     db.execute(
         "INSERT INTO messages (id, chat_id, parent_id, role, text, state, writer, created, asked)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

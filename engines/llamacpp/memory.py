@@ -7,10 +7,10 @@ from pathlib import Path
 from engines.errors import NotEnoughMemory
 from engines.hardware.memory import measure_memory, within_limits
 from engines.memory.buffers import CPU
-from engines.memory.fit import amount
 from engines.memory.formula.weights import weights
 from engines.memory.planner import by_formula
 from engines.models.gguf.header import GgufHeader
+from engines.text import amount
 from engines.types import LoadPlan
 
 

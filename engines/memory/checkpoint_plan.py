@@ -14,10 +14,10 @@ from typing import Final
 
 from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.hardware import Gpu, Hardware
-from engines.memory.fit import amount
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.planner import LEAST_CONTEXT
 from engines.models.checkpoint import Checkpoint
+from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
 BESIDE_CARD: Final = 2_000_000_000

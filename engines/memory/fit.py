@@ -289,8 +289,3 @@ def judge(need: int, have: int) -> Verdict:
     if need > have:
         return "no"
     return "fits" if need <= _TIGHT * have else "tight"
-
-
-def amount(count: int) -> str:
-    """Bytes for people, decimal: 5.2 GB."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

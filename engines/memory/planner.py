@@ -18,12 +18,13 @@ from typing import Final
 
 from engines.errors import ContextTooLarge, NotEnoughMemory
 from engines.hardware import Hardware, thread_rule
-from engines.memory.fit import Drafting, Fit, Parts, Split, Verdict, amount, judge, split_needed
+from engines.memory.fit import Drafting, Fit, Parts, Split, Verdict, judge, split_needed
 from engines.memory.formula.weights import copied_bytes
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import chosen, place, room
 from engines.models.gguf.header import GgufHeader, require_chat
 from engines.models.pairing import mtp_advice
+from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
 LEAST_CONTEXT: Final = 512

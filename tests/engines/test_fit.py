@@ -14,11 +14,12 @@ from gguf import GGMLQuantizationType as Type
 
 from engines.llamacpp.native import Native, load_native
 from engines.memory.buffers import CPU
-from engines.memory.fit import Drafting, amount, judge, split_needed
+from engines.memory.fit import Drafting, judge, split_needed
 from engines.memory.formula.caches import kv_bytes
 from engines.memory.formula.compute import compute_bytes, graph_bytes
 from engines.memory.formula.weights import weights
 from engines.models.gguf.header import GgufHeader, read_header
+from engines.text import amount
 from engines.types import HEAD_BATCH, KvType
 from tests.engines.gguf_files import (
     Values,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engines.memory.fit import amount
 from engines.models.gguf.header import GgufHeader
+from engines.text import amount
 
 if TYPE_CHECKING:
     from app.core.models.catalogue import Catalogue, File, Size

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engines.memory.fit import amount
 from engines.memory.placement import chosen
+from engines.text import amount
 
 if TYPE_CHECKING:
     from app.core.models.placing import Computer, Placed

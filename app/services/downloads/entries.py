@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from app.core.errors import AppError, DownloadUnknown
-from app.services.downloads.runners import is_alive, this_process
 from app.store.downloads import DownloadStore, KeptDownload
 from app.store.message_rows import new_id
+from app.store.processes import is_alive, this_process
 
 if TYPE_CHECKING:
     from app.core.models.downloads import Wanted

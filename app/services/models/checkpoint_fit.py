@@ -9,8 +9,9 @@ from app.services.models.fitting import FitReport
 from engines.errors import NotAModel
 from engines.hardware import Hardware
 from engines.memory.checkpoint_plan import longest_context, need_of, plan_checkpoint, room_for
-from engines.memory.fit import Fit, Parts, Verdict, amount, judge
+from engines.memory.fit import Fit, Parts, Verdict, judge
 from engines.memory.load_options import LoadOptions
+from engines.text import amount
 
 _PLANNED = "This is a planning figure: vLLM says what it has taken once it runs."
 

@@ -21,7 +21,6 @@ from engines.memory.fit import (
     Fit,
     Split,
     Verdict,
-    amount,
     overhead_bytes,
     split_needed,
     split_of,
@@ -39,6 +38,7 @@ from engines.memory.planner import (
 )
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.pairing import require_pair
+from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
 
 logger = logging.getLogger(__name__)

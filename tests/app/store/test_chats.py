@@ -13,7 +13,7 @@ from app.core.chats.conversation import AnswerFacts, Failure
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.chats import ChatStore
 from app.store.db import Database
-from app.store.writers import is_alive, this_writer
+from app.store.processes import is_alive, this_process
 from engines.types import MtpReport
 
 
@@ -82,8 +82,8 @@ def test_reopening_goes_on_with_the_same_answer(chats: ChatStore) -> None:
 
 
 def test_writers_are_told_apart_by_when_they_started() -> None:
-    assert is_alive(this_writer())
-    pid = this_writer().split(":")[0]
+    assert is_alive(this_process())
+    pid = this_process().split(":")[0]
     assert not is_alive(f"{pid}:1.00")
     assert not is_alive(None)
     assert not is_alive("nonsense")

@@ -8,7 +8,7 @@ import pytest
 
 from app.services.downloads.metered import is_metered, told
 from app.services.downloads.rate import Rate
-from app.services.downloads.runners import is_alive, this_process
+from app.store.processes import is_alive, this_process
 
 
 def test_a_steady_rate_is_told_as_it_is() -> None:
