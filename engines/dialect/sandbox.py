@@ -15,8 +15,6 @@ from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engines.dialect.template import unusable
-
 
 class _GenerationTag(Extension):
     """{% generation %} marks the model's own words for training; here it changes nothing."""
@@ -29,20 +27,14 @@ class _GenerationTag(Extension):
 
 
 def compile_template(source: str) -> jinja2.Template:
-    """As Hugging Face's templates want it. Raises TemplateFailed."""
+    """As Hugging Face's templates want it. Raises what Jinja and Python's own compiler raise."""
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _GenerationTag]
     )
     environment.filters["tojson"] = _to_json
     environment.globals["raise_exception"] = _raise
     environment.globals["strftime_now"] = _now
-    try:
-        return environment.from_string(source)
-    except MemoryError:
-        raise
-    except Exception as error:  # Python's own compiler may refuse what jinja2 makes of it
-        said = str(error) or type(error).__name__
-        raise unusable(f"It is not written correctly: {said}.") from error
+    return environment.from_string(source)
 
 
 def _to_json(value: object, **options: Any) -> str:

@@ -43,7 +43,13 @@ class Template:
     def __init__(self, source: str) -> None:
         from engines.dialect.sandbox import compile_template
 
-        self._template = compile_template(source)
+        try:
+            self._template = compile_template(source)
+        except MemoryError:
+            raise
+        except Exception as error:  # of the many that a compiler may raise
+            said = str(error) or type(error).__name__
+            raise unusable(f"It is not written correctly: {said}.") from error
 
     def run(
         self,

@@ -10,9 +10,10 @@ from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
+from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
-from engines.llamacpp.sampling import Sampler, actual_seed, open_sampler
+from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.steered import steered

@@ -1,4 +1,4 @@
-"""A sampler chain that follows a grammar."""
+"""Opens the sampler of an answer; with a grammar, a chain that follows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engines.llamacpp.grammar import ROOT, invalid, require_grammar
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.llamacpp.sampling import ChainSampler
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, penalises
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -23,7 +23,27 @@ _LONGEST_TOKEN: Final = 1024
 """Bytes; llama.cpp goes one call deeper with each character of a token that a grammar allows."""
 
 
-def open_guided(
+def open_sampler(
+    native: Native,
+    model: Model,
+    sampling: Sampling,
+    seed: int,
+    prior: Sequence[int],
+    begun: Sequence[int] = (),
+) -> Sampler:
+    """What draws an answer's tokens. Raises GrammarInvalid.
+
+    prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
+    begun: those at its end with which the answer has begun; the grammar covers them, too.
+    """
+    if sampling.grammar is not None:
+        return _open_guided(native, model, sampling, seed, prior, begun)
+    if sampling.temperature <= 0 and not penalises(sampling):
+        return Greedy(native, model.vocabulary.size)
+    return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
+
+
+def _open_guided(
     native: Native,
     model: Model,
     sampling: Sampling,
@@ -31,7 +51,6 @@ def open_guided(
     prior: Sequence[int],
     begun: Sequence[int],
 ) -> GuidedSampler:
-    """As `sampling.open_sampler`, for a sampling with a grammar. Raises GrammarInvalid."""
     guide = Guide(native, model, sampling.grammar or "")
     try:
         for token in begun:

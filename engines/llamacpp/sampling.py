@@ -18,7 +18,6 @@ from typing import Final, Protocol
 
 from engines.llamacpp.context import Context
 from engines.llamacpp.logits import Logits
-from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.types import Sampling
 
@@ -34,28 +33,6 @@ def actual_seed(sampling: Sampling) -> int:
     import secrets
 
     return secrets.randbits(31) if sampling.seed is None else sampling.seed % _RANDOM_SEED
-
-
-def open_sampler(
-    native: Native,
-    model: Model,
-    sampling: Sampling,
-    seed: int,
-    prior: Sequence[int],
-    begun: Sequence[int] = (),
-) -> Sampler:
-    """What draws an answer's tokens. Raises GrammarInvalid.
-
-    prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
-    begun: those at its end with which the answer has begun; the grammar covers them, too.
-    """
-    if sampling.grammar is not None:
-        from engines.llamacpp.guided import open_guided
-
-        return open_guided(native, model, sampling, seed, prior, begun)
-    if sampling.temperature <= 0 and not penalises(sampling):
-        return Greedy(native, model.vocabulary.size)
-    return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
 
 
 def penalises(sampling: Sampling) -> bool:

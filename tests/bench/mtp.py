@@ -39,9 +39,10 @@ import engines.llamacpp.answer as answers  # noqa: E402
 from engines.cancel import CancelToken  # noqa: E402
 from engines.llamacpp.context import EVALUATED  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
+from engines.llamacpp.guided import open_sampler  # noqa: E402
 from engines.llamacpp.loaded import Loaded  # noqa: E402
 from engines.llamacpp.mtp import More  # noqa: E402
-from engines.llamacpp.sampling import Greedy, open_sampler  # noqa: E402
+from engines.llamacpp.sampling import Greedy  # noqa: E402
 from engines.llamacpp.speculative.costs import Costs  # noqa: E402
 from engines.types import ChatRequest, Done, LoadPlan, Message, MtpMode, Sampling  # noqa: E402
 from tests.support.mtp_models import Kind, Quantisation, Size, made  # noqa: E402

@@ -13,17 +13,196 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QSize,
     Qt,
     QTime,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.core.search.hits import Hit
-from app.ui.sidebar.hit_delegate import HIT, WHEN, HitDelegate
+from app.ui.look.icons import pixmap
+from app.ui.look.scale import scaled
+from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
 
+HIT = Qt.ItemDataRole.UserRole
+WHEN = Qt.ItemDataRole.UserRole + 1
+_LINES = 2
+_INSET = 10
+_SLACK = 4
 _Index = QModelIndex | QPersistentModelIndex
+
+
+class HitDelegate(QStyledItemDelegate):
+    """A title in one line with the time beside it, and up to two lines of text."""
+
+    def __init__(self, view: QListView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        width = self._view.viewport().width()
+        hit: Hit = index.data(HIT)
+        height = option.fontMetrics.height() + scaled(2 * GRID)
+        if hit.message_id:
+            theme = theme_of(self._view.palette())
+            layout = snippet_layout(hit, _small(option.font), width - 2 * scaled(_INSET), theme)
+            height += round(layout.boundingRect().height()) + 2
+        return QSize(0, height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        theme = theme_of(self._view.palette())
+        hit: Hit = index.data(HIT)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_behind(painter, option, theme)
+        room = option.rect.adjusted(scaled(_INSET), scaled(GRID), -scaled(_INSET), -scaled(GRID))
+        top = QRect(room.left(), room.top(), room.width(), option.fontMetrics.height())
+        top = self._paint_when(painter, option.font, top, hit, str(index.data(WHEN)), theme)
+        layout = title_layout(hit, _bold(option.font), top.width(), theme)
+        layout.draw(painter, QPointF(top.topLeft()))
+        if hit.message_id:
+            layout = snippet_layout(hit, _small(option.font), room.width(), theme)
+            painter.setPen(QColor(theme.muted))
+            layout.draw(painter, QPointF(room.left(), top.bottom() + 3))
+        painter.restore()
+
+    def _paint_behind(self, painter: QPainter, option: QStyleOptionViewItem, theme: Theme) -> None:
+        state, flag = option.state, QStyle.StateFlag
+        colour = theme.hover if state & flag.State_MouseOver else ""
+        colour = theme.pressed if state & flag.State_Selected else colour
+        area = option.rect.adjusted(0, 1, 0, -1)
+        if colour:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colour))
+            painter.drawRoundedRect(area, GRID, GRID)
+        if state & flag.State_HasFocus:
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), GRID, GRID)
+
+    def _paint_when(
+        self, painter: QPainter, font: QFont, room: QRect, hit: Hit, words: str, theme: Theme
+    ) -> QRect:
+        """At the right end of the line; returns what is left of the line."""
+        painter.setFont(_small(font))
+        painter.setPen(QColor(theme.muted))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, right, words)
+        width = painter.fontMetrics().horizontalAdvance(words)
+        if hit.chat.archived is not None:
+            place = room.right() - width - 18
+            ratio = painter.device().devicePixelRatioF()
+            sign = pixmap("archive", theme.muted, 14, ratio)
+            painter.drawPixmap(place, room.center().y() - 7, sign)
+            width += 18
+        painter.setPen(QColor(theme.text))
+        return room.adjusted(0, 0, -width - GRID, 0)
+
+
+def title_layout(hit: Hit, font: QFont, width: int, theme: Theme) -> QTextLayout:
+    """One line; the words are marked here where the title itself was found."""
+    marks = () if hit.message_id else hit.marks
+    return _layout(hit.chat.title, marks, font, width, theme, 1)
+
+
+def snippet_layout(hit: Hit, font: QFont, width: int, theme: Theme) -> QTextLayout:
+    """The text around the words, in pixels of `width`."""
+    return _layout(hit.snippet, hit.marks, font, width, theme, _LINES)
+
+
+def _layout(
+    text: str,
+    marks: tuple[tuple[int, int], ...],
+    font: QFont,
+    width: int,
+    theme: Theme,
+    most: int,
+) -> QTextLayout:
+    layout = QTextLayout(_fitting(text, font, width, most), font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.setFormats([_mark(text, start, end, theme) for start, end in marks])
+    _lay_out(layout, width, most)
+    return layout
+
+
+def _fitting(text: str, font: QFont, width: int, most: int) -> str:
+    """As much of a text as there is room for, with “…” for the rest."""
+    layout = QTextLayout(text, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    if most > 1:
+        _lay_out(layout, width, most - 1)
+        last = layout.lineAt(layout.lineCount() - 1)
+        start = last.textStart() + last.textLength()
+    else:
+        start = 0
+    raw = text.encode("utf-16-le")
+    head, rest = raw[: 2 * start].decode("utf-16-le"), raw[2 * start :].decode("utf-16-le")
+    room = width - _SLACK
+    return head + QFontMetrics(font).elidedText(rest, Qt.TextElideMode.ElideRight, room)
+
+
+def _lay_out(layout: QTextLayout, width: int, most: int) -> None:
+    layout.beginLayout()
+    height = 0.0
+    for _ in range(most):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(max(1, width))
+        line.setPosition(QPointF(0, height))
+        height += line.height()
+    layout.endLayout()
+
+
+def _mark(text: str, start: int, end: int, theme: Theme) -> QTextLayout.FormatRange:
+    """Places in Python's characters become Qt's, which are two for each beyond the first plane."""
+    made = QTextLayout.FormatRange()
+    made.start = len(text[:start].encode("utf-16-le")) // 2
+    made.length = len(text[start:end].encode("utf-16-le")) // 2
+    look = QTextCharFormat()
+    look.setForeground(QColor(theme.accent_text))
+    look.setFontWeight(QFont.Weight.DemiBold)
+    made.format = look
+    return made
+
+
+def _small(font: QFont) -> QFont:
+    made = QFont(font)
+    made.setPixelSize(
+        max(1, round(font.pixelSize() * SMALL / BASE)) if font.pixelSize() > 0 else SMALL
+    )
+    return made
+
+
+def _bold(font: QFont) -> QFont:
+    made = QFont(font)
+    made.setWeight(QFont.Weight.Medium)
+    return made
 
 
 class HitModel(QAbstractListModel):

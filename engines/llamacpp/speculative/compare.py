@@ -9,9 +9,9 @@ from itertools import zip_longest
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, MtpUnavailable
 from engines.llamacpp.decoder import Decoding
+from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logits import Logits
-from engines.llamacpp.sampling import open_sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.types import ChatRequest, MtpCheck
 

@@ -28,7 +28,10 @@ class Distribution:
 
     def talk(self, cancel: CancelToken | None = None) -> WslSession:
         """With hands that serve. Raises OSError where their file cannot be written."""
-        return WslSession(self, packed(self.folder), cancel or CancelToken())
+        pack = packed(self.folder)
+        return WslSession(
+            self.name, lambda: self.start("serve", pack), pack, cancel or CancelToken()
+        )
 
     def once(self, do: str, **order: Any) -> Any:
         """One order. Raises EngineFailed, EngineUnavailable."""

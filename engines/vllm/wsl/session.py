@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineUnavailable
@@ -20,9 +20,6 @@ from engines.vllm.wsl.listing import Said, decoded
 from engines.vllm.wsl.paths import drives_at
 from engines.vllm.wsl.scripts import NO_DRIVES, NO_PYTHON
 
-if TYPE_CHECKING:
-    from engines.vllm.wsl.distribution import Distribution
-
 _KEPT: Final = 1 << 16
 _START_S: Final = 90.0
 """How long it may take to begin, with the start of the Linux before it."""
@@ -32,14 +29,24 @@ _END_S: Final = 20.0
 
 
 class WslSession:
-    """To be entered; what is inside ends with it. pack: what it runs, as Windows names it.
+    """To be entered; what is inside ends with it.
+
+    name: of the distribution. start: begins a process there that carries out orders; may raise
+    OSError. pack: what that runs, as Windows names it.
 
     drives: where the drives of Windows are in that Linux, see `drives_at`. Raises EngineUnavailable
     where none comes about.
     """
 
-    def __init__(self, distribution: Distribution, pack: Path, cancel: CancelToken) -> None:
-        self._distribution = distribution
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], subprocess.Popen[bytes]],
+        pack: Path,
+        cancel: CancelToken,
+    ) -> None:
+        self._name = name
+        self._start = start
         self._cancel = cancel
         self._pack = pack
         self._said = bytearray()
@@ -49,9 +56,9 @@ class WslSession:
 
     def __enter__(self) -> Self:
         try:
-            self._process = self._distribution.start("serve", self._pack)
+            self._process = self._start()
         except OSError as error:
-            raise _silent(self._distribution.name, str(error)) from error
+            raise _silent(self._name, str(error)) from error
         self._forget = self._cancel.on_cancel(self._hang_up)
         late = threading.Timer(_START_S, self._process.kill)
         late.start()
@@ -61,7 +68,7 @@ class WslSession:
             self.drives = drives_at(self._pack, str(self._answer(lambda _: None)))
         except ValueError as error:
             self.__exit__(None, None, None)
-            raise no_drives(self._distribution.name) from error
+            raise no_drives(self._name) from error
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -132,7 +139,7 @@ class WslSession:
             self._process.stdin.close()
 
     def _ended(self, status: int) -> EngineUnavailable:
-        name = self._distribution.name
+        name = self._name
         if status == NO_PYTHON:
             return EngineUnavailable(
                 f"There is no Python in {name} that Hearth's part there could run on.",

@@ -12,9 +12,10 @@ from contextlib import ExitStack, closing
 
 from engines.cancel import CancelToken
 from engines.llamacpp.context import EVALUATED, Context
+from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.llamacpp.sampling import Sampler, open_sampler
+from engines.llamacpp.sampling import Sampler
 from engines.types import LoadPlan, Sampling
 from tests.engines.llamacpp.random_models import STARTER
 

@@ -14,8 +14,8 @@ import pytest
 
 from engines.errors import GrammarInvalid
 from engines.llamacpp.context import EVALUATED
-from engines.llamacpp.guided import Guide
-from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, open_sampler
+from engines.llamacpp.guided import Guide, open_sampler
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler
 from engines.types import Sampling
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
