@@ -85,6 +85,10 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str
         from app.cli.chats import restore_chats
 
         return restore_chats(folder, args.what, _output(words))
+    if args.command == "help":
+        from app.cli.help import show_help
+
+        return show_help(args, _output(words))
     status = None
     if args.command in (None, "open") and has_display():
         status = _in_window(folder, "offline" in args, _wish(args), words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,12 +27,27 @@ class Output:
     as_json: bool = False
     quiet: bool = False
 
-    def value(self, value: Any, human: Callable[[], str]) -> None:
-        """One value: as JSON, or as text for people."""
+    @property
+    def may_be_bold(self) -> bool:
+        """Whether stdout is a terminal that shows bold text, and nobody has asked for plain."""
+        return (
+            sys.stdout is not None
+            and sys.stdout.isatty()
+            and os.name != "nt"
+            and os.environ.get("TERM") != "dumb"
+            and not os.environ.get("NO_COLOR")
+        )
+
+    def value(self, value: Any, human: Callable[[], str], *, ours: bool = False) -> None:
+        """One value: as JSON, or as text for people.
+
+        ours: all of the text is Hearth's own, so that what it orders the terminal may stay in it.
+        """
         if self.as_json:
             _say_json(value)
         else:
-            self.line(human())
+            text = human()
+            say(text if ours else harmless(text))
 
     def line(self, text: str) -> None:
         """One line or more for people."""

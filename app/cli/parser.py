@@ -89,6 +89,8 @@ def build_parser() -> argparse.ArgumentParser:
     device.add_argument("--try", dest="tried", metavar="DEVICE", help="try a graphics device again")
     device.add_argument("--off", metavar="DEVICE", help="use it no more until it is tried again")
     command("doctor", "check everything that commonly breaks")
+    helps = command("help", "the guides: without a topic, the list of them")
+    helps.add_argument("topic", nargs="?", metavar="TOPIC", help="such as models or privacy")
     engines = command("engines", "the engines and why one cannot run here")
     _add_engines(
         _verbs(

@@ -140,6 +140,16 @@ class AssistantUnknown(AppError):
     code = "assistant_not_found"
 
 
+class GuideUnknown(AppError):
+    code = "guide_not_found"
+
+
+class GuidesUnreadable(AppError):
+    """A file of the guides is missing or damaged."""
+
+    code = "guides_unreadable"
+
+
 class Offline(AppError):
     """Hearth was told to stay offline; nothing was sent."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from mdit_py_plugins.footnote import footnote_plugin
 
 from app.markdown.blocks import Block, Rule
@@ -39,16 +40,20 @@ class Piece:
 class Parser:
     """Parses whole texts and pieces of one.
 
-    `env` carries the definitions of links and footnotes between pieces.
+    `env` carries the definitions of links and footnotes between pieces. document: the texts are
+    pages of Hearth's own, in which a paragraph goes on over the ends of lines, and which may link
+    to each other.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, document: bool = False) -> None:
         self._markdown = _Markdown("gfm-like", {"html": False, "breaks": True})
         if self._markdown.linkify is not None:
             # “main.py” is a file and not a web site in Paraguay.
             self._markdown.linkify.set({"fuzzy_link": False, "fuzzy_email": False})
         self._markdown.use(footnote_plugin, inline=False, move_to_end=False)
         self._markdown.use(maths_plugin).use(cjk_plugin).use(limits_plugin)
+        if document:
+            self._markdown.core.ruler.push("document", _as_document)
 
     def parse(self, text: str) -> tuple[Block, ...]:
         """The blocks of a whole text; its footnotes stand under a rule at its end."""
@@ -69,6 +74,15 @@ class Parser:
         before = tuple(block for _, block in walk.blocks(tokens[:last]))
         after = tuple(block for _, block in walk.blocks(tokens[last:]))
         return Piece(before, after, (tokens[last].map or [0])[0] if tops else 0)
+
+
+def _as_document(state: StateCore) -> None:
+    for token in state.tokens:
+        for child in token.children or ():
+            if child.type == "softbreak":
+                child.type, child.content = "text", " "
+            elif child.type == "link_open":
+                child.meta["page"] = True
 
 
 class _Markdown(MarkdownIt):

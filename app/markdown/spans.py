@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,12 +13,18 @@ from app.markdown.local_files import local_path
 
 LINE_BREAK = "\u2028"
 _OPENABLE = ("http://", "https://", "mailto:")
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _STYLES = {"strong", "em", "s"}
 
 
 def is_openable(address: str) -> bool:
     """Whether an address is of a kind that a browser or a mail program opens."""
     return address.lower().startswith(_OPENABLE)
+
+
+def is_elsewhere(address: str) -> bool:
+    """Whether an address names a scheme or a host, and so leaves the page's own folder."""
+    return bool(_ELSEWHERE.match(address))
 
 
 def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
@@ -30,7 +37,8 @@ def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
             style = _switched(style, name, end == "open")
         elif token.type == "link_open":
             address = str(token.attrGet("href") or "")
-            style = replace(style, href=address if is_openable(address) else "")
+            leads = is_openable(address) or (token.meta.get("page") and not is_elsewhere(address))
+            style = replace(style, href=address if leads else "")
         elif token.type == "link_close":
             style = replace(style, href="")
         else:

@@ -14,3 +14,6 @@ STARTER_PAIR = _RESOURCES / "starter" / "safetensors"
 
 LOCKS = _RESOURCES / "vllm"
 """What an environment of vLLM is made of."""
+
+GUIDES = _RESOURCES / "docs"
+"""The guides, in markdown."""

@@ -172,3 +172,21 @@ def test_hostile_text_does_not_take_long(parser: Parser, text: str) -> None:
     began = time.process_time()
     parser.parse(text)
     assert time.process_time() - began < 10
+
+
+def test_a_page_of_our_own_flows_over_the_ends_of_lines_and_links_to_others() -> None:
+    text = "One [way](other.md#there)\nand [out](file:///etc/passwd) [away](//example.org/x)."
+    (shown,) = Parser(document=True).parse(text)
+    assert isinstance(shown, Paragraph)
+    assert shown.spans == (
+        Span("One "),
+        Span("way", href="other.md#there"),
+        Span(" and out away."),
+    )
+
+
+def test_what_a_model_writes_links_to_no_page(parser: Parser) -> None:
+    (shown,) = parser.parse("One [way](other.md)\nand")
+    assert isinstance(shown, Paragraph)
+    assert [span.href for span in shown.spans] == [""]
+    assert LINE_BREAK in shown.spans[0].text

@@ -1,0 +1,164 @@
+"""Reads the guides that Hearth comes with, and searches them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from app.core.errors import GuidesUnreadable, GuideUnknown
+from app.core.search.snippets import marks_in, snippet
+from app.core.search.words import parse
+from app.markdown.blocks import Block, Code, Formula, Paragraph, Table
+from app.markdown.parser import Parser
+
+CONTENTS = "README.md"
+"""Lists the guides, each in a line of its own, in the order in which they are read."""
+
+_ENTRY = re.compile(
+    r"^- \[(?P<title>[^\]]+)\]\((?P<topic>[\w-]+)\.md\): (?P<summary>.+)$", re.MULTILINE
+)
+_ADDRESS = re.compile(r"(?P<topic>[\w-]+)\.md(?:#(?P<anchor>[\w-]+))?")
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+"""Pictures are for readers on the web: they are not installed."""
+
+
+@dataclass(frozen=True)
+class Guide:
+    """topic: the name of its file, by which it is asked for. text: markdown, without pictures.
+
+    summary: one line on what is in it.
+    """
+
+    topic: str
+    title: str
+    summary: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of a guide, and the words under it.
+
+    number: of the heading in the guide, from 0, which is the title. text: on one line, plain.
+    """
+
+    guide: Guide
+    number: int
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A section that a search found. marks: places of the words in the snippet, in characters."""
+
+    section: Section
+    snippet: str
+    marks: Sequence[tuple[int, int]]
+
+
+class Guides:
+    """The guides in a folder; each file is read when it is first needed.
+
+    All methods raise GuidesUnreadable if a file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parser = Parser(document=True)
+
+    @cached_property
+    def all(self) -> tuple[Guide, ...]:
+        """In the order in which they are read."""
+        entries = _ENTRY.finditer(self._read(CONTENTS))
+        return tuple(
+            Guide(
+                entry["topic"],
+                entry["title"],
+                entry["summary"],
+                _PICTURE.sub("", self._read(f"{entry['topic']}.md")),
+            )
+            for entry in entries
+        )
+
+    def guide(self, topic: str) -> Guide:
+        """Raises GuideUnknown."""
+        for guide in self.all:
+            if guide.topic == topic.lower().removesuffix(".md"):
+                return guide
+        raise GuideUnknown(
+            f"There is no guide on “{topic}”.",
+            "It is none of the topics that Hearth has a guide on.",
+            f"Choose one of these: {', '.join(guide.topic for guide in self.all)}.",
+        )
+
+    def blocks(self, guide: Guide) -> tuple[Block, ...]:
+        return self._parser.parse(guide.text)
+
+    def linked(self, address: str) -> Section | None:
+        """The section that a link between guides leads to; None for any other address."""
+        found = _ADDRESS.fullmatch(address)
+        if found is None:
+            return None
+        sections = [it for it in self._sections if it.guide.topic == found["topic"]]
+        wanted = found["anchor"] or ""
+        return next((it for it in sections if not wanted or anchor(it.heading) == wanted), None)
+
+    def search(self, words: str) -> list[Found]:
+        """The sections that hold all the words; first those that have them in their heading."""
+        terms = parse(words)
+        if not terms:
+            return []
+        found: list[tuple[bool, Found]] = []
+        for section in self._sections:
+            whole = f"{section.heading}\n{section.text}"
+            if all(marks_in(whole, (term,)) for term in terms):
+                elsewhere = not all(marks_in(section.heading, (term,)) for term in terms)
+                found.append((elsewhere, Found(section, *snippet(section.text, terms))))
+        found.sort(key=lambda pair: pair[0])
+        return [it for _, it in found]
+
+    @cached_property
+    def _sections(self) -> tuple[Section, ...]:
+        return tuple(it for guide in self.all for it in _sections_of(guide, self.blocks(guide)))
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise GuidesUnreadable(
+                "The guides cannot be shown.",
+                f"{name} cannot be read: {error}.",
+                "Install Hearth again; your chats and models stay as they are.",
+            ) from error
+
+
+def anchor(heading: str) -> str:
+    """By which a link names a heading, as the sites do that show markdown."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def plain(block: Block) -> str:
+    """The words of a block."""
+    if isinstance(block, Paragraph):
+        return "".join(span.text for span in block.spans)
+    if isinstance(block, Code | Formula):
+        return block.text
+    if isinstance(block, Table):
+        return " ".join("".join(span.text for span in cell) for row in block.rows for cell in row)
+    return ""
+
+
+def _sections_of(guide: Guide, blocks: Sequence[Block]) -> Iterator[Section]:
+    number, heading, words = -1, guide.title, [""]
+    for block in blocks:
+        if isinstance(block, Paragraph) and block.heading:
+            if number >= 0:
+                yield Section(guide, number, heading, " ".join(words))
+            number, heading, words = number + 1, plain(block), []
+        else:
+            words += plain(block).split()
+    yield Section(guide, max(number, 0), heading, " ".join(words))
