@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from app.presenters.suggestions import Suggestions
     from app.presenters.system import SystemService
     from app.presenters.tasks import Tasks
+    from app.services.guides import Guides
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class LazyServices:
     hub_token: Callable[[], HubToken]
     engines: Callable[[Callable[[], object]], EngineList]
     servers: Callable[[], ServerList]
+    guides: Callable[[], Guides]
 
 
 @dataclass(frozen=True)
@@ -131,3 +133,7 @@ class WindowServices:
     @cached_property
     def servers(self) -> ServerList:
         return self.makers.servers()
+
+    @cached_property
+    def guides(self) -> Guides:
+        return self.makers.guides()

@@ -42,7 +42,8 @@ class Guide:
 class Section:
     """A heading of a guide, and the words under it.
 
-    number: of the heading in the guide, from 0, which is the title. text: on one line, plain.
+    number: of the heading in the guide, from 0, which is the title. text: on one line, plain; of a
+    heading with nothing under it, what the guide is about.
     """
 
     guide: Guide
@@ -153,12 +154,13 @@ def plain(block: Block) -> str:
 
 
 def _sections_of(guide: Guide, blocks: Sequence[Block]) -> Iterator[Section]:
-    number, heading, words = -1, guide.title, [""]
+    words: list[str] = []
+    number, heading = -1, guide.title
     for block in blocks:
         if isinstance(block, Paragraph) and block.heading:
             if number >= 0:
-                yield Section(guide, number, heading, " ".join(words))
+                yield Section(guide, number, heading, " ".join(words) or guide.summary)
             number, heading, words = number + 1, plain(block), []
         else:
             words += plain(block).split()
-    yield Section(guide, max(number, 0), heading, " ".join(words))
+    yield Section(guide, max(number, 0), heading, " ".join(words) or guide.summary)

@@ -25,6 +25,7 @@ def commands() -> tuple[Command, ...]:
     chats = _tr("actions", "Chats")
     answers = _tr("actions", "Answers")
     window = _tr("actions", "Window")
+    helps = _tr("actions", "Help")
     return (
         Command("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
         Command("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
@@ -77,7 +78,8 @@ def commands() -> tuple[Command, ...]:
         Command("zoom_out", _tr("actions", "Smaller"), ("Ctrl+-",), window),
         Command("zoom_reset", _tr("actions", "Usual size"), ("Ctrl+0",), window),
         Command("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
-        Command("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), window),
         Command("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
         Command("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),
+        Command("show_help", _tr("actions", "Help"), ("Shift+F1",), helps),
+        Command("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), helps),
     )

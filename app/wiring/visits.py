@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.presenters.window import LazyServices
+from app.wiring.shipped import GUIDES
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from app.presenters.server_list import ServerList
     from app.presenters.settings import SettingsService
     from app.presenters.tasks import Tasks
+    from app.services.guides import Guides
     from app.wiring.core import Core
 
 
@@ -82,6 +84,11 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> LazyServices:
 
         return HubToken(core.tokens, tasks)
 
+    def guides() -> Guides:
+        from app.services.guides import Guides
+
+        return Guides(GUIDES)
+
     return LazyServices(
         exporting=exporting,
         importing=importing,
@@ -93,6 +100,7 @@ def makers(core: Core, settings: SettingsService, tasks: Tasks) -> LazyServices:
         hub_token=hub_token,
         engines=lambda stop_answers: _engines(core, stop_answers, tasks),
         servers=lambda: _servers(core, tasks),
+        guides=guides,
     )
 
 

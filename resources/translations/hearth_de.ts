@@ -24,6 +24,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/help/help_page.py" />
+      <location filename="../../app/ui/sidebar/sidebar.py" />
+      <source>Help</source>
+      <translation>Hilfe</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/desktop/tray.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <location filename="../../app/ui/window/main_window.py" />
@@ -322,14 +329,6 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/sidebar/sidebar.py" />
-      <location filename="../../app/ui/window/shortcuts_dialog.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Shortcuts</source>
-      <translation>Tastenkürzel</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
       <source>Close the window</source>
       <translation>Fenster schließen</translation>
     </message>
@@ -338,6 +337,14 @@
       <location filename="../../app/ui/desktop/tray.py" />
       <source>Quit</source>
       <translation>Beenden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/help/help_page.py" />
+      <location filename="../../app/ui/window/shortcuts_dialog.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Shortcuts</source>
+      <translation>Tastenkürzel</translation>
     </message>
     <message>
       <location filename="../../app/ui/announcing.py" />
@@ -2161,6 +2168,7 @@
     <message>
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
       <location filename="../../app/ui/engines/worker_card.py" />
+      <location filename="../../app/ui/help/guide_list.py" />
       <source>{0}: {1}</source>
       <translation>{0}: {1}</translation>
     </message>
@@ -3332,6 +3340,36 @@
       <location filename="../../app/ui/exchange/report_words.py" />
       <source>and {0} more.</source>
       <translation>und {0} weitere.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/help/guide_list.py" />
+      <source>The guides are written in English.</source>
+      <translation>Die Anleitungen sind auf Englisch geschrieben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/help/guide_list.py" />
+      <source>No guide holds “{0}”.</source>
+      <translation>In keiner Anleitung steht „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/help/guide_list.py" />
+      <source>Search for fewer or other words.</source>
+      <translation>Suche nach weniger oder anderen Wörtern.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/help/guide_list.py" />
+      <source>{0} more places; add a word.</source>
+      <translation>{0} weitere Stellen; gib ein Wort dazu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/help/guide_page.py" />
+      <source>All guides</source>
+      <translation>Alle Anleitungen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/help/help_page.py" />
+      <source>Search the guides</source>
+      <translation>Anleitungen durchsuchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/look/format.py" />
@@ -8933,6 +8971,37 @@
       <translation>Hearth erkennt darin keine Chats irgendeines Programms.</translation>
     </message>
     <message>
+      <location filename="../../app/services/guides.py" />
+      <source>There is no guide on “{0}”.</source>
+      <translation>Es gibt keine Anleitung zu „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/guides.py" />
+      <source>It is none of the topics that Hearth has a guide on.</source>
+      <translation>Zu diesem Thema hat Hearth keine Anleitung.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/guides.py" />
+      <source>Choose one of these: {0}.</source>
+      <translation>Wähle eines von diesen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/guides.py" />
+      <source>The guides cannot be shown.</source>
+      <translation>Die Anleitungen lassen sich nicht zeigen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/guides.py" />
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>{0} cannot be read: {1}.</source>
+      <translation>{0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/guides.py" />
+      <source>Install Hearth again; your chats and models stay as they are.</source>
+      <translation>Installiere Hearth neu; deine Chats und Modelle bleiben, wie sie sind.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/care.py" />
       <source>It is on another server, and has no files on this computer.</source>
       <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
@@ -12759,11 +12828,6 @@
       <location filename="../../engines/vllm/preparing.py" />
       <source>Choose the model it was made for; this one is then used beside it.</source>
       <translation>Wähle das Modell, für das es gemacht wurde; dieses wird dann daneben verwendet.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/preparing.py" />
-      <source>{0} cannot be read: {1}.</source>
-      <translation>{0} lässt sich nicht lesen: {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />

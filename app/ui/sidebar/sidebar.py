@@ -55,7 +55,7 @@ class Sidebar(QWidget):
     downloads = Signal()
     connections = Signal()
     settings = Signal()
-    shortcuts = Signal()
+    help = Signal()
     hide_me = Signal()
     show_me = Signal()
     hit = Signal(object)
@@ -258,7 +258,7 @@ class Sidebar(QWidget):
         last.addWidget(self._button("sliders", self.tr("Settings"), "settings", self.settings), 1)
         for drawing, text, name, signal in (
             ("ledger", self.tr("Connections"), "showConnections", self.connections),
-            ("keyboard", self.tr("Shortcuts"), "shortcuts", self.shortcuts),
+            ("help", self.tr("Help"), "showHelp", self.help),
         ):
             button = IconButton(drawing, text, name, parent=self)
             button.clicked.connect(signal)

@@ -67,6 +67,7 @@ def _does(window: MainWindow) -> dict[str, Callable[[], object]]:
         "chat_settings": window.assistants_controller.toggle_panel,
         "scratch_chat": window.assistants_controller.open_scratch,
         "show_shortcuts": window.show_shortcuts,
+        "show_help": lambda: window.go_to(window.help),
         "show_downloads": lambda: window.go_to_models("downloads"),
         "show_engines": window.switching.show_engines,
         "show_servers": window.switching.show_servers,

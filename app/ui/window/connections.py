@@ -20,7 +20,7 @@ def connect(window: MainWindow) -> None:
     sidebar.assistants.connect(window.assistants_controller.show_page)
     sidebar.scratch.connect(window.assistants_controller.open_scratch)
     window.header.chat_settings.connect(window.assistants_controller.toggle_panel)
-    sidebar.shortcuts.connect(window.show_shortcuts)
+    sidebar.help.connect(lambda: window.go_to(window.help))
     sidebar.hide_me.connect(lambda: window.set_sidebar(False))
     sidebar.show_me.connect(lambda: window.set_sidebar(True))
     sidebar.chats.opened.connect(window.open_chat)

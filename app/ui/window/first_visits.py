@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from app.ui.connections.connections_page import ConnectionsPage
     from app.ui.engines.engines_page import EnginesPage
     from app.ui.exchange.importer import Importer
+    from app.ui.help.help_page import HelpPage
     from app.ui.models.models_page import ModelsPage
     from app.ui.servers.servers_page import ServersPage
     from app.ui.sidebar.exporter import Exporter
@@ -88,6 +89,16 @@ def servers_page(window: MainWindow) -> ServersPage:
     page.use.connect(window.chooser.use)
     page.use.connect(window.go_to_chat)
     window.services.servers.listed.connect(window.switching.show)
+    return page
+
+
+def help_page(window: MainWindow) -> HelpPage:
+    from app.ui.help.help_page import HelpPage
+
+    page = HelpPage(window.services, window.notifier)
+    window.add_page(page)
+    page.back.connect(window.go_to_chat)
+    page.shortcuts.connect(window.show_shortcuts)
     return page
 
 

@@ -22,6 +22,7 @@ from app.ui.window.first_visits import (
     connections_page,
     engines_page,
     exporter,
+    help_page,
     importer,
     models_page,
     servers_page,
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
     importer = cached_property(importer)
     engines = cached_property(engines_page)
     servers = cached_property(servers_page)
+    help = cached_property(help_page)
 
     def __init__(self, chats: Chats, settings: Settings) -> None:
         super().__init__()
@@ -97,7 +99,7 @@ class MainWindow(QMainWindow):
         self.early = SignalBuffer(
             [
                 *(side.new_chat, side.scratch, side.assistants, side.models, side.downloads),
-                *(side.connections, side.settings, side.shortcuts, side.searched),
+                *(side.connections, side.settings, side.help, side.searched),
                 *(side.hide_me, side.show_me, side.chats.opened, side.chats.chosen),
                 *(self.header.add_model, self.header.show_models, self.header.show_sidebar),
                 *(self.header.toggle_offline, self.header.chat_settings),

@@ -71,6 +71,7 @@ def test_a_search_finds_sections_that_hold_all_the_words_headings_first(guides: 
     ]
     assert found("haystack needle") == [("b", "Deep down"), ("b", "Needle work")]
     assert found("hayst") == [("b", "Deep down"), ("b", "Needle work")]
+    assert found("other") == [("b", "Second")]
     assert found("nothing of it") == found(" ") == []
 
 

@@ -174,6 +174,35 @@ def chats_again(house: House) -> None:
     rest(200)
 
 
+def guides_searched(words: str) -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        house.do("show_help")
+        write(house, "searchGuides", words)
+        rest(300)
+        return house.window
+
+    return show
+
+
+def guide(topic: str) -> Callable[[House], QWidget]:
+    def show(house: House) -> QWidget:
+        no_guide(house)
+        click(house, f"guide-{topic}")
+        house.until("guideText")
+        return house.window
+
+    return show
+
+
+def no_guide(house: House) -> None:
+    """Back to the list of all of them."""
+    house.do("show_help")
+    write(house, "searchGuides", "")
+    if house.has("allGuides"):
+        click(house, "allGuides")
+    house.until("guide-first-steps")
+
+
 def models(part: str, until: str = "") -> Callable[[House], QWidget]:
     def show(house: House) -> QWidget:
         house.window.go_to_models(part)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ class Highlights(QObject):
             if self._current and view.message.id == self._current[0] and found:
                 # What is written may differ from what was counted, such as a formula.
                 current = min(self._current[1], len(found) - 1)
-            selections = _selections(view, found[:_MOST], current)
+            selections = marked(view.view, found[:_MOST], current)
             view.view.setExtraSelections(selections)
             if current >= 0 and not self._revealed and current < len(selections):
                 self._reveal(view, selections[current].cursor)
@@ -91,16 +91,17 @@ class Highlights(QObject):
         self._transcript.place.reveal(view, top, area.height())
 
 
-def _selections(
-    view: MessageView, found: Sequence[tuple[int, int]], current: int
+def marked(
+    edit: QTextEdit, found: Sequence[tuple[int, int]], current: int = -1
 ) -> list[QTextEdit.ExtraSelection]:
-    theme = theme_of(view.palette())
-    text = view.view.toPlainText() if found else ""
+    """Places in a text as marks of the editor that shows it; `current` is the number of one."""
+    theme = theme_of(edit.palette())
+    text = edit.toPlainText() if found else ""
     is_plain = text.isascii()
     made: list[QTextEdit.ExtraSelection] = []
     for number, (start, end) in enumerate(found):
         selection = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(view.view.document())
+        cursor = QTextCursor(edit.document())
         cursor.setPosition(start if is_plain else _in_qt(text, start))
         cursor.setPosition(end if is_plain else _in_qt(text, end), QTextCursor.MoveMode.KeepAnchor)
         selection.cursor = cursor

@@ -34,7 +34,9 @@ class CodeButtons(QObject):
         while len(self._buttons) < len(codes):
             self._add()
         while len(self._buttons) > len(codes):
-            self._buttons.pop().deleteLater()
+            gone = self._buttons.pop()
+            gone.hide()
+            gone.deleteLater()
         same = 0
         while same < min(len(before), len(codes)) and before[same] is codes[same]:
             same += 1

@@ -245,7 +245,7 @@ class MarkdownView(QTextBrowser):
             self._want()
 
     def _follow(self, address: QUrl) -> None:
-        if address.hasFragment() and not address.scheme():
+        if address.hasFragment() and not address.scheme() and not address.path():
             scroll_to(self, anchor_height(self.document(), address.fragment()))
         else:
             self.link.emit(address.toString())

@@ -1,0 +1,1 @@
+"""The guides in the window."""

@@ -1,0 +1,128 @@
+"""Help: all guides, a search over them, and the guide that is read. Nothing is fetched for it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.settings.fields import Settings
+from app.presenters.window import WindowServices
+from app.ui.help.guide_list import GuideList
+from app.ui.help.guide_page import GuidePage
+from app.ui.look.scale import scaled
+from app.ui.notify import Notifier
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.page_head import HeadAbove, PageHead
+from engines.errors import UserError
+
+_TYPING_MS = 120
+
+
+class HelpPage(QWidget):
+    """back(): to the chat. shortcuts(): to the list of them."""
+
+    back = Signal()
+    shortcuts = Signal()
+
+    def __init__(
+        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("helpPage")
+        self._guides = services.guides
+        self._notifier = notifier
+        self._list = GuideList()
+        self._list.opened.connect(self._open)
+        self._list.left.connect(self._focus_search)
+        self._page = GuidePage(scaled(services.settings.current.text_size))
+        self._page.back.connect(self._show_list)
+        self._page.link.connect(self._follow)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._list)
+        self._stack.addWidget(self._page)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_TYPING_MS)
+        self._pause.timeout.connect(self._search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._head())
+        column.addWidget(self._stack, 1)
+        services.settings.changed.connect(self._apply)
+        self._search()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._focus_search()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What the search field has no use for."""
+        if event.key() == Qt.Key.Key_Down and self._words.hasFocus():
+            self._search_now()
+            self._list.enter()
+        else:
+            super().keyPressEvent(event)
+
+    def _head(self) -> HeadAbove:
+        shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
+        shortcuts.clicked.connect(self.shortcuts)
+        head = PageHead(self.tr("Help"), "helpBack", shortcuts)
+        head.back.connect(self.back)
+        self._words = QLineEdit()
+        self._words.setObjectName("searchGuides")
+        self._words.setAccessibleName(self.tr("Search the guides"))
+        self._words.setPlaceholderText(self.tr("Search the guides"))
+        self._words.setClearButtonEnabled(True)
+        self._words.textChanged.connect(lambda _: self._pause.start())
+        self._words.returnPressed.connect(self._open_first)
+        below = QHBoxLayout()
+        below.addWidget(self._words)
+        return HeadAbove(head, below)
+
+    def _apply(self, settings: Settings) -> None:
+        self._page.set_text_size(scaled(settings.text_size))
+
+    def _focus_search(self) -> None:
+        self._words.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._words.selectAll()
+
+    def _search(self) -> None:
+        """List what holds the words, or all guides where there are none."""
+        words = self._words.text()
+        try:
+            if words.strip():
+                self._list.show_found(words, self._guides.search(words))
+            else:
+                self._list.show_all(self._guides.all)
+        except UserError as error:
+            self._list.show_problem(error)
+        self._stack.setCurrentWidget(self._list)
+
+    def _search_now(self) -> None:
+        if self._pause.isActive():
+            self._pause.stop()
+            self._search()
+
+    def _open_first(self) -> None:
+        self._search_now()
+        if self._stack.currentWidget() is self._list:
+            self._list.open_first()
+
+    def _show_list(self) -> None:
+        self._stack.setCurrentWidget(self._list)
+        self._focus_search()
+
+    def _open(self, topic: str, number: int) -> None:
+        guide = self._guides.guide(topic)
+        self._stack.setCurrentWidget(self._page)
+        self._page.show_guide(guide, self._guides.blocks(guide), number, self._words.text())
+
+    def _follow(self, address: str) -> None:
+        """To another guide at once; out of Hearth only after asking."""
+        section = self._guides.linked(address)
+        if section is None:
+            self._notifier.offer_to_open(address)
+        else:
+            self._open(section.guide.topic, section.number)
