@@ -1,8 +1,9 @@
 """Make the screenshots of the real window: `python tests/e2e/screenshots.py [FOLDER] [PAGE…]`.
 
 All pages that `looks/pages.py` knows, on made chats and models, light and dark, wide and narrow,
-and the dozen of the README without a folder. QT_SCALE_FACTOR=2 makes them for a fine screen. Under
-Xvfb or on a desktop they look as they do there; QT_QPA_PLATFORM=offscreen needs nothing installed.
+and, without a folder, those of the README and the guides. QT_SCALE_FACTOR=2 makes them for a fine
+screen. Under Xvfb or on a desktop they look as they do there; QT_QPA_PLATFORM=offscreen needs
+nothing installed.
 """
 
 from __future__ import annotations

@@ -179,11 +179,22 @@ def test_each_block_of_code_has_its_button(view: MarkdownView, qtbot: QtBot) -> 
     assert buttons[0].y() < buttons[1].y()
 
 
+def test_a_button_vanishes_at_once_with_its_code(view: MarkdownView) -> None:
+    view.show_blocks(Parser().parse("```\na\n```"))
+    (button,) = view.findChildren(IconButton)
+    assert button.isVisible()
+    view.show_blocks(Parser().parse("text"))
+    assert not button.isVisible()
+
+
 def test_a_link_only_asks(view: MarkdownView, qtbot: QtBot) -> None:
     view.show_markdown("[a](https://example.com/x?y=1)")
     with qtbot.waitSignal(view.link) as asked:
         view.anchorClicked.emit(QUrl("https://example.com/x?y=1"))
     assert asked.args == ["https://example.com/x?y=1"]
+    with qtbot.waitSignal(view.link) as asked:
+        view.anchorClicked.emit(QUrl("other.md#there"))
+    assert asked.args == ["other.md#there"], "a page with a place in it is no place in this text"
     assert view.source().isEmpty()
 
 
