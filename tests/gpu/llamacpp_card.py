@@ -1,8 +1,8 @@
 """What the scripts for each kind of graphics card have in common: it proves llama.cpp on one.
 
 On the built-in starter, so that nothing is downloaded. Each line is a check, its outcome and its
-seconds; at the end stand the card, the driver and the versions, for the CHANGELOG. The exit status
-is the number of checks that failed.
+seconds; at the end stand the card, the driver and the versions, for resources/docs/measurements.md.
+The exit status is the number of checks that failed.
 """
 
 from __future__ import annotations

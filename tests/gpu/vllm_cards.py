@@ -21,7 +21,7 @@ proves, prints what it saw, and ends with PASS, FAIL or LEFT OUT:
     cards       tensor parallel over two cards answers as one card does; left out with one card
 
 Nothing of this has been run where it was written: there was no card. Put date, card, driver,
-versions and the printed lines into the CHANGELOG. Exit code 1 if a part failed.
+versions and the printed lines into resources/docs/measurements.md. Exit code 1 if a part failed.
 """
 
 from __future__ import annotations

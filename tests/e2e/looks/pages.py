@@ -113,7 +113,7 @@ PAGES: Final = (
     Page("scratch", ways.scratch),
     *(Page(f"settings-{section.lower()}", ways.settings(section)) for section in SECTIONS),
     Page("help", ways.place("show_help", "guide-first-steps")),
-    Page("help-search", ways.guides_searched("memory"), leave=ways.no_guide),
+    Page("help-search", ways.guides_searched(ways.SEARCHED), leave=ways.no_guide),
     Page("help-none", ways.guides_searched("zebra"), leave=ways.no_guide),
     Page("guide", ways.guide("models"), leave=ways.no_guide),
     Page("guide-tables", ways.guide("measurements"), leave=ways.no_guide),

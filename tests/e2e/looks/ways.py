@@ -29,6 +29,8 @@ FINDINGS = (
     ),
 )
 PRICE = Price(4_200_000_000, 14_200_000_000, 10_000_000_000, 19)
+SEARCHED = "memory"
+"""In the guides."""
 
 
 def chat(house: House) -> QWidget:
