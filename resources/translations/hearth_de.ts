@@ -24,6 +24,7 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/help/guide_page.py" />
       <location filename="../../app/ui/help/help_page.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Help</source>
@@ -483,7 +484,7 @@
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
       <location filename="../../app/ui/engines/install_line.py" />
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <location filename="../../app/ui/exchange/import_dialog.py" />
       <location filename="../../app/ui/models/chooser.py" />
@@ -2862,7 +2863,7 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <location filename="../../app/ui/onboarding/download_strip.py" />
       <source>Download</source>
       <translation>Download</translation>
@@ -2919,38 +2920,38 @@
       <translation>Server hinzufügen…</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>vLLM is not installed yet</source>
       <translation>vLLM ist noch nicht installiert</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>The page of the engines says what this computer needs for it and what it takes, before anything is downloaded.</source>
       <translation>Die Seite der Engines sagt, was dieser Computer dafür braucht und was es kostet, bevor etwas heruntergeladen wird.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>its files</source>
       <translation>seine Dateien</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
       <source>See what it takes</source>
       <translation>Ansehen, was nötig ist</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>Download {0} for {1}?</source>
       <translation>{0} für {1} herunterladen?</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>The two engines read other files. {0} come from {1}. This chat stays as it is, and you can change its model once they are here.</source>
       <translation>Die beiden Engines lesen verschiedene Dateien. {0} kommen von {1}. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie hier sind.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/engines/switching.py" />
+      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>It is among the downloads now.</source>
       <translation>Es ist jetzt bei den Downloads.</translation>
     </message>
@@ -4283,7 +4284,7 @@
       <location filename="../../app/ui/models/downloads/download_row.py" />
       <location filename="../../app/ui/onboarding/download_strip.py" />
       <location filename="../../app/ui/servers/server_row.py" />
-      <location filename="../../app/ui/window/arrivals.py" />
+      <location filename="../../app/ui/window/download_notices.py" />
       <source>Use it</source>
       <translation>Verwenden</translation>
     </message>
@@ -5110,7 +5111,7 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
-      <location filename="../../app/ui/sidebar/deeds.py" />
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
       <source>Delete for good</source>
       <translation>Endgültig löschen</translation>
     </message>
@@ -5118,6 +5119,76 @@
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
       <source>{0} selected</source>
       <translation>{0} ausgewählt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>The folder “{0}” was removed; its chats stay.</source>
+      <translation>Der Ordner „{0}“ wurde entfernt; seine Chats bleiben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Empty the trash?</source>
+      <translation>Papierkorb leeren?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Nothing can bring them back then, not even Hearth.</source>
+      <translation>Danach holt sie nichts zurück, auch Hearth nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Moved to no folder.</source>
+      <translation>Aus dem Ordner genommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Moved to “{0}”.</source>
+      <translation>Nach „{0}“ verschoben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>“{0}” was deleted.</source>
+      <translation>„{0}“ wurde gelöscht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>{0} chats were deleted.</source>
+      <translation>{0} Chats wurden gelöscht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>“{0}” is in the archive.</source>
+      <translation>„{0}“ ist im Archiv.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>{0} chats are in the archive.</source>
+      <translation>{0} Chats sind im Archiv.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Delete “{0}” for good?</source>
+      <translation>„{0}“ endgültig löschen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Delete {0} chats for good?</source>
+      <translation>{0} Chats endgültig löschen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Chats that go: {0}. {1}</source>
+      <translation>Chats, die gehen: {0}. {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Keep</source>
+      <translation>Behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>Chats: {0}.</source>
+      <translation>Chats: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
@@ -5148,76 +5219,6 @@
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>Last 7 days</source>
       <translation>Letzte 7 Tage</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>The folder “{0}” was removed; its chats stay.</source>
-      <translation>Der Ordner „{0}“ wurde entfernt; seine Chats bleiben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Empty the trash?</source>
-      <translation>Papierkorb leeren?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Nothing can bring them back then, not even Hearth.</source>
-      <translation>Danach holt sie nichts zurück, auch Hearth nicht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Moved to no folder.</source>
-      <translation>Aus dem Ordner genommen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Moved to “{0}”.</source>
-      <translation>Nach „{0}“ verschoben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>“{0}” was deleted.</source>
-      <translation>„{0}“ wurde gelöscht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>{0} chats were deleted.</source>
-      <translation>{0} Chats wurden gelöscht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>“{0}” is in the archive.</source>
-      <translation>„{0}“ ist im Archiv.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>{0} chats are in the archive.</source>
-      <translation>{0} Chats sind im Archiv.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Delete “{0}” for good?</source>
-      <translation>„{0}“ endgültig löschen?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Delete {0} chats for good?</source>
-      <translation>{0} Chats endgültig löschen?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Chats that go: {0}. {1}</source>
-      <translation>Chats, die gehen: {0}. {1}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Keep</source>
-      <translation>Behalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/deeds.py" />
-      <source>Chats: {0}.</source>
-      <translation>Chats: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/download_badge.py" />
@@ -5315,7 +5316,7 @@
       <translation>{0} anheften</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_delegate.py" />
+      <location filename="../../app/ui/sidebar/row_list.py" />
       <source>New name for {0}</source>
       <translation>Neuer Name für {0}</translation>
     </message>
@@ -5490,7 +5491,7 @@
       <translation>Zurück zum Chat</translation>
     </message>
     <message>
-      <location filename="../../app/ui/window/arrivals.py" />
+      <location filename="../../app/ui/window/download_notices.py" />
       <source>{0} is here.</source>
       <translation>{0} ist da.</translation>
     </message>
@@ -6774,7 +6775,7 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/lm_studio.py" />
-      <location filename="../../app/services/models/care.py" />
+      <location filename="../../app/services/models/manager.py" />
       <source>LM Studio</source>
       <translation>LM Studio</translation>
     </message>
@@ -7897,7 +7898,7 @@
     </message>
     <message>
       <location filename="../../app/net/client.py" />
-      <location filename="../../app/net/lent.py" />
+      <location filename="../../app/net/server_client.py" />
       <location filename="../../app/services/engines/servers.py" />
       <source>ask a server</source>
       <translation>einen Server fragen</translation>
@@ -8088,19 +8089,19 @@
       <translation>Trage einen HTTP-Proxy in den Netzwerkeinstellungen des Systems oder in HTTPS_PROXY ein.</translation>
     </message>
     <message>
-      <location filename="../../app/net/lent.py" />
+      <location filename="../../app/net/opening.py" />
+      <source>not whole in time</source>
+      <translation>nicht rechtzeitig vollständig</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/server_client.py" />
       <source>Nothing can be at “{0}”.</source>
       <translation>Unter „{0}“ kann nichts sein.</translation>
     </message>
     <message>
-      <location filename="../../app/net/lent.py" />
+      <location filename="../../app/net/server_client.py" />
       <source>Check the name of the host in the address.</source>
       <translation>Prüfe in der Adresse den Namen des Rechners.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/opening.py" />
-      <source>not whole in time</source>
-      <translation>nicht rechtzeitig vollständig</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
@@ -8533,71 +8534,6 @@
       <translation>Setze den Download fort; schlägt er wieder fehl, sende bitte das Protokoll an das Projekt.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>vLLM needs {0}, which does not come for this computer.</source>
-      <translation>vLLM braucht {0}, und das gibt es für diesen Computer nicht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>There is no build of it for {0}, this Python and glibc {1}.</source>
-      <translation>Es gibt davon keinen Build für {0}, dieses Python und glibc {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Use a newer Linux, or connect to a vLLM on another computer.</source>
-      <translation>Nimm ein neueres Linux, oder verbinde dich mit einem vLLM auf einem anderen Computer.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Looking at this computer.</source>
-      <translation>Dieser Computer wird angesehen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>vLLM {0} is in use.</source>
-      <translation>vLLM {0} ist in Gebrauch.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>There is no earlier vLLM to go back to.</source>
-      <translation>Es gibt kein früheres vLLM, zu dem man zurück könnte.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Only one version is installed, or none.</source>
-      <translation>Nur eine Version ist installiert, oder keine.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>`hearth engines list` shows what is there.</source>
-      <translation>`hearth engines list` zeigt, was da ist.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Putting vLLM {0} in use.</source>
-      <translation>vLLM {0} wird in Gebrauch genommen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Another installation is at work; waiting for it.</source>
-      <translation>Eine andere Installation ist im Gange; es wird auf sie gewartet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>vLLM {0} is running.</source>
-      <translation>vLLM {0} läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Its files cannot be removed while a process works with them.</source>
-      <translation>Seine Dateien können nicht entfernt werden, solange ein Prozess mit ihnen arbeitet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/care.py" />
-      <source>Close Hearth's window or choose another engine, then try again.</source>
-      <translation>Schließe das Fenster von Hearth oder wähle eine andere Engine, und versuche es dann noch einmal.</translation>
-    </message>
-    <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Its checkpoint is not here.</source>
       <translation>Sein Checkpoint ist nicht hier.</translation>
@@ -8683,25 +8619,90 @@
       <translation>Es ist nicht installiert.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/device_care.py" />
+      <location filename="../../app/services/engines/device_trials.py" />
       <source>There is no graphics device “{0}”.</source>
       <translation>Ein Grafikgerät „{0}“ gibt es nicht.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/device_care.py" />
+      <location filename="../../app/services/engines/device_trials.py" />
       <source>llama.cpp does not list one of this name.</source>
       <translation>llama.cpp nennt keines mit diesem Namen.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/device_care.py" />
+      <location filename="../../app/services/engines/device_trials.py" />
       <source>`hearth hardware` shows the devices.</source>
       <translation>`hearth hardware` zeigt die Geräte.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/device_care.py" />
+      <location filename="../../app/services/engines/device_trials.py" />
       <location filename="../../app/wiring/devices.py" />
       <source>No graphics are used: {0}</source>
       <translation>Keine Grafikkarte wird benutzt: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>vLLM needs {0}, which does not come for this computer.</source>
+      <translation>vLLM braucht {0}, und das gibt es für diesen Computer nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>There is no build of it for {0}, this Python and glibc {1}.</source>
+      <translation>Es gibt davon keinen Build für {0}, dieses Python und glibc {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Use a newer Linux, or connect to a vLLM on another computer.</source>
+      <translation>Nimm ein neueres Linux, oder verbinde dich mit einem vLLM auf einem anderen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Looking at this computer.</source>
+      <translation>Dieser Computer wird angesehen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>vLLM {0} is in use.</source>
+      <translation>vLLM {0} ist in Gebrauch.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>There is no earlier vLLM to go back to.</source>
+      <translation>Es gibt kein früheres vLLM, zu dem man zurück könnte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Only one version is installed, or none.</source>
+      <translation>Nur eine Version ist installiert, oder keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>`hearth engines list` shows what is there.</source>
+      <translation>`hearth engines list` zeigt, was da ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Putting vLLM {0} in use.</source>
+      <translation>vLLM {0} wird in Gebrauch genommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Another installation is at work; waiting for it.</source>
+      <translation>Eine andere Installation ist im Gange; es wird auf sie gewartet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>vLLM {0} is running.</source>
+      <translation>vLLM {0} läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Its files cannot be removed while a process works with them.</source>
+      <translation>Seine Dateien können nicht entfernt werden, solange ein Prozess mit ihnen arbeitet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/installer.py" />
+      <source>Close Hearth's window or choose another engine, then try again.</source>
+      <translation>Schließe das Fenster von Hearth oder wähle eine andere Engine, und versuche es dann noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -8790,7 +8791,7 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>The last thing said was: {0}</source>
       <translation>Das Letzte, was gesagt wurde, war: {0}</translation>
     </message>
@@ -8820,6 +8821,26 @@
       <translation>Erlaube das Schreiben in diesen Ordner, oder setze HEARTH_DATA_DIR auf einen anderen.</translation>
     </message>
     <message>
+      <location filename="../../app/services/engines/load_options.py" />
+      <source>“{0}” names no LoRA adapter.</source>
+      <translation>„{0}“ nennt keinen LoRA-Adapter.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/load_options.py" />
+      <source>A line has a name of its own, an equals sign, and the folder of the adapter.</source>
+      <translation>Eine Zeile hat einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/load_options.py" />
+      <source>Mend it in the settings, under Engines.</source>
+      <translation>Berichtige es in den Einstellungen unter Engines.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/loads_vllm.py" />
+      <source>The drafter cannot be used: {0} was made for another model.</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/engines/loads_vllm.py" />
       <location filename="../../app/services/engines/runtime.py" />
       <source>“{0}” cannot be loaded.</source>
@@ -8834,6 +8855,12 @@
       <location filename="../../app/services/engines/loads_vllm.py" />
       <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
       <translation>Installiere es in den Einstellungen unter Engines oder mit `hearth engines install vllm`; oder wähle die GGUF-Datei des Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/loads_vllm.py" />
+      <location filename="../../app/services/models/fitting.py" />
+      <source>The drafter cannot be used: {0} {1}</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/runtime.py" />
@@ -8892,32 +8919,6 @@
       <location filename="../../app/store/servers.py" />
       <source>Choose another name, or change that server.</source>
       <translation>Wähle einen anderen Namen, oder ändere jenen Server.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/vllm_load.py" />
-      <source>The drafter cannot be used: {0} was made for another model.</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/vllm_load.py" />
-      <location filename="../../app/services/models/fitting.py" />
-      <source>The drafter cannot be used: {0} {1}</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/wishing.py" />
-      <source>“{0}” names no LoRA adapter.</source>
-      <translation>„{0}“ nennt keinen LoRA-Adapter.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/wishing.py" />
-      <source>A line has a name of its own, an equals sign, and the folder of the adapter.</source>
-      <translation>Eine Zeile hat einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/wishing.py" />
-      <source>Mend it in the settings, under Engines.</source>
-      <translation>Berichtige es in den Einstellungen unter Engines.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/files.py" />
@@ -9000,133 +9001,6 @@
       <location filename="../../app/services/guides.py" />
       <source>Install Hearth again; your chats and models stay as they are.</source>
       <translation>Installiere Hearth neu; deine Chats und Modelle bleiben, wie sie sind.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>It is on another server, and has no files on this computer.</source>
-      <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>`hearth servers rm NAME` takes a server off, with all its models.</source>
-      <translation>`hearth servers rm NAME` entfernt einen Server mit all seinen Modellen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>The new one is empty.</source>
-      <translation>Der neue ist leer.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>The new one is longer than {0} characters.</source>
-      <translation>Der neue ist länger als {0} Zeichen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>The new one holds characters that are no text.</source>
-      <translation>Der neue enthält Zeichen, die kein Text sind.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Delete the model and download it again.</source>
-      <translation>Lösche das Modell und lade es noch einmal herunter.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Put the right file there again. If you have replaced it on purpose, take the model off the list and add it again.</source>
-      <translation>Leg die richtige Datei wieder hin. Hast du sie absichtlich ersetzt, nimm das Modell von der Liste und füge es neu hinzu.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” is not what it should be.</source>
-      <translation>„{0}“ ist nicht, was es sein soll.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>The bytes of {0} have changed since they were downloaded or added.</source>
-      <translation>Die Bytes von {0} haben sich seit dem Download oder Hinzufügen geändert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” was not deleted.</source>
-      <translation>„{0}“ wurde nicht gelöscht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>It lies in {0}, a folder that Hearth only looks into.</source>
-      <translation>Es liegt in {0}, einem Ordner, in den Hearth nur hineinsieht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Delete the file there, or ask for it to be deleted with its file.</source>
-      <translation>Lösche die Datei dort oder lass sie mitsamt der Datei löschen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” cannot be checked here.</source>
-      <translation>„{0}“ lässt sich hier nicht prüfen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” keeps its name.</source>
-      <translation>„{0}“ behält seinen Namen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Choose another name.</source>
-      <translation>Wähle einen anderen Namen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” is not on the list.</source>
-      <translation>„{0}“ steht nicht in der Liste.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Hearth keeps names and settings only of models there, and deletes no others.</source>
-      <translation>Hearth merkt sich Namen und Einstellungen nur von Modellen dort und löscht keine anderen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Add it first: `hearth models import FILE`.</source>
-      <translation>Füge es zuerst hinzu: `hearth models import DATEI`.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” cannot be deleted.</source>
-      <translation>„{0}“ lässt sich nicht löschen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <location filename="../../app/services/models/library.py" />
-      <source>It is part of Hearth, so that there is always something that answers.</source>
-      <translation>Er ist Teil von Hearth, damit immer etwas antwortet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <location filename="../../app/services/models/library.py" />
-      <source>Choose another model in the settings if you do not want to see it.</source>
-      <translation>Wähle in den Einstellungen ein anderes Modell, wenn du ihn nicht sehen willst.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>“{0}” cannot be deleted here.</source>
-      <translation>„{0}“ lässt sich hier nicht löschen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>It belongs to {0}, and Hearth changes nothing of other programs.</source>
-      <translation>Es gehört zu {0}, und Hearth ändert nichts von anderen Programmen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Delete it in {0}.</source>
-      <translation>Lösche es in {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/care.py" />
-      <source>Another model here is already called “{0}”.</source>
-      <translation>Ein anderes Modell hier heißt schon „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
@@ -9349,6 +9223,61 @@
       <translation>Beim letzten Laden waren {0} erwartet, und {1} wurden gebraucht.</translation>
     </message>
     <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>There is no model “{0}”.</source>
+      <translation>Es gibt kein Modell „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>It is neither the name of a model on this computer nor a GGUF file.</source>
+      <translation>Das ist weder der Name eines Modells auf diesem Computer noch eine GGUF-Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>`hearth models list` shows what is there; `hearth models import FILE` adds a file.</source>
+      <translation>`hearth models list` zeigt, was da ist; `hearth models import DATEI` fügt eine Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>The model “{0}” is not here any more.</source>
+      <translation>Das Modell „{0}“ ist nicht mehr hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>{0} has that name; it may be another.</source>
+      <translation>{0} hat diesen Namen; es kann ein anderes sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>If that is the one that you mean, use its id.</source>
+      <translation>Wenn du das meinst, nimm seine Kennung.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>“{0}” could be one of {1} models here.</source>
+      <translation>„{0}“ könnte eines von {1} Modellen hier sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>Their ids are {0}.</source>
+      <translation>Ihre Kennungen sind {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>Use one of these ids.</source>
+      <translation>Nimm eine dieser Kennungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>No server that is known offered it when it was asked last.</source>
+      <translation>Kein bekannter Server hat es angeboten, als er zuletzt gefragt wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>`hearth servers test {0}` asks anew; `hearth models list` shows what is there.</source>
+      <translation>`hearth servers test {0}` fragt neu; `hearth models list` zeigt, was da ist.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/library.py" />
       <source>Starter guide</source>
       <translation>Guide</translation>
@@ -9390,6 +9319,18 @@
     </message>
     <message>
       <location filename="../../app/services/models/library.py" />
+      <location filename="../../app/services/models/manager.py" />
+      <source>It is part of Hearth, so that there is always something that answers.</source>
+      <translation>Er ist Teil von Hearth, damit immer etwas antwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/library.py" />
+      <location filename="../../app/services/models/manager.py" />
+      <source>Choose another model in the settings if you do not want to see it.</source>
+      <translation>Wähle in den Einstellungen ein anderes Modell, wenn du ihn nicht sehen willst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/library.py" />
       <source>“{0}” was not added by you.</source>
       <translation>„{0}“ wurde nicht von dir hinzugefügt.</translation>
     </message>
@@ -9402,6 +9343,121 @@
       <location filename="../../app/services/models/library.py" />
       <source>Move its file away, or delete the model.</source>
       <translation>Verschiebe die Datei oder lösche das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>It is on another server, and has no files on this computer.</source>
+      <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>`hearth servers rm NAME` takes a server off, with all its models.</source>
+      <translation>`hearth servers rm NAME` entfernt einen Server mit all seinen Modellen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>The new one is empty.</source>
+      <translation>Der neue ist leer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>The new one is longer than {0} characters.</source>
+      <translation>Der neue ist länger als {0} Zeichen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>The new one holds characters that are no text.</source>
+      <translation>Der neue enthält Zeichen, die kein Text sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Delete the model and download it again.</source>
+      <translation>Lösche das Modell und lade es noch einmal herunter.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Put the right file there again. If you have replaced it on purpose, take the model off the list and add it again.</source>
+      <translation>Leg die richtige Datei wieder hin. Hast du sie absichtlich ersetzt, nimm das Modell von der Liste und füge es neu hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” is not what it should be.</source>
+      <translation>„{0}“ ist nicht, was es sein soll.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>The bytes of {0} have changed since they were downloaded or added.</source>
+      <translation>Die Bytes von {0} haben sich seit dem Download oder Hinzufügen geändert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” was not deleted.</source>
+      <translation>„{0}“ wurde nicht gelöscht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>It lies in {0}, a folder that Hearth only looks into.</source>
+      <translation>Es liegt in {0}, einem Ordner, in den Hearth nur hineinsieht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Delete the file there, or ask for it to be deleted with its file.</source>
+      <translation>Lösche die Datei dort oder lass sie mitsamt der Datei löschen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” cannot be checked here.</source>
+      <translation>„{0}“ lässt sich hier nicht prüfen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” keeps its name.</source>
+      <translation>„{0}“ behält seinen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Choose another name.</source>
+      <translation>Wähle einen anderen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” is not on the list.</source>
+      <translation>„{0}“ steht nicht in der Liste.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Hearth keeps names and settings only of models there, and deletes no others.</source>
+      <translation>Hearth merkt sich Namen und Einstellungen nur von Modellen dort und löscht keine anderen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Add it first: `hearth models import FILE`.</source>
+      <translation>Füge es zuerst hinzu: `hearth models import DATEI`.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” cannot be deleted.</source>
+      <translation>„{0}“ lässt sich nicht löschen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>“{0}” cannot be deleted here.</source>
+      <translation>„{0}“ lässt sich hier nicht löschen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>It belongs to {0}, and Hearth changes nothing of other programs.</source>
+      <translation>Es gehört zu {0}, und Hearth ändert nichts von anderen Programmen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Delete it in {0}.</source>
+      <translation>Lösche es in {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/manager.py" />
+      <source>Another model here is already called “{0}”.</source>
+      <translation>Ein anderes Modell hier heißt schon „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/mtp_advice.py" />
@@ -9443,61 +9499,6 @@
       <location filename="../../app/services/models/recommending.py" />
       <source>Mend or remove it.</source>
       <translation>Bessere sie aus oder entferne sie.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>There is no model “{0}”.</source>
-      <translation>Es gibt kein Modell „{0}“.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>It is neither the name of a model on this computer nor a GGUF file.</source>
-      <translation>Das ist weder der Name eines Modells auf diesem Computer noch eine GGUF-Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>`hearth models list` shows what is there; `hearth models import FILE` adds a file.</source>
-      <translation>`hearth models list` zeigt, was da ist; `hearth models import DATEI` fügt eine Datei hinzu.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>The model “{0}” is not here any more.</source>
-      <translation>Das Modell „{0}“ ist nicht mehr hier.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>{0} has that name; it may be another.</source>
-      <translation>{0} hat diesen Namen; es kann ein anderes sein.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>If that is the one that you mean, use its id.</source>
-      <translation>Wenn du das meinst, nimm seine Kennung.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>“{0}” could be one of {1} models here.</source>
-      <translation>„{0}“ könnte eines von {1} Modellen hier sein.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>Their ids are {0}.</source>
-      <translation>Ihre Kennungen sind {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>Use one of these ids.</source>
-      <translation>Nimm eine dieser Kennungen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>No server that is known offered it when it was asked last.</source>
-      <translation>Kein bekannter Server hat es angeboten, als er zuletzt gefragt wurde.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/shelf.py" />
-      <source>`hearth servers test {0}` asks anew; `hearth models list` shows what is there.</source>
-      <translation>`hearth servers test {0}` fragt neu; `hearth models list` zeigt, was da ist.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -10035,11 +10036,6 @@
       <translation>Frag ohne Werkzeuge, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/sandbox.py" />
-      <source>It is not written correctly: {0}.</source>
-      <translation>Sie ist nicht richtig geschrieben: {0}.</translation>
-    </message>
-    <message>
       <location filename="../../engines/dialect/template.py" />
       <source>Get the model from another place, or choose another one.</source>
       <translation>Hol das Modell von woanders oder wähle ein anderes.</translation>
@@ -10053,6 +10049,11 @@
       <location filename="../../engines/dialect/template.py" />
       <source>Start a new chat, or choose another model.</source>
       <translation>Beginne einen neuen Chat oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template.py" />
+      <source>It is not written correctly: {0}.</source>
+      <translation>Sie ist nicht richtig geschrieben: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -10680,67 +10681,67 @@
       <translation>Entferne den Drafter; das Modell antwortet ohne ihn.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <location filename="../../engines/vllm/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP is off, as chosen.</source>
       <translation>MTP ist aus, wie gewählt.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>MTP on: {0}, {1} accepted, {2} of at most {3}</source>
       <translation>MTP an: {0}, {1} angenommen, {2} von höchstens {3}</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>MTP off: it cannot win here. Making and checking {0} costs {1}x one token on this processor and brings at most {2}.</source>
       <translation>MTP aus: Es kann hier nicht gewinnen. {0} zu machen und zu prüfen kostet auf diesem Prozessor {1}x so viel wie ein Token und bringt höchstens {2}.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>MTP off for this text: {0} % of its guesses are right lately, here it pays from {1} %</source>
       <translation>MTP für diesen Text aus: Zuletzt stimmen {0} % der geratenen Wörter, hier lohnt es ab {1} %</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <location filename="../../engines/vllm/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP on: {0}</source>
       <translation>MTP an: {0}</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <location filename="../../engines/vllm/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP on: {0}, {1} accepted</source>
       <translation>MTP an: {0}, {1} angenommen</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>a draft of one token</source>
       <translation>Einen Entwurf aus einem Token</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>a draft of {0} tokens</source>
       <translation>Einen Entwurf aus {0} Token</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>MTP off for now: in this text it hardly pays</source>
       <translation>MTP vorerst aus: In diesem Text lohnt es sich kaum</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <location filename="../../engines/vllm/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <location filename="../../engines/vllm/mtp_status.py" />
       <source>This model predicts several tokens ahead by itself</source>
       <translation>Dieses Modell sagt selbst mehrere Token voraus</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>{0}: up to {1}x on this processor</source>
       <translation>{0}: bis zu {1}x auf diesem Prozessor</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/speculative/truth.py" />
-      <location filename="../../engines/vllm/truth.py" />
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <location filename="../../engines/vllm/mtp_status.py" />
       <source>A drafter predicts several tokens ahead for this model</source>
       <translation>Ein Drafter sagt für dieses Modell mehrere Token voraus</translation>
     </message>
@@ -12773,6 +12774,41 @@
       <translation>{0}: {1} %</translation>
     </message>
     <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>MTP on: {0}, {1} accepted, {2} measured on this computer</source>
+      <translation>MTP an: {0}, {1} angenommen, {2} auf diesem Computer gemessen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>MTP is still on, {0}: vLLM changes it with a new start{1}.</source>
+      <translation>MTP ist noch an, {0}: vLLM ändert das mit einem Neustart{1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>MTP is off: vLLM changes it with a new start{0}.</source>
+      <translation>MTP ist aus: vLLM ändert das mit einem Neustart{0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>{0}: {1} at a time, {2} measured on this computer.</source>
+      <translation>{0}: {1} auf einmal, {2} auf diesem Computer gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>{0}: {1} at a time.</source>
+      <translation>{0}: {1} auf einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>{0}, but it does not pay here: {1} measured on this computer.</source>
+      <translation>{0}, aber es lohnt sich hier nicht: {1} auf diesem Computer gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/mtp_status.py" />
+      <source>, about {0} s</source>
+      <translation>, etwa {0} s</translation>
+    </message>
+    <message>
       <location filename="../../engines/vllm/places.py" />
       <location filename="../../engines/vllm/supervised.py" />
       <source>vLLM could not be started.</source>
@@ -13256,48 +13292,13 @@ Version: {0}
       <translation>Sein Protokoll {0} ist nicht beschreibbar: {1}.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>MTP on: {0}, {1} accepted, {2} measured on this computer</source>
-      <translation>MTP an: {0}, {1} angenommen, {2} auf diesem Computer gemessen</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>MTP is still on, {0}: vLLM changes it with a new start{1}.</source>
-      <translation>MTP ist noch an, {0}: vLLM ändert das mit einem Neustart{1}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>MTP is off: vLLM changes it with a new start{0}.</source>
-      <translation>MTP ist aus: vLLM ändert das mit einem Neustart{0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>{0}: {1} at a time, {2} measured on this computer.</source>
-      <translation>{0}: {1} auf einmal, {2} auf diesem Computer gemessen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>{0}: {1} at a time.</source>
-      <translation>{0}: {1} auf einmal.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>{0}, but it does not pay here: {1} measured on this computer.</source>
-      <translation>{0}, aber es lohnt sich hier nicht: {1} auf diesem Computer gemessen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/truth.py" />
-      <source>, about {0} s</source>
-      <translation>, etwa {0} s</translation>
-    </message>
-    <message>
       <location filename="../../engines/vllm/wsl/distribution.py" />
       <source>Something could not be done in {0}, the Linux inside Windows.</source>
       <translation>In {0}, dem Linux in Windows, ließ sich etwas nicht ausführen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/wsl/distribution.py" />
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>Run `wsl -d {0}` to see whether it starts, then try again.</source>
       <translation>Führe `wsl -d {0}` aus, um zu sehen, ob es startet, und versuche es dann noch einmal.</translation>
     </message>
@@ -13317,27 +13318,27 @@ Version: {0}
       <translation>Kopiere es auf ein Laufwerk dieses Computers.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>{0}, the Linux inside Windows, does not do what Hearth asks.</source>
       <translation>{0}, das Linux in Windows, tut nicht, worum Hearth bittet.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>There is no Python in {0} that Hearth's part there could run on.</source>
       <translation>In {0} gibt es kein Python, auf dem Hearths Teil dort laufen könnte.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>It needs Python 3.11 or newer.</source>
       <translation>Er braucht Python 3.11 oder neuer.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>Open {0} and run `sudo apt install python3`, or take a newer Linux: `wsl --install -d Ubuntu-24.04`.</source>
       <translation>Öffne {0} und führe `sudo apt install python3` aus, oder nimm ein neueres Linux: `wsl --install -d Ubuntu-24.04`.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/wsl/talk.py" />
+      <location filename="../../engines/vllm/wsl/session.py" />
       <source>it ended with {0}</source>
       <translation>es endete mit {0}</translation>
     </message>
