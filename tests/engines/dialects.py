@@ -1,8 +1,10 @@
-"""Dialects for tests of what a template means, without a process for each of them."""
+"""Dialects in this process, for what a template means; and the processes of all others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+import psutil
 
 from engines.dialect import Dialect
 
@@ -16,3 +18,15 @@ def in_process(
     added: Iterable[str] = (),
 ) -> Dialect:
     return Dialect(template, bos=bos, eos=eos, control=control, added=added, trusted=True)
+
+
+def template_processes() -> list[psutil.Process]:
+    """The processes that run a template for this one."""
+    return [it for it in psutil.Process().children() if "template_child" in _command(it)]
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""  # it has ended

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import psutil
 import pytest
@@ -18,7 +20,9 @@ from engines.dialect import Dialect
 from engines.dialect.template_process import TemplateProcess
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed, TemplateRefused
 from engines.types import Message
+from tests.engines.dialects import template_processes
 
+ROOT = Path(__file__).parents[2]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 LOOPS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 SLOW = {
@@ -87,7 +91,7 @@ def test_a_template_that_turns_evil_is_stopped_and_the_next_message_answered(evi
         assert caught.value.do
         assert process.run(said("Hello again"), {}) == "user: Hello again\n"
     assert psutil.Process().memory_info().rss - before < 200 << 20
-    assert not psutil.Process().children()
+    assert not template_processes()
 
 
 @pytest.mark.parametrize("evil", SLOW.values(), ids=SLOW)
@@ -113,7 +117,7 @@ def test_a_template_that_is_evil_while_it_is_compiled_is_stopped() -> None:
         TemplateProcess("{{ (7 ** 9999999) ** 9999 }}", limit_s=1.0)
     with pytest.raises(TemplateFailed, match="not written correctly"):
         TemplateProcess("{% for %}")
-    assert not psutil.Process().children()
+    assert not template_processes()
 
 
 def test_a_cancel_ends_a_rendering_and_one_that_waits_for_it(kind: TemplateProcess) -> None:
@@ -162,7 +166,7 @@ def test_closing_ends_a_rendering(kind: TemplateProcess) -> None:
 
 @POSIX
 def test_a_process_that_was_killed_is_started_again(kind: TemplateProcess) -> None:
-    [child] = psutil.Process().children()
+    [child] = template_processes()
     child.kill()
     child.wait()
     assert kind.run(said("Hello"), {}) == "user: Hello\n"
@@ -171,7 +175,7 @@ def test_a_process_that_was_killed_is_started_again(kind: TemplateProcess) -> No
 @POSIX
 def test_a_process_that_stands_still_is_given_up() -> None:
     with closing(TemplateProcess(turning(""), limit_s=0.5)) as process:
-        [child] = psutil.Process().children()
+        [child] = template_processes()
         os.kill(child.pid, signal.SIGSTOP)
         with pytest.raises(TemplateFailed, match="seconds"):
             process.run(said("x" * 10_000_000), {})
@@ -182,7 +186,7 @@ def test_a_process_that_does_not_start_is_an_error() -> None:
         TemplateProcess("x", ("hearth-no-such-program",))
     with pytest.raises(TemplateFailed, match="has ended"):
         TemplateProcess("x", (sys.executable, "-c", "pass"))
-    assert not psutil.Process().children()
+    assert not template_processes()
 
 
 @POSIX
@@ -199,10 +203,25 @@ def test_an_endless_template_does_not_outlive_the_app() -> None:
         process.run(said("EVIL"), {})
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory like this")
+def test_a_limit_of_the_app_is_kept() -> None:
+    program = (
+        "import resource\n"
+        "from contextlib import closing\n"
+        "from engines.dialect.template_process import TemplateProcess\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (200 << 20, 200 << 20))\n"
+        "with closing(TemplateProcess('{{ messages[0].content }}')) as process:\n"
+        "    print(process.run([{'role': 'user', 'content': 'Hello'}], {}))\n"
+    )
+    command = [sys.executable, "-c", program]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert said.stdout == "Hello\n", said.stderr
+
+
 def test_a_template_cannot_see_the_users_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     with closing(TemplateProcess(turning(""))):
-        [child] = psutil.Process().children()
+        [child] = template_processes()
         assert "HF_TOKEN" not in child.environ()
 
 
@@ -223,7 +242,7 @@ def test_long_conversations_of_all_scripts_come_back_whole() -> None:
         assert dialect.render(turns).text == "".join(turn.text for turn in turns)
     with closing(Dialect(template, trusted=True)) as dialect:
         assert dialect.render(turns).text == "".join(turn.text for turn in turns)
-    assert not psutil.Process().children()
+    assert not template_processes()
 
 
 def test_a_text_may_come_in_the_prompt_more_than_once() -> None:

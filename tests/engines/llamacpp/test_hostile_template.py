@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from engines.cancel import CancelToken
@@ -16,6 +15,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
 from engines.types import LoadPlan
 from tests.engines.asking import ask, done_of, run
+from tests.engines.dialects import template_processes
 from tests.engines.llamacpp.random_models import byte_tokenizer, write_random_llama
 
 TEMPLATE = (
@@ -33,7 +33,7 @@ def engine(tmp_path: Path) -> Iterator[LlamaCppEngine]:
     engine.load(LoadPlan(path, 256, 1, 1, draft_max=0), lambda _: None, CancelToken())
     yield engine
     engine.close()
-    assert not psutil.Process().children(), "the template's process ends with its model"
+    assert not template_processes(), "the template's process ends with its model"
 
 
 def test_the_answer_fails_with_a_reason_and_the_next_one_comes(engine: LlamaCppEngine) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from engines.dialect import Dialect
 from engines.llamacpp.resume.spelling import spelled
 from engines.text import SEAM
 from engines.types import Message
+from tests.engines.dialects import in_process
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.random_models import STARTER
 
@@ -20,7 +20,7 @@ class Speller:
     def __init__(self, opened: Opened) -> None:
         vocabulary = opened.model.vocabulary
         self.vocabulary = vocabulary
-        self.dialect = Dialect(
+        self.dialect = in_process(
             opened.model.chat_template,
             bos=vocabulary.text(vocabulary.bos),
             eos=vocabulary.eos_text,
