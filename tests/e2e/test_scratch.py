@@ -36,9 +36,9 @@ def begin():
         return
     page, generation = main.page, main.services.generation
     if KIND == "scratch":
-        main.assisting.open_scratch()
-        page = main.assisting.scratch.page
-        generation = main.assisting.scratch.scratch.generation
+        main.assistants_controller.open_scratch()
+        page = main.assistants_controller.scratch.page
+        generation = main.assistants_controller.scratch.scratch.generation
 
     def ended(answer):
         say(answer.state + " " + answer.text.replace(chr(10), " "))
@@ -51,7 +51,7 @@ def begin():
     def close():
         sys.stdin.readline()
         if KIND == "scratch":
-            main.assisting.scratch.close_now()
+            main.assistants_controller.scratch.close_now()
         main.close()
 
     main.listens = QSocketNotifier(0, QSocketNotifier.Type.Read, main)

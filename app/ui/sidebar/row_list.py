@@ -198,7 +198,7 @@ BATCH = 500
 
 
 class RowList(QListView):
-    """wanted(deed, ids): something is to be done with chats, see `deeds.Deeds`.
+    """wanted(deed, ids): something is to be done with chats, see `ChatActions`.
 
     menu(row, place): the menu of a row is wanted, at a place of the screen. dropped(row, ids):
     chats were dropped on a row. shown: the id of the chat that the window shows. hovered,
