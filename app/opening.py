@@ -60,7 +60,7 @@ def open_database(folder: DataFolder) -> Database:
     """Raises AppError; DatabaseDamaged names the copy that can be put back, if there is one."""
     snapshots = Snapshots(folder.snapshots, folder.database)
     try:
-        snapshots.require_chats()
+        snapshots.require_chats(folder.search)
         return Database(folder.database)
     except DatabaseDamaged as error:
         raise snapshots.with_copy(error) from error

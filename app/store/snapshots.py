@@ -47,11 +47,12 @@ class Snapshots:
         found = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
         return sorted(found, key=lambda snapshot: snapshot.made, reverse=True)
 
-    def require_chats(self) -> None:
+    def require_chats(self, index: Path) -> None:
         """Raises DatabaseDamaged where the database is empty or gone and was not so before.
 
         SQLite would begin a new one in its place: the chats would seem to be gone, and the copies
-        of the new one would take the place of theirs.
+        of the new one would take the place of theirs. index: of the search, which is only made
+        for a database that is whole.
         """
         path, wal = self._database, self._database.with_name(f"{self._database.name}-wal")
         if not _is_blank(path):
@@ -60,6 +61,12 @@ class Snapshots:
         # SQLite throws away what waits to be put into a file of nothing.
         waits = not size and wal.is_file() and wal.stat().st_size > 0
         if not waits and self._last_copy() is None:
+            if path.exists() and index.is_file() and index.stat().st_size > 0:
+                raise DatabaseDamaged(
+                    "The database of chats is empty.",
+                    f"Nothing is in {path} any more, and there is no daily copy of it yet.",
+                    "Put a copy of your own in its place, or move it away to begin without chats.",
+                )
             return
         if path.exists():
             what, why = "The database of chats is empty.", f"Nothing is in {path} any more."

@@ -9951,6 +9951,16 @@
       <translation>Das ist keine Datenbank von Chats: {0}.</translation>
     </message>
     <message>
+      <location filename="../../app/store/snapshots.py" />
+      <source>Nothing is in {0} any more, and there is no daily copy of it yet.</source>
+      <translation>In {0} ist nichts mehr, und es gibt noch keine tägliche Kopie davon.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/snapshots.py" />
+      <source>Put a copy of your own in its place, or move it away to begin without chats.</source>
+      <translation>Lege eine eigene Kopie an ihre Stelle, oder verschiebe sie, um ohne Chats anzufangen.</translation>
+    </message>
+    <message>
       <location filename="../../app/store/waiting.py" />
       <source>This message does not wait any more.</source>
       <translation>Diese Nachricht wartet nicht mehr.</translation>

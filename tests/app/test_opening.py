@@ -111,6 +111,23 @@ def test_the_last_copy_is_offered_and_can_be_put_back(
     assert titles(folder) == ["kept"]
 
 
+def test_an_empty_database_is_told_before_there_is_a_copy(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = DataFolder(data_dir)
+    open_data(folder).database.close()
+    empty(folder.database)
+    assert titles(folder) == [], "a first start may have been killed before anything was written"
+    assert main(["chats", "search", "kept"]) == 0
+    empty(folder.database)
+    assert main(["chats", "list"]) == 1
+    said = capsys.readouterr().err
+    assert str(folder.database) in said
+    assert "move it away" in said
+    folder.database.unlink()
+    assert titles(folder) == []
+
+
 @pytest.mark.parametrize("harm", [scribble, cut, put_folder])
 def test_what_is_damaged_is_kept_as_it_is(folder: DataFolder, harm: Callable[[Path], None]) -> None:
     harm(folder.database)
