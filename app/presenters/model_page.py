@@ -20,7 +20,6 @@ from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Task, Tasks
 from app.presenters.telling import telling
 from app.services.engines.load_options import load_options_of
-from app.services.engines.loads_vllm import Profile
 from app.services.models.checkpoint_fit import fit_of
 from app.services.models.details import ModelDetails, details
 from app.services.models.fitting import Fitting
@@ -29,6 +28,7 @@ from app.services.models.manager import Checked, ModelManager
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, UserError
 from engines.hardware import Hardware
+from engines.vllm.provision.lock import Profile
 
 PAGE = "model-page"
 FITTING = "fitting"

@@ -15,7 +15,7 @@ from app.core.models.counterparts import Card
 from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
 from app.services.engines.choice import Installable
 from app.services.engines.loads import EngineLoader
-from app.services.engines.loads_vllm import Profile, VllmLoader
+from app.services.engines.loads_vllm import VllmLoader
 from app.wiring.shipped import STARTER_PAIR
 from engines.errors import UserError
 from engines.registry import statuses
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engines.hardware import Hardware
     from engines.vllm.host import Host
     from engines.vllm.provision.home import Installed
+    from engines.vllm.provision.lock import Profile
     from engines.vllm.wsl.program import Wsl
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.core.models.entry import ModelEntry
-from app.services.engines.loads_vllm import Profile
 from app.services.models.checkpoints import Checkpoints
 from app.services.models.fitting import FitReport
 from engines.errors import NotAModel
@@ -12,6 +11,7 @@ from engines.memory.checkpoint_plan import longest_context, need_of, plan_checkp
 from engines.memory.fit import Fit, Parts, Verdict, judge
 from engines.memory.load_options import LoadOptions
 from engines.text import amount
+from engines.vllm.provision.lock import Profile
 
 _PLANNED = "This is a planning figure: vLLM says what it has taken once it runs."
 
