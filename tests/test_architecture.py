@@ -28,8 +28,7 @@ BORROWERS = {"app/packages", "engines/openai", "engines/remote", "engines/vllm"}
 """They are lent a client of httpx2 as well."""
 PLAIN_VALUES = {"Client", "Headers", "Request", "Response", "Timeout", "URL"}
 HEAVY = {
-    "app.net.client", "app.net.metered_stream", "app.net.server_client", "app.net.sockets",
-    "app.net.tls", "gguf",
+    "app.net.client", "app.net.metered_stream", "app.net.server_client", "app.net.tls", "gguf",
     "httpcore2", "httpx2", "huggingface_hub", "keyring", "llama_cpp", "numpy", "pynvml",
     "send2trash", "truststore",
 }  # fmt: skip

@@ -2,25 +2,70 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
-from app.core.errors import HubUnreadable
+from app.core.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
 from app.core.models.hub import RepoFile
+from app.hub.asking import Asking, ask
 from app.hub.cache_layout import Slot
-from app.hub.checksum import UNKNOWN, hasher
+from app.hub.checksum import UNKNOWN, hasher, is_checksum
 from app.hub.limiter import Limiter
-from app.hub.naming import git_name, patiently
 from app.hub.part import here, remove_part
+from app.hub.retry import Patience
 from app.hub.source import Source
 from app.hub.space import explained
-from app.hub.transfer import Checking, Step, Terms, transfer
+from app.hub.transfer import Checking, Retrying, Step, Terms, transfer
+from app.hub.waiting import wait
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+
+
+def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
+    """Its checksum, see `checksum.hasher`. Raises what `asking.ask` does."""
+    asked = f"/api/models/{quote(repo)}/revision/{commit}"
+    answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
+    try:
+        files = json.loads(answer.body)["siblings"]
+        name = next(str(file["blobId"]) for file in files if file["rfilename"] == path)
+    except (ValueError, LookupError, TypeError, StopIteration, RecursionError):
+        name = ""
+    if not is_checksum(name):
+        raise HubUnreadable(
+            f"{path} cannot be downloaded.",
+            f"The Hub does not say what its bytes should hash to, in {repo}.",
+            "Try again later, or choose a file of another repository.",
+        )
+    return name
+
+
+def patiently(
+    ask: Callable[[], str], patience: Patience, tell: Callable[[Step], None], cancel: CancelToken
+) -> str:
+    """Ask the Hub, again after what passes. Raises Cancelled, and what `ask` raises."""
+    failures = 0
+    while True:
+        if cancel.cancelled:
+            raise Cancelled
+        try:
+            return ask()
+        except (HubBusy, NoConnection, ConnectionTimedOut) as error:
+            failures += 1
+            asked_s = error.retry_in_s if isinstance(error, HubBusy) else None
+            share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
+            seconds = patience.delay(failures, share, asked_s)
+            if seconds is None:
+                raise
+            tell(Retrying(error, seconds))
+        wait(seconds, cancel)
+
 
 _READ_BYTES = 1 << 20
 

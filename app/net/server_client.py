@@ -13,8 +13,19 @@ from app.core.network.connections import LoggedConnection, Purpose
 from app.net.client import PORTS, GatedTransport, plain_client
 from app.net.connection_pool import ConnectionPool
 from app.net.scope import Origin, Scope, within
-from app.net.sockets import socket_client
 from app.net.tls import tls_context
+
+
+def socket_client(path: Path) -> httpx2.Client:
+    """For requests to http://localhost/…, whatever the network; whoever asked closes it.
+
+    No proxy is asked and nothing is written into the ledger: nothing leaves this computer. Each
+    request has a connection of its own, so that it can be hung up.
+    """
+    own = httpx2.Limits(max_keepalive_connections=0)
+    return plain_client(
+        httpx2.HTTPTransport(uds=str(path), limits=own, trust_env=False), follow_redirects=False
+    )
 
 
 def lent_client(

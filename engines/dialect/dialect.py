@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -9,14 +10,39 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.dialect.formats import format_of
-from engines.dialect.guard import Guard
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
 from engines.dialect.template import Template
 from engines.dialect.template_process import TemplateProcess
 from engines.dialect.tools import known_by, offered
 from engines.errors import TemplateFailed, TemplateRefused
+from engines.text import SEAM
 from engines.types import Message, Tool
+
+
+class Guard:
+    """Knows the texts that stand for a token of their own."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._by_length: dict[int, set[str]] = defaultdict(set)
+        for text in texts:
+            if len(text) > 1:
+                self._by_length[len(text)].add(text)
+        self._first = frozenset(text[0] for of in self._by_length.values() for text in of)
+
+    def protect(self, text: str) -> str:
+        """`text` with a SEAM behind the first character of every such spelling in it."""
+        text = text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
+        if self._first.isdisjoint(text):
+            return text
+        return "".join(
+            char + SEAM if char in self._first and self.begins(text, at) else char
+            for at, char in enumerate(text)
+        )
+
+    def begins(self, text: str, at: int) -> bool:
+        return any(text[at : at + length] in texts for length, texts in self._by_length.items())
+
 
 CHATML: Final = (
     "{% for message in messages %}"

@@ -16,11 +16,37 @@ from engines.hardware.cgroups import cpu_quota
 from engines.hardware.cores import Cores, Logical, count_cores, linux_cores
 from engines.hardware.cpu import linux_cpu
 from engines.hardware.drm import drm_gpus
+from engines.hardware.files import read_text
 from engines.hardware.graphics import merge, native_gpus
 from engines.hardware.memory import measure_memory, within_limits
 from engines.hardware.nvidia import load_nvml, nvidia_gpus
-from engines.hardware.system import system_name
 from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
+
+
+def linux_name(root: Path) -> str:
+    """From /etc/os-release; says so when Linux runs inside Windows."""
+    name = "Linux"
+    for line in (read_text(root / "etc/os-release") or "").splitlines():
+        key, _, value = line.partition("=")
+        if key == "PRETTY_NAME":
+            name = value.strip("\"'")
+    return f"{name} on WSL" if is_wsl(root) else name
+
+
+def is_wsl(root: Path) -> bool:
+    """Whether this Linux is the Windows Subsystem for Linux."""
+    return "microsoft" in (read_text(root / "proc/version") or "").lower()
+
+
+def system_name(root: Path) -> str:
+    if sys.platform == "linux":
+        name = linux_name(root)
+    elif sys.platform == "darwin":
+        name = f"macOS {platform.mac_ver()[0]}"
+    else:
+        name = f"{platform.system()} {platform.release()}"
+    return f"{name}, {platform.machine()}"
+
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
-from typing import Final
+from typing import Any, Final
 
 from engines.adapters import adapter_of
 from engines.base import Progress, nothing_loaded
@@ -18,16 +19,7 @@ from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
 from engines.openai.answering import answer, measure
 from engines.turns import Turns
-from engines.types import (
-    ChatRequest,
-    Done,
-    Event,
-    LoadedModel,
-    LoadPlan,
-    Measured,
-    MtpCheck,
-)
-from engines.vllm.card_users import card_users
+from engines.types import ChatRequest, Done, Event, LoadedModel, LoadPlan, Measured, MtpCheck
 from engines.vllm.command import command
 from engines.vllm.compare import check_mtp
 from engines.vllm.failures import Circumstances, Hung, gave_up
@@ -42,6 +34,49 @@ from engines.vllm.preparing import prepare, require_installed
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
 from engines.vllm.worker import SILENT_S, Connect, Worker
+
+
+def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str, ...]:
+    """As in "blender 3.1 GB", the largest first; none without a driver.
+
+    nvml: the module, see `engines.hardware.nvidia.load_nvml`. not_these: processes left out.
+    """
+    if nvml is None:
+        return ()
+    found: dict[int, int] = {}
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError:
+        return ()
+    try:
+        for index in range(nvml.nvmlDeviceGetCount()):
+            handle = nvml.nvmlDeviceGetHandleByIndex(index)
+            for ask in (
+                nvml.nvmlDeviceGetComputeRunningProcesses,
+                nvml.nvmlDeviceGetGraphicsRunningProcesses,
+            ):
+                for it in ask(handle):
+                    # A program may be in both lists with the same memory.
+                    found[it.pid] = max(found.get(it.pid, 0), it.usedGpuMemory or 0)
+    except nvml.NVMLError:
+        return ()
+    finally:
+        nvml.nvmlShutdown()
+    users = sorted(found.items(), key=lambda it: -it[1])
+    return tuple(
+        f"{_name(pid)} {size / 1e9:.1f} GB" if size else _name(pid)
+        for pid, size in users
+        if pid not in not_these
+    )
+
+
+def _name(pid: int) -> str:
+    import psutil
+
+    with suppress(psutil.Error):
+        return psutil.Process(pid).name()
+    return f"the process {pid}"
+
 
 _CRASHES: Final = 3
 _WITHIN_S: Final = 600.0

@@ -61,7 +61,7 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/find/find_bar.py" />
+      <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Find in this chat</source>
       <translation>In diesem Chat suchen</translation>
     </message>
@@ -89,15 +89,14 @@
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/sidebar/chat_order.py" />
       <location filename="../../app/ui/sidebar/place_bar.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
       <source>New folder</source>
       <translation>Neuer Ordner</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
       <location filename="../../app/ui/sidebar/place_bar.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
       <source>Archive</source>
       <translation>Archiv</translation>
     </message>
@@ -151,8 +150,8 @@
     <message>
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
       <source>Answer again</source>
       <translation>Neu antworten</translation>
     </message>
@@ -178,13 +177,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/transcript/branch_bar.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
       <source>Previous branch</source>
       <translation>Voriger Zweig</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/transcript/branch_bar.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
       <source>Next branch</source>
       <translation>Nächster Zweig</translation>
     </message>
@@ -321,7 +320,7 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/settings/settings_dialog.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
@@ -358,50 +357,8 @@
       <translation>zugeklappt</translation>
     </message>
     <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <source>No system prompt of its own.</source>
-      <translation>Ohne eigenen System-Prompt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <location filename="../../app/ui/desktop/found.py" />
-      <location filename="../../app/ui/sidebar/exporter.py" />
-      <source>Chat</source>
-      <translation>Chat</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <location filename="../../app/ui/prompts/prompt_card.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <source>Change {0}</source>
-      <translation>{0} ändern</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <source>Make a copy of {0}</source>
-      <translation>{0} kopieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <location filename="../../app/ui/prompts/prompt_card.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <source>Remove {0}</source>
-      <translation>{0} entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_card.py" />
-      <source>With {0}</source>
-      <translation>Mit {0}</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Name</source>
       <translation>Name</translation>
@@ -413,9 +370,8 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <location filename="../../app/ui/chat/context/list.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>System prompt</source>
       <translation>System-Prompt</translation>
@@ -451,7 +407,7 @@
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <location filename="../../app/ui/assistants/model_box.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <location filename="../../app/ui/desktop/found.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Model</source>
@@ -488,9 +444,9 @@
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <location filename="../../app/ui/exchange/import_dialog.py" />
       <location filename="../../app/ui/models/chooser.py" />
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/prompts/variables_dialog.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Cancel</source>
@@ -499,10 +455,15 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Save</source>
       <translation>Speichern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
+      <source>No system prompt of its own.</source>
+      <translation>Ohne eigenen System-Prompt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -526,6 +487,38 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/desktop/found.py" />
+      <location filename="../../app/ui/sidebar/exporter.py" />
+      <source>Chat</source>
+      <translation>Chat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Change {0}</source>
+      <translation>{0} ändern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
+      <source>Make a copy of {0}</source>
+      <translation>{0} kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Remove {0}</source>
+      <translation>{0} entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
       <source>No assistants yet</source>
       <translation>Noch keine Assistenten</translation>
     </message>
@@ -533,6 +526,11 @@
       <location filename="../../app/ui/assistants/assistant_list.py" />
       <source>Suggestions</source>
       <translation>Vorschläge</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
+      <source>With {0}</source>
+      <translation>Mit {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -568,7 +566,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistants_page.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Export…</source>
       <translation>Exportieren …</translation>
     </message>
@@ -584,13 +582,13 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistants_page.py" />
-      <location filename="../../app/ui/prompts/prompt_popup.py" />
+      <location filename="../../app/ui/prompts/prompt_use.py" />
       <source>Prompts</source>
       <translation>Prompts</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <location filename="../../app/ui/chat/context/list.py" />
+      <location filename="../../app/ui/chat/context/card.py" />
       <location filename="../../app/ui/chat/transcript/message_view.py" />
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
       <location filename="../../app/core/settings/fields.py" />
@@ -826,8 +824,8 @@
       <location filename="../../app/ui/chat/composer/composer.py" />
       <location filename="../../app/ui/chat/context/words.py" />
       <location filename="../../app/ui/desktop/quick_ask.py" />
-      <location filename="../../app/ui/models/details/check_line.py" />
-      <location filename="../../app/ui/models/here/copy_card.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/here/list_page.py" />
       <location filename="../../app/ui/models/mtp_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Stop</source>
@@ -877,7 +875,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/mtp_bar.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <location filename="../../app/ui/models/details/facts_card.py" />
       <location filename="../../app/ui/models/discover/search_bar.py" />
       <source>MTP</source>
@@ -925,46 +923,9 @@
       <translation>Multi-Token-Vorhersage an</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>It keeps its place.</source>
       <translation>Sie behält ihren Platz.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <source>Send now</source>
-      <translation>Jetzt senden</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <location filename="../../app/ui/sidebar/chat_model.py" />
-      <source>Earlier</source>
-      <translation>Früher</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <source>Later</source>
-      <translation>Später</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <source>Edit</source>
-      <translation>Bearbeiten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>Remove</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <source>not sent</source>
-      <translation>nicht gesendet</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_row.py" />
-      <source>{0}: waiting message {1}</source>
-      <translation>{0}: wartende Nachricht {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -975,6 +936,33 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>1 message is sent after this answer</source>
       <translation>1 Nachricht wird nach dieser Antwort gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>Send now</source>
+      <translation>Jetzt senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>Earlier</source>
+      <translation>Früher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>Later</source>
+      <translation>Später</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>Edit</source>
+      <translation>Bearbeiten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>Remove</source>
+      <translation>Entfernen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -990,6 +978,16 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>{0} messages are sent one after the other</source>
       <translation>{0} Nachrichten werden nacheinander gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>not sent</source>
+      <translation>nicht gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>{0}: waiting message {1}</source>
+      <translation>{0}: wartende Nachricht {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1107,43 +1105,55 @@
       <translation>nie</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <source>What takes the context</source>
-      <translation>Was den Kontext füllt</translation>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <source>Messages in the context</source>
+      <translation>Nachrichten im Kontext</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <location filename="../../app/ui/chat/context/list.py" />
+      <location filename="../../app/ui/chat/context/card.py" />
+      <source>Go to this message; its pin keeps it in the context.</source>
+      <translation>Zu dieser Nachricht; ihre Nadel hält sie im Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
       <source>Summary</source>
       <translation>Zusammenfassung</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <location filename="../../app/ui/chat/transcript/message_mark.py" />
-      <location filename="../../app/ui/sidebar/chat_model.py" />
-      <source>Pinned</source>
-      <translation>Angeheftet</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <location filename="../../app/ui/chat/transcript/transcript.py" />
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <location filename="../../app/ui/chat/context/list.py" />
+      <location filename="../../app/ui/chat/context/card.py" />
       <source>New message</source>
       <translation>Neue Nachricht</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/context/bar.py" />
-      <source>Kept for the answer</source>
-      <translation>Frei für die Antwort</translation>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/chat/transcript/message_view.py" />
+      <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
+      <source>You</source>
+      <translation>Du</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <source>left out</source>
+      <translation>ausgelassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <source>summed up</source>
+      <translation>zusammengefasst</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <source>pinned</source>
+      <translation>angeheftet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <source>What takes the context</source>
+      <translation>Was den Kontext füllt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <location filename="../../app/ui/models/details/facts_card.py" />
       <location filename="../../app/ui/widgets/memory_bar.py" />
       <location filename="../../app/core/settings/fields.py" />
@@ -1153,7 +1163,7 @@
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
       <source>Close</source>
       <translation>Schließen</translation>
@@ -1171,40 +1181,26 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/chat/transcript/message_mark.py" />
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>Pinned</source>
+      <translation>Angeheftet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/chat/transcript/transcript.py" />
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <source>Kept for the answer</source>
+      <translation>Frei für die Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
       <source>When it is full</source>
       <translation>Wenn er voll ist</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/list.py" />
-      <source>Messages in the context</source>
-      <translation>Nachrichten im Kontext</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/list.py" />
-      <source>Go to this message; its pin keeps it in the context.</source>
-      <translation>Zu dieser Nachricht; ihre Nadel hält sie im Kontext.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/list.py" />
-      <location filename="../../app/ui/chat/transcript/message_view.py" />
-      <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
-      <source>You</source>
-      <translation>Du</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/list.py" />
-      <source>left out</source>
-      <translation>ausgelassen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/list.py" />
-      <source>summed up</source>
-      <translation>zusammengefasst</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/context/list.py" />
-      <source>pinned</source>
-      <translation>angeheftet</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/marks.py" />
@@ -1243,8 +1239,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <location filename="../../app/ui/chat/find/find_bar.py" />
-      <location filename="../../app/ui/models/downloads/words.py" />
+      <location filename="../../app/ui/chat/find/chat_find.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>{0} of {1}</source>
       <translation>{0} von {1}</translation>
@@ -1419,22 +1415,22 @@
       <translation>Geht an {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/find/find_bar.py" />
+      <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Previous</source>
       <translation>Zurück</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/find/find_bar.py" />
+      <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Next</source>
       <translation>Weiter</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/find/find_bar.py" />
+      <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Close the search</source>
       <translation>Suche schließen</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/find/find_bar.py" />
+      <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Not found</source>
       <translation>Nicht gefunden</translation>
     </message>
@@ -1447,6 +1443,21 @@
       <location filename="../../app/ui/chat/guide_banner.py" />
       <source>Get a real model</source>
       <translation>Richtiges Modell holen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/header.py" />
+      <source>Same model on {0}</source>
+      <translation>Dasselbe Modell mit {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/header.py" />
+      <source>Hearth is offline: no connection leaves this computer. Press to change.</source>
+      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um das zu ändern.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/header.py" />
+      <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
+      <translation>Hearth verbindet sich, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast, und sonst nie. Drücken, um offline zu bleiben.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/header.py" />
@@ -1473,43 +1484,28 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/header.py" />
-      <source>Model: {0}</source>
-      <translation>Modell: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/model_choices.py" />
-      <source>Same model on {0}</source>
-      <translation>Dasselbe Modell mit {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/model_choices.py" />
       <source>{0} ({1} to download)</source>
       <translation>{0} ({1} herunterzuladen)</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/model_choices.py" />
-      <source>Server {0}</source>
-      <translation>Server {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/offline_switch.py" />
-      <source>Hearth is offline: no connection leaves this computer. Press to change.</source>
-      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um das zu ändern.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/offline_switch.py" />
-      <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
-      <translation>Hearth verbindet sich, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast, und sonst nie. Drücken, um offline zu bleiben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/offline_switch.py" />
+      <location filename="../../app/ui/chat/header.py" />
       <source>Offline</source>
       <translation>Offline</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/offline_switch.py" />
+      <location filename="../../app/ui/chat/header.py" />
       <source>Online</source>
       <translation>Online</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/header.py" />
+      <source>Model: {0}</source>
+      <translation>Modell: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/header.py" />
+      <source>Server {0}</source>
+      <translation>Server {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
@@ -1528,7 +1524,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
       <source>Answer again in another way</source>
       <translation>Anders antworten lassen</translation>
     </message>
@@ -1560,7 +1556,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>Seed</source>
       <translation>Seed</translation>
     </message>
@@ -1568,86 +1564,6 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <source>Now {0}. 0 is always the likeliest word.</source>
       <translation>Jetzt {0}. 0 nimmt immer das wahrscheinlichste Wort.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>More about this answer</source>
-      <translation>Mehr zu dieser Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>Continue</source>
-      <translation>Fortsetzen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>Copy answer</source>
-      <translation>Antwort kopieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Good answer</source>
-      <translation>Gute Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Bad answer</source>
-      <translation>Schlechte Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>Edit this answer</source>
-      <translation>Diese Antwort bearbeiten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>How this answer came about</source>
-      <translation>Wie diese Antwort entstand</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <location filename="../../app/ui/models/discover/words.py" />
-      <source>MTP {0}</source>
-      <translation>MTP {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>{0} % accepted</source>
-      <translation>{0} % angenommen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>{0}, chosen</source>
-      <translation>{0}, gewählt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <source>{0} tokens/s</source>
-      <translation>{0} Token/s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>{0} of {1} prompt tokens cached</source>
-      <translation>{0} von {1} Prompt-Token aus dem Cache</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>{0} ahead</source>
-      <translation>{0} voraus</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>{0}× of {1}×</source>
-      <translation>{0}× von {1}×</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_footer.py" />
-      <source>{0}×</source>
-      <translation>{0}×</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
@@ -1683,11 +1599,6 @@
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
       <source>The answer is complete.</source>
       <translation>Die Antwort ist vollständig.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/branch_bar.py" />
-      <source>Branch {0} of {1}</source>
-      <translation>Zweig {0} von {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -1751,6 +1662,57 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <source>Asked at</source>
+      <translation>Gefragt am</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Engine</source>
+      <translation>Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/desktop/exchange.py" />
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Speed</source>
+      <translation>Geschwindigkeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <source>First token after</source>
+      <translation>Erstes Token nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <source>What differs here</source>
+      <translation>Was hier anders ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} s</source>
+      <translation>{0} s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>How this answer came about</source>
+      <translation>Wie diese Antwort entstand</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>Reproduce this answer</source>
       <translation>Diese Antwort reproduzieren</translation>
@@ -1768,116 +1730,65 @@
       <translation>Kopieren</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <source>Asked at</source>
-      <translation>Gefragt am</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <location filename="../../app/ui/widgets/computer_card.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Engine</source>
-      <translation>Engine</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <location filename="../../app/ui/desktop/exchange.py" />
-      <source>Answer</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Speed</source>
-      <translation>Geschwindigkeit</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <source>First token after</source>
-      <translation>Erstes Token nach</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <source>Prompt</source>
-      <translation>Prompt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <source>What differs here</source>
-      <translation>Was hier anders ist</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} s</source>
-      <translation>{0} s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>You, in place of {0}</source>
       <translation>Du, anstelle von {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>the model</source>
       <translation>dem Modell</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>Written by</source>
       <translation>Geschrieben von</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>Reasoned for</source>
       <translation>Nachgedacht</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>{0} parts, stopped and continued</source>
       <translation>{0} Teilen, gestoppt und fortgesetzt</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>Written in</source>
       <translation>Geschrieben in</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>Begun by</source>
       <translation>Begonnen von</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0} tokens/s</source>
+      <translation>{0} Token/s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>{0} tokens, {1} of them cached</source>
       <translation>{0} Token, davon {1} aus dem Cache</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>{0}, {1} messages left out</source>
       <translation>{0}, {1} Nachrichten ausgelassen</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>Drafted</source>
       <translation>Vorausgeraten</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_words.py" />
+      <location filename="../../app/ui/chat/transcript/facts_card.py" />
       <source>{0} tokens, {1} accepted</source>
       <translation>{0} Token, {1} angenommen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/failure_card.py" />
-      <location filename="../../app/ui/engines/llama_card.py" />
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/models/details/fit_card.py" />
-      <location filename="../../app/ui/models/discover/offers_area.py" />
-      <location filename="../../app/ui/models/discover/repository_page.py" />
-      <location filename="../../app/ui/models/discover/results.py" />
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Try again</source>
-      <translation>Noch einmal versuchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -1991,6 +1902,18 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Good answer</source>
+      <translation>Gute Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Bad answer</source>
+      <translation>Schlechte Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>How it came about…</source>
       <translation>Wie sie entstand …</translation>
     </message>
@@ -2002,7 +1925,7 @@
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Delete</source>
       <translation>Löschen</translation>
     </message>
@@ -2030,6 +1953,94 @@
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>There is no other model here</source>
       <translation>Hier gibt es kein anderes Modell</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>More about this answer</source>
+      <translation>Mehr zu dieser Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Edit and ask again</source>
+      <translation>Bearbeiten und neu fragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Copy question</source>
+      <translation>Frage kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>More about this question</source>
+      <translation>Mehr zu dieser Frage</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Continue</source>
+      <translation>Fortsetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Copy answer</source>
+      <translation>Antwort kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Edit this answer</source>
+      <translation>Diese Antwort bearbeiten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>MTP {0}</source>
+      <translation>MTP {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>Branch {0} of {1}</source>
+      <translation>Zweig {0} von {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0} % accepted</source>
+      <translation>{0} % angenommen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0}, chosen</source>
+      <translation>{0}, gewählt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0} of {1} prompt tokens cached</source>
+      <translation>{0} von {1} Prompt-Token aus dem Cache</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0} ahead</source>
+      <translation>{0} voraus</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0}× of {1}×</source>
+      <translation>{0}× von {1}×</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <source>{0}×</source>
+      <translation>{0}×</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_view.py" />
+      <location filename="../../app/ui/engines/llama_card.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/details/fit_card.py" />
+      <location filename="../../app/ui/models/discover/offers_area.py" />
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <location filename="../../app/ui/models/discover/results.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Try again</source>
+      <translation>Noch einmal versuchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_view.py" />
@@ -2075,21 +2086,6 @@
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
       <source>{0}, {1} %</source>
       <translation>{0}, {1} %</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/question_footer.py" />
-      <source>Edit and ask again</source>
-      <translation>Bearbeiten und neu fragen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/question_footer.py" />
-      <source>Copy question</source>
-      <translation>Frage kopieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/question_footer.py" />
-      <source>More about this question</source>
-      <translation>Mehr zu dieser Frage</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/reasoning.py" />
@@ -3443,30 +3439,54 @@
       <translation>{0} steht nicht mehr in der Liste. Die Datei ist unberührt.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/details/check_line.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Rename</source>
+      <translation>Umbenennen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>New name</source>
+      <translation>Neuer Name</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Use in chat</source>
+      <translation>Im Chat verwenden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <location filename="../../app/ui/widgets/memory_bar.py" />
+      <source>In use</source>
+      <translation>Im Einsatz</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Take off the list</source>
+      <translation>Von der Liste nehmen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Move to the trash…</source>
+      <translation>In den Papierkorb …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Reading every byte of the model</source>
       <translation>Jedes Byte des Modells wird gelesen</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/details/check_line.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
       <source>There was nothing to compare it with. What it is now is remembered for the next check.</source>
       <translation>Es gab nichts zum Vergleichen. Der jetzige Stand ist für die nächste Prüfung gemerkt.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/details/check_line.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>The check was stopped.</source>
       <translation>Die Prüfung wurde gestoppt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/check_line.py" />
-      <source>Every byte is as it should be.</source>
-      <translation>Jedes Byte ist, wie es sein soll.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/check_line.py" />
-      <source>Reading every byte: {0} %</source>
-      <translation>Jedes Byte wird gelesen: {0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3475,8 +3495,29 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Check the file</source>
+      <translation>Datei prüfen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/sidebar/exporter.py" />
+      <source>Show in folder</source>
+      <translation>Im Ordner zeigen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Every byte is as it should be.</source>
+      <translation>Jedes Byte ist, wie es sein soll.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Move to the trash</source>
       <translation>In den Papierkorb</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Reading every byte: {0} %</source>
+      <translation>Jedes Byte wird gelesen: {0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3566,7 +3607,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/facts_card.py" />
-      <location filename="../../app/ui/models/here/model_row.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
       <source>Quantisation</source>
       <translation>Quantisierung</translation>
     </message>
@@ -3666,48 +3707,9 @@
       <translation>Bedarf wird ermittelt …</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/details/model_actions.py" />
-      <source>Use in chat</source>
-      <translation>Im Chat verwenden</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_actions.py" />
-      <location filename="../../app/ui/models/here/model_row.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <location filename="../../app/ui/widgets/memory_bar.py" />
-      <source>In use</source>
-      <translation>Im Einsatz</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_actions.py" />
-      <source>Take off the list</source>
-      <translation>Von der Liste nehmen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_actions.py" />
-      <source>Move to the trash…</source>
-      <translation>In den Papierkorb …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_actions.py" />
-      <source>Check the file</source>
-      <translation>Datei prüfen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_actions.py" />
-      <location filename="../../app/ui/sidebar/exporter.py" />
-      <source>Show in folder</source>
-      <translation>Im Ordner zeigen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/own_setting.py" />
+      <location filename="../../app/ui/models/details/own_settings.py" />
       <source>As in the settings</source>
       <translation>Wie in den Einstellungen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/own_setting.py" />
-      <source>{0}: as in the settings</source>
-      <translation>{0}: wie in den Einstellungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
@@ -3740,15 +3742,9 @@
       <translation>Alles ist wie in den Einstellungen.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/details/title.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>Rename</source>
-      <translation>Umbenennen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/title.py" />
-      <source>New name</source>
-      <translation>Neuer Name</translation>
+      <location filename="../../app/ui/models/details/own_settings.py" />
+      <source>{0}: as in the settings</source>
+      <translation>{0}: wie in den Einstellungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
@@ -3817,48 +3813,6 @@
       <translation>{0} ist jetzt unter den Downloads.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <source>1.  Open its page, sign in, and accept the terms. Access is given at once.</source>
-      <translation>1.  Seine Seite öffnen, anmelden und die Bedingungen annehmen. Der Zugang kommt sofort.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <source>1.  Open its page, sign in, and ask for access. Somebody has to grant it, which may take days.</source>
-      <translation>1.  Seine Seite öffnen, anmelden und um Zugang bitten. Jemand muss ihn gewähren, das kann Tage dauern.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <source>2.  Your token is here already. Come back and press “Get”.</source>
-      <translation>2.  Dein Token ist schon da. Komm zurück und drücke „Holen“.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <source>2.  Make a token in your account that may read, and enter it here.</source>
-      <translation>2.  In deinem Konto ein Token anlegen, das lesen darf, und hier eingeben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>Open its page</source>
-      <translation>Seine Seite öffnen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <source>Another token…</source>
-      <translation>Anderes Token …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>Enter a token…</source>
-      <translation>Token eingeben …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/gate_card.py" />
-      <source>Its owner wants to know who gets it</source>
-      <translation>Der Besitzer möchte wissen, wer es bekommt</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>Asking the Hub for its files…</source>
@@ -3924,6 +3878,41 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>1.  Open its page, sign in, and accept the terms. Access is given at once.</source>
+      <translation>1.  Seine Seite öffnen, anmelden und die Bedingungen annehmen. Der Zugang kommt sofort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>1.  Open its page, sign in, and ask for access. Somebody has to grant it, which may take days.</source>
+      <translation>1.  Seine Seite öffnen, anmelden und um Zugang bitten. Jemand muss ihn gewähren, das kann Tage dauern.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>2.  Your token is here already. Come back and press “Get”.</source>
+      <translation>2.  Dein Token ist schon da. Komm zurück und drücke „Holen“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>2.  Make a token in your account that may read, and enter it here.</source>
+      <translation>2.  In deinem Konto ein Token anlegen, das lesen darf, und hier eingeben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Open its page</source>
+      <translation>Seine Seite öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Another token…</source>
+      <translation>Anderes Token …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Enter a token…</source>
+      <translation>Token eingeben …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>Back to the results</source>
       <translation>Zurück zu den Ergebnissen</translation>
     </message>
@@ -3931,6 +3920,16 @@
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>What its owner says</source>
       <translation>Was der Besitzer sagt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Recommended.</source>
+      <translation>Empfohlen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Its owner wants to know who gets it</source>
+      <translation>Der Besitzer möchte wissen, wer es bekommt</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -3948,16 +3947,15 @@
       <translation>Geh zurück und suche den Namen des Modells mit „GGUF“ dazu.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/result_row.py" />
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Recommended</source>
+      <translation>Empfohlen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/results.py" />
       <location filename="../../app/ui/models/discover/words.py" />
       <source>no licence given</source>
       <translation>keine Lizenz angegeben</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/result_row.py" />
-      <location filename="../../app/ui/models/discover/words.py" />
-      <source>{0} downloads</source>
-      <translation>{0} Downloads</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
@@ -3973,6 +3971,12 @@
       <location filename="../../app/ui/models/discover/results.py" />
       <source>Search without filters</source>
       <translation>Ohne Filter suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/results.py" />
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>{0} downloads</source>
+      <translation>{0} Downloads</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
@@ -4070,44 +4074,24 @@
       <translation>Nach Name</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Access token</source>
       <translation>Zugangstoken</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Where do I get one?</source>
       <translation>Wo bekomme ich eines?</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Test and save</source>
       <translation>Prüfen und speichern</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Asking the Hub whose it is…</source>
       <translation>Der Hub wird gefragt, wem es gehört …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
-      <source>Access token for huggingface.co</source>
-      <translation>Zugangstoken für huggingface.co</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
-      <source>It shows the Hub that you have accepted a model’s terms. One that may only read is enough. It goes to the Hub and to nobody else.</source>
-      <translation>Es zeigt dem Hub, dass du die Bedingungen eines Modells angenommen hast. Eines, das nur lesen darf, genügt. Es geht an den Hub und an niemanden sonst.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
-      <source>The Hub knows it as {0}. It is kept.</source>
-      <translation>Der Hub kennt es als {0}. Es ist gespeichert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/token_dialog.py" />
-      <source>It is kept.</source>
-      <translation>Es ist gespeichert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
@@ -4115,14 +4099,24 @@
       <translation>Es liegt im Schlüsselbund des Systems, nie in einer Datei.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/variant_row.py" />
-      <source>Recommended.</source>
-      <translation>Empfohlen.</translation>
+      <location filename="../../app/ui/models/discover/token_question.py" />
+      <source>Access token for huggingface.co</source>
+      <translation>Zugangstoken für huggingface.co</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/discover/variant_row.py" />
-      <source>Recommended</source>
-      <translation>Empfohlen</translation>
+      <location filename="../../app/ui/models/discover/token_question.py" />
+      <source>It shows the Hub that you have accepted a model’s terms. One that may only read is enough. It goes to the Hub and to nobody else.</source>
+      <translation>Es zeigt dem Hub, dass du die Bedingungen eines Modells angenommen hast. Eines, das nur lesen darf, genügt. Es geht an den Hub und an niemanden sonst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/token_question.py" />
+      <source>The Hub knows it as {0}. It is kept.</source>
+      <translation>Der Hub kennt es als {0}. Es ist gespeichert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/token_question.py" />
+      <source>It is kept.</source>
+      <translation>Es ist gespeichert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
@@ -4226,7 +4220,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_line.py" />
-      <location filename="../../app/ui/models/downloads/download_row.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <source>Downloading {0}</source>
       <translation>{0} wird heruntergeladen</translation>
     </message>
@@ -4276,56 +4270,6 @@
       <translation>noch {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Space pauses and goes on, Del cancels, Ctrl+Up and Ctrl+Down move it.</source>
-      <translation>Leertaste hält an und setzt fort, Entf bricht ab, Strg+Hoch und Strg+Runter verschieben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <location filename="../../app/ui/onboarding/download_strip.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <location filename="../../app/ui/window/download_notices.py" />
-      <source>Use it</source>
-      <translation>Verwenden</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Go on with {0}</source>
-      <translation>{0} fortsetzen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Pause {0}</source>
-      <translation>{0} anhalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <location filename="../../app/ui/models/here/model_row.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <source>Use {0}</source>
-      <translation>{0} verwenden</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Try again: {0}</source>
-      <translation>Noch einmal versuchen: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Earlier: {0}</source>
-      <translation>Früher: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Later: {0}</source>
-      <translation>Später: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/download_row.py" />
-      <source>Cancel {0}</source>
-      <translation>{0} abbrechen</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <source>Hearth is offline: nothing is downloaded. What has come is kept.</source>
       <translation>Hearth ist offline: Nichts wird heruntergeladen. Was da ist, bleibt.</translation>
@@ -4342,6 +4286,29 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Space pauses and goes on, Del cancels, Ctrl+Up and Ctrl+Down move it.</source>
+      <translation>Leertaste hält an und setzt fort, Entf bricht ab, Strg+Hoch und Strg+Runter verschieben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <location filename="../../app/ui/onboarding/download_strip.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <location filename="../../app/ui/window/download_notices.py" />
+      <source>Use it</source>
+      <translation>Verwenden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Go on with {0}</source>
+      <translation>{0} fortsetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Pause {0}</source>
+      <translation>{0} anhalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <source>Looking at the queue…</source>
       <translation>Warteschlange wird gelesen …</translation>
     </message>
@@ -4349,6 +4316,16 @@
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <source>Clear what has come</source>
       <translation>Fertige entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>How fast</source>
+      <translation>Wie schnell</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>{0}, {1} files</source>
+      <translation>{0}, {1} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4362,6 +4339,33 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Use {0}</source>
+      <translation>{0} verwenden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Try again: {0}</source>
+      <translation>Noch einmal versuchen: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Earlier: {0}</source>
+      <translation>Früher: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Later: {0}</source>
+      <translation>Später: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <source>Cancel {0}</source>
+      <translation>{0} abbrechen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <source>Cancel {0}?</source>
       <translation>{0} abbrechen?</translation>
     </message>
@@ -4371,44 +4375,24 @@
       <translation>Was schon da ist, {0}, wird entfernt; Anhalten würde es behalten.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/downloads/pace_card.py" />
-      <source>How fast</source>
-      <translation>Wie schnell</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/words.py" />
-      <source>{0}, {1} files</source>
-      <translation>{0}, {1} Dateien</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here/copy_card.py" />
-      <source>Copying and checking</source>
-      <translation>Wird kopiert und geprüft</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here/copy_card.py" />
-      <source>Copying and checking {0}</source>
-      <translation>{0} wird kopiert und geprüft</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here/disk_card.py" />
+      <location filename="../../app/ui/models/here/list_page.py" />
       <source>{0} models take {1} of the disk; {2} are free.</source>
       <translation>{0} Modelle belegen {1}; {2} sind frei.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/disk_card.py" />
+      <location filename="../../app/ui/models/here/list_page.py" />
       <source>One model takes {1} of the disk; {2} are free.</source>
       <translation>Ein Modell belegt {1}; {2} sind frei.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/disk_card.py" />
+      <location filename="../../app/ui/models/here/list_page.py" />
       <source>Disk use of the models</source>
       <translation>Platzbedarf der Modelle</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/disk_card.py" />
-      <source>{0} others</source>
-      <translation>{0} andere</translation>
+      <location filename="../../app/ui/models/here/list_page.py" />
+      <source>Copying and checking</source>
+      <translation>Wird kopiert und geprüft</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
@@ -4432,6 +4416,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
+      <source>{0} others</source>
+      <translation>{0} andere</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/here/list_page.py" />
       <source>Looking for models…</source>
       <translation>Modelle werden gesucht …</translation>
     </message>
@@ -4447,32 +4436,37 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
+      <source>Copying and checking {0}</source>
+      <translation>{0} wird kopiert und geprüft</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/here/list_page.py" />
       <source>{0} is a drafter: it guesses ahead for the model that it fits.</source>
       <translation>{0} ist ein Drafter: Er rät für das Modell voraus, zu dem er passt.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/model_row.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
+      <source>Show more</source>
+      <translation>Mehr zeigen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/here/model_rows.py" />
       <source>Cannot be read</source>
       <translation>Nicht lesbar</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/model_row.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
       <location filename="../../app/ui/prompts/variables_dialog.py" />
       <source>Use</source>
       <translation>Verwenden</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/model_row.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
       <source>Details of {0}</source>
       <translation>Details zu {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/more_card.py" />
-      <source>Show more</source>
-      <translation>Mehr zeigen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here/more_card.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
       <source>{0} of {1} models are shown.</source>
       <translation>{0} von {1} Modellen sind zu sehen.</translation>
     </message>
@@ -4794,22 +4788,22 @@
       <translation>Fragen: {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <source>{{name}} stands for something that you are asked for when you use the prompt. Hearth fills in {0} by itself.</source>
       <translation>{{name}} steht für etwas, wonach du beim Verwenden des Prompts gefragt wirst. {0} füllt Hearth selbst aus.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <source>Such as “Reply to a letter”</source>
       <translation>Etwa „Auf einen Brief antworten“</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <source>Text</source>
       <translation>Text</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <source>Reply to this letter in a {{tone}} tone:
 
 {{clipboard}}</source>
@@ -4818,14 +4812,9 @@
 {{clipboard}}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_form.py" />
+      <location filename="../../app/ui/prompts/prompt_list.py" />
       <source>By which you call it with /</source>
       <translation>Damit rufst du ihn über / auf</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/prompts/prompt_form.py" />
-      <source>You will be asked for: {0}</source>
-      <translation>Gefragt wirst du nach: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -4851,6 +4840,11 @@
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <source>A prompt is a text that you write once and use again. Type / in a message to find it; what stands in {{two braces}} is filled in then.</source>
       <translation>Ein Prompt ist ein Text, den du einmal schreibst und wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{zwei Klammern}} steht, wird dann ausgefüllt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/prompts/prompt_list.py" />
+      <source>You will be asked for: {0}</source>
+      <translation>Gefragt wirst du nach: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -4883,24 +4877,14 @@
       <translation>{0} Prompts wurden hinzugefügt.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_popup.py" />
+      <location filename="../../app/ui/prompts/prompt_use.py" />
       <source>Enter takes it, Esc leaves the list</source>
       <translation>Enter nimmt ihn, Esc verlässt die Liste</translation>
     </message>
     <message>
-      <location filename="../../app/ui/prompts/prompt_popup.py" />
+      <location filename="../../app/ui/prompts/prompt_use.py" />
       <source>No prompts yet. Write one on the page “Assistants”, under “Prompts”.</source>
       <translation>Noch keine Prompts. Schreib einen auf der Seite „Assistenten“, unter „Prompts“.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/file_field.py" />
-      <source>Certificates (*.pem *.crt *.cer)</source>
-      <translation>Zertifikate (*.pem *.crt *.cer)</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/file_field.py" />
-      <source>Choose a file for “{0}”</source>
-      <translation>Eine Datei für „{0}“ auswählen</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -4911,6 +4895,11 @@
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>leave empty to keep the present one</source>
       <translation>leer lassen, um den jetzigen zu behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Certificates (*.pem *.crt *.cer)</source>
+      <translation>Zertifikate (*.pem *.crt *.cer)</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -4993,6 +4982,11 @@
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>enter it again</source>
       <translation>neu eingeben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Choose a file for “{0}”</source>
+      <translation>Eine Datei für „{0}“ auswählen</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5086,20 +5080,20 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
-      <location filename="../../app/ui/sidebar/row_actions.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <location filename="../../app/ui/sidebar/row_list.py" />
       <source>Pin</source>
       <translation>Anheften</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Take out of the archive</source>
       <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
-      <location filename="../../app/ui/sidebar/row_menu.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Put back</source>
       <translation>Zurückholen</translation>
     </message>
@@ -5221,6 +5215,36 @@
       <translation>Letzte 7 Tage</translation>
     </message>
     <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Export its chats…</source>
+      <translation>Seine Chats exportieren …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Remove the folder, keep its chats</source>
+      <translation>Ordner entfernen, Chats behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Delete for good…</source>
+      <translation>Endgültig löschen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Move to</source>
+      <translation>Verschieben nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Unpin</source>
+      <translation>Lösen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>No folder</source>
+      <translation>Kein Ordner</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/sidebar/download_badge.py" />
       <source>{0} downloads, {1} %</source>
       <translation>{0} Downloads, {1} %</translation>
@@ -5286,34 +5310,24 @@
       <translation>Zu sehen: {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_actions.py" />
+      <location filename="../../app/ui/sidebar/row_list.py" />
       <source>More</source>
       <translation>Mehr</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_actions.py" />
+      <location filename="../../app/ui/sidebar/row_list.py" />
       <source>Put back {0}</source>
       <translation>{0} zurückholen</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_actions.py" />
+      <location filename="../../app/ui/sidebar/row_list.py" />
       <source>Take {0} out</source>
       <translation>{0} herausholen</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_actions.py" />
+      <location filename="../../app/ui/sidebar/row_list.py" />
       <source>More for {0}</source>
       <translation>Mehr zu {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/row_actions.py" />
-      <source>Unpin {0}</source>
-      <translation>{0} lösen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/row_actions.py" />
-      <source>Pin {0}</source>
-      <translation>{0} anheften</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/row_list.py" />
@@ -5321,34 +5335,14 @@
       <translation>Neuer Name für {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>Export its chats…</source>
-      <translation>Seine Chats exportieren …</translation>
+      <location filename="../../app/ui/sidebar/row_list.py" />
+      <source>Unpin {0}</source>
+      <translation>{0} lösen</translation>
     </message>
     <message>
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>Remove the folder, keep its chats</source>
-      <translation>Ordner entfernen, Chats behalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>Delete for good…</source>
-      <translation>Endgültig löschen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>Move to</source>
-      <translation>Verschieben nach</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>Unpin</source>
-      <translation>Lösen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/row_menu.py" />
-      <source>No folder</source>
-      <translation>Kein Ordner</translation>
+      <location filename="../../app/ui/sidebar/row_list.py" />
+      <source>Pin {0}</source>
+      <translation>{0} anheften</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
@@ -6760,6 +6754,21 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
+      <source>Its data is damaged: a list has an impossible length.</source>
+      <translation>Seine Daten sind beschädigt: Eine Liste hat eine unmögliche Länge.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/gpt4all.py" />
+      <source>The file breaks off.</source>
+      <translation>Die Datei bricht ab.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/gpt4all.py" />
+      <source>It holds a value of a kind that Hearth does not know.</source>
+      <translation>Sie enthält einen Wert einer Art, die Hearth nicht kennt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/gpt4all.py" />
       <source>messages behind a damaged place</source>
       <translation>Nachrichten hinter einer beschädigten Stelle</translation>
     </message>
@@ -6801,21 +6810,6 @@
       <location filename="../../app/core/exchange/own.py" />
       <source>One of its messages has no author or no id.</source>
       <translation>Eine seiner Nachrichten hat keinen Verfasser oder keine Kennung.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/qt_stream.py" />
-      <source>Its data is damaged: a list has an impossible length.</source>
-      <translation>Seine Daten sind beschädigt: Eine Liste hat eine unmögliche Länge.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/qt_stream.py" />
-      <source>The file breaks off.</source>
-      <translation>Die Datei bricht ab.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/exchange/qt_stream.py" />
-      <source>It holds a value of a kind that Hearth does not know.</source>
-      <translation>Sie enthält einen Wert einer Art, die Hearth nicht kennt.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
@@ -7385,6 +7379,27 @@
     </message>
     <message>
       <location filename="../../app/hub/fetch.py" />
+      <location filename="../../app/net/client.py" />
+      <source>download a model</source>
+      <translation>ein Modell herunterladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/fetch.py" />
+      <source>{0} cannot be downloaded.</source>
+      <translation>{0} lässt sich nicht herunterladen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/fetch.py" />
+      <source>The Hub does not say what its bytes should hash to, in {0}.</source>
+      <translation>Der Hub sagt in {0} nicht, welche Prüfsumme die Bytes haben sollen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/fetch.py" />
+      <source>Try again later, or choose a file of another repository.</source>
+      <translation>Versuche es später noch einmal oder wähle eine Datei eines anderen Repositorys.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/fetch.py" />
       <source>{0} has a file that cannot be saved.</source>
       <translation>{0} hat eine Datei, die sich nicht speichern lässt.</translation>
     </message>
@@ -7397,28 +7412,6 @@
       <location filename="../../app/hub/fetch.py" />
       <source>Choose another repository, and tell the Hub of this one.</source>
       <translation>Wähle ein anderes Repository und melde dieses dem Hub.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/fetch.py" />
-      <location filename="../../app/hub/naming.py" />
-      <location filename="../../app/net/client.py" />
-      <source>download a model</source>
-      <translation>ein Modell herunterladen</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/naming.py" />
-      <source>{0} cannot be downloaded.</source>
-      <translation>{0} lässt sich nicht herunterladen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/naming.py" />
-      <source>The Hub does not say what its bytes should hash to, in {0}.</source>
-      <translation>Der Hub sagt in {0} nicht, welche Prüfsumme die Bytes haben sollen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/naming.py" />
-      <source>Try again later, or choose a file of another repository.</source>
-      <translation>Versuche es später noch einmal oder wähle eine Datei eines anderen Repositorys.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7976,7 +7969,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
-      <location filename="../../app/store/search_file.py" />
+      <location filename="../../app/store/search_index.py" />
       <location filename="../../engines/openai/faults.py" />
       <source>Try again in a while.</source>
       <translation>Versuche es nach einer Weile noch einmal.</translation>
@@ -8132,7 +8125,7 @@
       <location filename="../../app/services/models/collection/removal.py" />
       <location filename="../../app/store/db.py" />
       <location filename="../../app/store/folder.py" />
-      <location filename="../../app/store/search_file.py" />
+      <location filename="../../app/store/search_index.py" />
       <location filename="../../app/store/snapshots.py" />
       <location filename="../../engines/llamacpp/probe.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -8921,47 +8914,6 @@
       <translation>Wähle einen anderen Namen, oder ändere jenen Server.</translation>
     </message>
     <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>Hearth cannot write {0}.</source>
-      <translation>Hearth kann {0} nicht schreiben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>The system says: {0}. Nothing was left in {1}.</source>
-      <translation>Das System sagt: {0}. In {1} ist nichts zurückgeblieben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>Check that the folder is there, or choose another.</source>
-      <translation>Prüfe, ob der Ordner da ist, oder wähle einen anderen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <location filename="../../app/store/folder.py" />
-      <source>The disk is full.</source>
-      <translation>Die Platte ist voll.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>There is no room left in {0}; no half-written file was left there.</source>
-      <translation>In {0} ist kein Platz mehr; dort blieb keine halb geschriebene Datei zurück.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>Free some space, or export to another disk.</source>
-      <translation>Mach Platz frei oder exportiere auf eine andere Platte.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>The system does not allow writing in {0}; nothing was left there.</source>
-      <translation>Das System erlaubt kein Schreiben in {0}; dort ist nichts zurückgeblieben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/exchange/files.py" />
-      <source>Allow writing there, or choose another folder.</source>
-      <translation>Erlaube dort das Schreiben oder wähle einen anderen Ordner.</translation>
-    </message>
-    <message>
       <location filename="../../app/services/exchange/reading.py" />
       <source>It holds more than fits into memory; what comes before that was read.</source>
       <translation>Es enthält mehr, als in den Speicher passt; was davor kommt, wurde gelesen.</translation>
@@ -8970,6 +8922,47 @@
       <location filename="../../app/services/exchange/reading.py" />
       <source>Hearth knows no chats of any program in it.</source>
       <translation>Hearth erkennt darin keine Chats irgendeines Programms.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>Hearth cannot write {0}.</source>
+      <translation>Hearth kann {0} nicht schreiben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>The system says: {0}. Nothing was left in {1}.</source>
+      <translation>Das System sagt: {0}. In {1} ist nichts zurückgeblieben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>Check that the folder is there, or choose another.</source>
+      <translation>Prüfe, ob der Ordner da ist, oder wähle einen anderen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <location filename="../../app/store/folder.py" />
+      <source>The disk is full.</source>
+      <translation>Die Platte ist voll.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>There is no room left in {0}; no half-written file was left there.</source>
+      <translation>In {0} ist kein Platz mehr; dort blieb keine halb geschriebene Datei zurück.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>Free some space, or export to another disk.</source>
+      <translation>Mach Platz frei oder exportiere auf eine andere Platte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>The system does not allow writing in {0}; nothing was left there.</source>
+      <translation>Das System erlaubt kein Schreiben in {0}; dort ist nichts zurückgeblieben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/exchange/writing.py" />
+      <source>Allow writing there, or choose another folder.</source>
+      <translation>Erlaube dort das Schreiben oder wähle einen anderen Ordner.</translation>
     </message>
     <message>
       <location filename="../../app/services/guides.py" />
@@ -9781,12 +9774,12 @@
       <translation>Die Datenbank lässt sich nicht lesen: Sie ist beschädigt.</translation>
     </message>
     <message>
-      <location filename="../../app/store/search_file.py" />
+      <location filename="../../app/store/search_index.py" />
       <source>The chats could not be searched.</source>
       <translation>Die Chats ließen sich nicht durchsuchen.</translation>
     </message>
     <message>
-      <location filename="../../app/store/search_file.py" />
+      <location filename="../../app/store/search_index.py" />
       <source>The file of the search was damaged and is being made again; your chats are safe.</source>
       <translation>Die Datei der Suche war beschädigt und wird neu angelegt; deine Chats sind sicher.</translation>
     </message>
@@ -10140,6 +10133,11 @@
     </message>
     <message>
       <location filename="../../engines/hardware/detect.py" />
+      <source>{0} on WSL</source>
+      <translation>{0} unter WSL</translation>
+    </message>
+    <message>
+      <location filename="../../engines/hardware/detect.py" />
       <source>the system's name</source>
       <translation>Name des Systems</translation>
     </message>
@@ -10192,11 +10190,6 @@
       <location filename="../../engines/hardware/graphics.py" />
       <source>This build of llama.cpp has no part for {0}.</source>
       <translation>Dieser Bau von llama.cpp hat keinen Teil für {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/hardware/system.py" />
-      <source>{0} on WSL</source>
-      <translation>{0} unter WSL</translation>
     </message>
     <message>
       <location filename="../../engines/hardware/windows.py" />
@@ -11027,6 +11020,21 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
+      <source>Its config.json tells of {0} layers, and the tensors of layer {1} are not in its files.</source>
+      <translation>Seine config.json spricht von {0} Schichten, und die Tensoren von Schicht {1} sind nicht in seinen Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>Its config.json tells of {0} layers, and its files hold tensors of layer {1}.</source>
+      <translation>Seine config.json spricht von {0} Schichten, und in seinen Dateien sind Tensoren von Schicht {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>By its config.json the tensor {0} is {1}, and in its files it is {2}.</source>
+      <translation>Nach seiner config.json ist der Tensor {0} {1} groß, und in seinen Dateien ist er {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
       <source>{0} is not in the folder.</source>
       <translation>{0} fehlt im Ordner.</translation>
     </message>
@@ -11098,28 +11106,13 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>There is no {0} in this folder.</source>
-      <translation>In diesem Ordner fehlt {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint_tensors.py" />
-      <source>Its config.json tells of {0} layers, and the tensors of layer {1} are not in its files.</source>
-      <translation>Seine config.json spricht von {0} Schichten, und die Tensoren von Schicht {1} sind nicht in seinen Dateien.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint_tensors.py" />
-      <source>Its config.json tells of {0} layers, and its files hold tensors of layer {1}.</source>
-      <translation>Seine config.json spricht von {0} Schichten, und in seinen Dateien sind Tensoren von Schicht {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint_tensors.py" />
-      <source>By its config.json the tensor {0} is {1}, and in its files it is {2}.</source>
-      <translation>Nach seiner config.json ist der Tensor {0} {1} groß, und in seinen Dateien ist er {2}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint_tensors.py" />
       <source>The tensor {0}{1}_proj of its network is not in its files.</source>
       <translation>Der Tensor {0}{1}_proj seines Netzes ist nicht in seinen Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>There is no {0} in this folder.</source>
+      <translation>In diesem Ordner fehlt {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/causes.py" />
@@ -12322,16 +12315,6 @@
       <translation>Vergleiche mit einem Modell auf diesem Computer.</translation>
     </message>
     <message>
-      <location filename="../../engines/vllm/card_users.py" />
-      <source>the process {0}</source>
-      <translation>dem Prozess {0}</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/cause.py" />
-      <source>nothing at all.</source>
-      <translation>gar nichts.</translation>
-    </message>
-    <message>
       <location filename="../../engines/vllm/command.py" />
       <source>vLLM keeps keys and values in 8 bits, as fp8, whichever fewer bits are chosen.</source>
       <translation>vLLM hält Schlüssel und Werte in 8 Bit als fp8, welche kleinere Zahl auch gewählt ist.</translation>
@@ -12347,9 +12330,19 @@
       <translation>Auf dem Prozessor hält vLLM Schlüssel und Werte in 16 Bit und nicht in weniger.</translation>
     </message>
     <message>
+      <location filename="../../engines/vllm/engine.py" />
+      <source>the process {0}</source>
+      <translation>dem Prozess {0}</translation>
+    </message>
+    <message>
       <location filename="../../engines/vllm/failures.py" />
       <source>Its files do not go together. vLLM says: {0}</source>
       <translation>Seine Dateien passen nicht zusammen. vLLM meldet: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>nothing at all.</source>
+      <translation>gar nichts.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />

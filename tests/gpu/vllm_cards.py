@@ -42,7 +42,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-from app.net.sockets import socket_client
+from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.errors import EngineError, NotEnoughMemory
 from engines.hardware.detect import detect

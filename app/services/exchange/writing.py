@@ -2,14 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from types import TracebackType
 
-from app.core.exchange.export import ExportOptions, all_as_json, as_json, as_markdown
-from app.services.exchange.files import Files
+from app.core.errors import DiskFull, ExportFailed
+from app.core.exchange.export import ExportOptions, all_as_json, as_json, as_markdown, file_name
 from app.services.exchange.page import Told, page
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore
+from engines.private import make_private_file
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+class Files:
+    """Files that are written together; leaving the block with an error takes them back.
+
+    They hold chats, so they are their owner's alone; to show one to others is theirs to allow.
+
+    Example::
+
+        with Files() as files:
+            files.write(files.free(folder, "Bread", "md"), text)
+    """
+
+    def __init__(self) -> None:
+        self._written: list[Path] = []
+        self._made: list[Path] = []
+        self._taken: dict[Path, set[str]] = {}
+
+    def __enter__(self) -> Files:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            return
+        for path in self._written:
+            path.unlink(missing_ok=True)
+        for folder in reversed(self._made):
+            folder.rmdir()
+
+    def make_folder(self, folder: Path) -> None:
+        """If it is not there; the one above it has to be."""
+        if not folder.is_dir():
+            with _explained(folder):
+                folder.mkdir(mode=0o700)
+            self._made.append(folder)
+
+    def free(self, folder: Path, title: str, ending: str) -> Path:
+        """A file that is not there yet, named after a title; upper and lower case are the same."""
+        if folder not in self._taken:
+            with _explained(folder):
+                self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
+        taken, name = self._taken[folder], file_name(title)
+        tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
+        free = next(it for it in tries if it.casefold() not in taken)
+        taken.add(free.casefold())
+        return folder / free
+
+    def write(self, path: Path, text: str) -> None:
+        """Raises DiskFull or ExportFailed; what was at `path` before is still there then."""
+        with (
+            self.whole(path) as partial,
+            partial.open("w", encoding="utf-8", newline="\n") as file,
+        ):
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextmanager
+    def whole(self, path: Path) -> Iterator[Path]:
+        """A file beside `path` to write into; it takes the place of `path` at the block's end."""
+        partial = path.with_name(f".{path.name[:200]}.part")
+        was_there = path.exists()
+        try:
+            with _explained(path):
+                make_private_file(partial)
+                yield partial
+                partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+        if not was_there:
+            self._written.append(path)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn the system's errors on writing a file into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise DiskFull(
+                "The disk is full.",
+                f"There is no room left in {path.parent}; no half-written file was left there.",
+                "Free some space, or export to another disk.",
+            ) from error
+        if error.errno in _FORBIDDEN:
+            raise ExportFailed(
+                f"Hearth cannot write {path.name}.",
+                f"The system does not allow writing in {path.parent}; nothing was left there.",
+                "Allow writing there, or choose another folder.",
+            ) from error
+        raise ExportFailed(
+            f"Hearth cannot write {path.name}.",
+            f"The system says: {error.strerror or error}. Nothing was left in {path.parent}.",
+            "Check that the folder is there, or choose another.",
+        ) from error
+
 
 Print = Callable[[Sequence[Told], ExportOptions, Path], None]
 """Writes chats as a PDF. Raises OSError."""

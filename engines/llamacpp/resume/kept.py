@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from engines.llamacpp.resume.records import Record, StateKey
-from engines.llamacpp.resume.remembered import Remembered
 from engines.llamacpp.resume.states import Entry, StateFolder
+
+
+class Remembered:
+    """Records within a budget of bytes; of too many, the one used longest ago leaves."""
+
+    def __init__(self, budget_bytes: int) -> None:
+        self.budget = budget_bytes
+        self.records: list[Record] = []
+
+    def add(self, record: Record) -> list[Record]:
+        """Keep `record` as the one used last. Returns those that leave, perhaps only itself.
+
+        What it is just a longer version of is dropped.
+        """
+        if record.size > self.budget:
+            return [record]
+        self.drop(
+            lambda old: old.chat == record.chat and record.tokens[: len(old.tokens)] == old.tokens
+        )
+        self.records.append(record)
+        leaving = []
+        while sum(kept.size for kept in self.records) > self.budget:
+            leaving.append(self.records.pop(0))
+        return leaving
+
+    def drop(self, unwanted: Callable[[Record], bool]) -> None:
+        self.records = [record for record in self.records if not unwanted(record)]
+
 
 WORTH: Final = 16
 """Tokens from which on a sequence is worth a copy."""

@@ -34,9 +34,104 @@ from math import inf
 
 from engines.llamacpp.speculative.acceptance import Acceptance
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.credit import ALLOWANCE, Credit
-from engines.llamacpp.speculative.shadow import WORTH_TRYING, Shadow, longest
 from engines.types import MtpKind, MtpMode
+
+WORTH_TRYING = 1.02
+"""A gain that is possible at all must be at least this."""
+
+_OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
+
+
+class Shadow:
+    """Drafts of one answer that nobody checks: what the text says to them, token by token.
+
+    A draft is compared with the tokens that the model draws. Those that were checked are compared
+    in the same step, all others as plain steps come to their places, as long as the chain holds.
+    hit: the last comparison held. idle: steps since the last draft.
+    """
+
+    def __init__(self) -> None:
+        self.hit = False
+        self.idle = 0
+        self._left: Sequence[int] = ()
+        self._held = 0
+        self._age = 1.0
+
+    @property
+    def follows(self) -> bool:
+        """Whether there are drafts that the coming tokens are compared with."""
+        return len(self._left) > 0
+
+    def take(self, drafted: Sequence[int]) -> None:
+        """A step begins to be learnt from; it drafted these, told by their confidence, or none."""
+        if not drafted:
+            self.idle += 1
+            return
+        self._left, self._held = drafted, 0
+        self._age = max(1.0, min(_OLDEST, self.idle / 8))
+        self.idle = 0
+
+    def compare(self, known: Acceptance, right: int, out: int) -> bool:
+        """`out` tokens came out, of which `right` equal the drafts that are left; False if none."""
+        if not self._left:
+            return False
+        judged = min(right + 1, out, len(self._left))
+        known.learn(self._left, right, judged, self._age, self._held)
+        self._age = 1.0
+        self.hit = right == judged
+        self._left = self._left[judged:] if self.hit else ()
+        self._held += judged
+        return True
+
+
+def longest(costs: Costs, room: int, credit: float) -> int:
+    """Drafts of the longest shadow: as deep as they could ever pay, if the credit lasts."""
+    if not costs.draft:
+        return 1
+    depths = range(room, 0, -1)
+    could = (k for k in depths if k + 1 >= WORTH_TRYING * (costs.ratios[k] + k * costs.draft))
+    return max(1, min(next(could, 1), int(credit / costs.draft)))
+
+
+ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
+_START = 0.8  # credit at the beginning of an answer, whatever the last one won or lost
+_DEBT = 1.6  # how far below nothing it may be before what pays on a poor day is closed, too
+_SAVED = 2.0  # how far the allowance adds up
+_WON = 12.0  # how far what was won adds up
+_AMPLE = 2.0  # from here on bad luck is borne
+
+
+class Credit:
+    """Of one answer: a little to begin with, a part of its tokens, and what drafting has won.
+
+    have: what there is, in plain steps' time; less than nothing is debt.
+    """
+
+    def __init__(self) -> None:
+        self.have = _START
+
+    def pay(self, out: int, spent: float) -> None:
+        """A step took the time of that many plain steps, and so many tokens came of it."""
+        have = self.have + out - spent
+        if have < _SAVED:
+            have = min(_SAVED, have + ALLOWANCE * out)
+        self.have = min(_WON, have)
+
+    @property
+    def stake(self) -> float:
+        """What the next step may lose on a poor day."""
+        return max(min(0.0, self.have + _DEBT), self.have)
+
+    @property
+    def left(self) -> float:
+        """What there is before even that is closed, but for what pays by more than the debt."""
+        return self.have + _DEBT
+
+    @property
+    def ample(self) -> bool:
+        """Whether bad luck can be borne, and a cost that is little known be tried."""
+        return self.have >= _AMPLE
+
 
 _RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
 _CURIOUS = 8  # steps after which one draft more is made than pays

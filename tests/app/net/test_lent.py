@@ -15,8 +15,7 @@ import pytest
 from app.core.errors import Offline
 from app.core.network.connections import LoggedConnection, Trust
 from app.net import Gate
-from app.net.server_client import worker_client
-from app.net.sockets import socket_client
+from app.net.server_client import socket_client, worker_client
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.openai.answering import Via, answer

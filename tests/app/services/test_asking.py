@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from app.core.chats.asked import EDITED, Asked, as_json, from_json
 from app.core.chats.conversation import StoredMessage
-from app.services.answers.asking import begun
-from app.ui.chat.transcript.facts_words import rows_of
+from app.services.answers.answers import begun
+from app.ui.chat.transcript.facts_card import rows_of
 
 EMPTY = StoredMessage("a", "c", "q", "assistant", "", 0.0)
 

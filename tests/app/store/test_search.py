@@ -18,8 +18,7 @@ from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.search import Search
-from app.store.search_file import LAYOUT
-from app.store.search_index import Behind, SearchIndex
+from app.store.search_index import LAYOUT, Behind, SearchIndex
 
 
 class Found:

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLabel
 
 from app.core.chats.places import ALL
 from app.core.errors import DatabaseBusy, DiskFull
-from app.ui.chat.transcript.answer_footer import AnswerFooter
-from app.ui.chat.transcript.failure_card import FailureCard
+from app.ui.chat.transcript.message_tail import AnswerFooter
+from app.ui.chat.transcript.message_view import FailureCard
 from app.ui.chat.transcript.progress_line import ProgressLine
 from app.ui.widgets.icon_button import IconButton
 from engines.errors import NotEnoughMemory

@@ -8,8 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from app.core.settings.fields import Settings
-from app.ui.chat.context.card import ContextCard
-from app.ui.chat.context.list import ContextList, pin_place
+from app.ui.chat.context.card import ContextCard, ContextList, pin_place
 from app.ui.chat.context.meter import ContextMeter
 from app.ui.chat.context.warning import ContextWarning
 from app.ui.chat.transcript.message_mark import MessageMark

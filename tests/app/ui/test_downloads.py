@@ -16,7 +16,7 @@ from app.core.models.downloads import Download
 from app.core.models.hub_names import hub_name
 from app.services.downloads.pulling import wanted_of
 from app.store.folder import DataFolder
-from app.ui.models.downloads.download_row import DownloadRow
+from app.ui.models.downloads.downloads_page import DownloadRow
 from app.wiring import STARTER
 from tests.app.services.collection.layouts import write_projector
 from tests.app.ui.conftest import Ui

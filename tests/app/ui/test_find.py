@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.core.chats.conversation import StoredMessage
 from app.markdown.parser import Parser
-from app.ui.chat.find.find_texts import occurrences, text_of
-from app.ui.chat.transcript.live_window import FIRST, MOST
-from app.ui.chat.transcript.transcript import Transcript
+from app.ui.chat.find.chat_find import occurrences, text_of
+from app.ui.chat.transcript.transcript import FIRST, MOST, Transcript
 from tests.app.ui.conftest import Ui
 
 COUNT = 300

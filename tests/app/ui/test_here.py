@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.models.here.model_row import ModelRow
+from app.ui.models.here.model_rows import ModelRow
 from app.wiring import STARTER
 from tests.app.services.collection.layouts import put_in_ollama, put_on_hub
 from tests.app.ui.conftest import Ui, part

@@ -15,8 +15,7 @@ from app.services.models.collection.collection import Collection
 from app.services.models.index import ModelIndex
 from app.ui.look import icons
 from app.ui.models.here import model_rows
-from app.ui.models.here.model_row import ModelRow
-from app.ui.models.here.model_rows import PORTION
+from app.ui.models.here.model_rows import PORTION, ModelRow
 from tests.app.ui.conftest import Ui, is_active
 from tests.engines.gguf_files import write_llama
 

@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markdown.parser import Parser
-from app.ui.chat.text.markdown_view import _AT_ONCE, MarkdownView
-from app.ui.chat.text.pace import SHORTEST_S, Pace
+from app.ui.chat.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
 from app.ui.widgets.icon_button import IconButton
 
 TEXT = """# Title

@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from app.core.chats.conversation import StoredMessage
 from app.presenters.tasks import Tasks
+from app.ui.chat.text.document_writer import MOST_PICTURES
 from app.ui.chat.text.drawing import Order, draw
 from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.chat.text.pictures import Pictures
 from app.ui.chat.text.selected_text import anchor_height
-from app.ui.chat.text.span_writer import MOST_PICTURES
 from app.ui.chat.transcript.transcript import Transcript
 
 Role = Literal["user", "assistant"]

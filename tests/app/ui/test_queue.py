@@ -9,8 +9,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from app.core.errors import DiskFull
-from app.ui.chat.composer.queue_row import QueueRow
-from app.ui.chat.composer.queue_strip import QueueStrip
+from app.ui.chat.composer.queue_strip import QueueRow, QueueStrip
 from app.ui.chat.transcript.inline_edit import InlineEdit
 from app.ui.widgets.icon_button import IconButton
 from tests.app.ui.conftest import Ui

@@ -8,10 +8,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.core.chats.conversation import Failure, StoredMessage
-from app.ui.chat.transcript.failure_card import FailureCard
-from app.ui.chat.transcript.live_window import FIRST, MOST
-from app.ui.chat.transcript.message_view import MessageView
-from app.ui.chat.transcript.transcript import Transcript
+from app.ui.chat.transcript.message_view import FailureCard, MessageView
+from app.ui.chat.transcript.transcript import FIRST, MOST, Transcript
 from app.ui.widgets.label import Label
 from tests.app.ui.conftest import Ui
 

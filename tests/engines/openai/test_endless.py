@@ -18,9 +18,8 @@ from engines.dialect.tools import CallReader
 from engines.errors import EngineError, ServerBusy, ServerFailed
 from engines.openai import client as wire
 from engines.openai.answering import answer
-from engines.openai.client import OpenAiClient
+from engines.openai.client import MOST_EVENT, Events, OpenAiClient
 from engines.openai.faults import told
-from engines.openai.sse import MOST_EVENT, Events
 from engines.types import Done, Event, TextDelta, Tool, ToolCall
 from engines.vllm.metrics import read_metrics
 from engines.vllm.streams import Lines

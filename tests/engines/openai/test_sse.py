@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.openai.sse import Events
+from engines.openai.client import Events
 
 RAW = (
     "\ufeff: hi\r\ndata: aé😀\r\n\r\ndata: b\rdata: c\r\r: x\n\ndata:d\n\n"

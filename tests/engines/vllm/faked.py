@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.net.sockets import socket_client
+from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.hardware.values import Cpu, Hardware, Memory
 from engines.types import ChatRequest, Event, LoadPlan, Message, Sampling, TextDelta

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from engines.vllm.card_users import card_users
-from engines.vllm.dialect import read_switch
+from engines.vllm.engine import card_users
+from engines.vllm.running import read_switch
 from tests.engines.vllm.faked import ROOT, TARGET
 
 QWEN = (ROOT / "tests/engines/samples/qwen3.jinja").read_text(encoding="utf-8")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.vllm.cause import cause
-from engines.vllm.failures import Circumstances, crashed, gave_up, stalled, start_failure
+from engines.vllm.failures import Circumstances, cause, crashed, gave_up, stalled, start_failure
 
 AROUND = Circumstances("gemma", 32768, ("blender 3.1 GB",))
 GENERAL = "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above."

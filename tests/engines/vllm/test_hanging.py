@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.net.sockets import socket_client
+from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.types import Done, Event
 from engines.vllm.engine import VllmEngine

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.net.sockets import socket_client
+from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.hardware.values import Gpu, Hardware

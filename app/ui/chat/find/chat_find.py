@@ -8,15 +8,156 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.ui.chat.find.find_bar import FindBar
+from app.core.chats.conversation import StoredMessage
+from app.core.search.folding import fold, fold_each
+from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
 from app.ui.chat.find.highlights import Highlights
+from app.ui.look.format import figure
+from app.ui.look.icons import icon
+from app.ui.look.theme import theme_of
+from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.label import Label
+from app.ui.widgets.panel import Panel
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
     from app.markdown.parser import Parser
     from app.ui.chat.transcript.transcript import Transcript
+
+
+class FindBar(Panel):
+    """typed(words), step(1 or -1), closed(): what the user did."""
+
+    typed = Signal(str)
+    step = Signal(int)
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "findBar", "findBar", across=True, margins=(2, 1, 1.5, 1), spacing=0.5, parent=parent
+        )
+        self._edit = QLineEdit()
+        self._edit.setObjectName("findWords")
+        self._edit.setAccessibleName(self.tr("Find in this chat"))
+        self._edit.setPlaceholderText(self.tr("Find in this chat"))
+        self._edit.setClearButtonEnabled(True)
+        self._edit.setMaximumWidth(420)
+        self._edit.textChanged.connect(self.typed)
+        self._icon = self._edit.addAction(
+            icon("search", theme_of(self.palette()).muted, 16),
+            QLineEdit.ActionPosition.LeadingPosition,
+        )
+        self._count = Label("", "small", name="findCount")
+        self._count.setMinimumWidth(80)
+        self._count.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        above = IconButton("above", self.tr("Previous"), "findPrevious", size=18)
+        above.clicked.connect(lambda: self.step.emit(-1))
+        below = IconButton("down", self.tr("Next"), "findNext", size=18)
+        below.clicked.connect(lambda: self.step.emit(1))
+        close = IconButton("close", self.tr("Close the search"), "findClose", size=16)
+        close.clicked.connect(self.closed)
+        self._steps = (above, below)
+        self.box.addStretch(1)
+        self.box.addWidget(self._edit, 3)
+        self.box.addWidget(self._count)
+        self._buttons = (above, below, close)
+        for button in self._buttons:
+            self.box.addWidget(button)
+        self.show_count(0, 0, still=False)
+        self.hide()
+
+    @property
+    def words(self) -> str:
+        return self._edit.text()
+
+    def focus(self) -> None:
+        self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._edit.selectAll()
+
+    def has_focus(self) -> bool:
+        return self._edit.hasFocus() or any(button.hasFocus() for button in self._buttons)
+
+    def show_count(self, number: int, count: int, *, still: bool) -> None:
+        """The `number`th of `count`, from 1; still: there may be more."""
+        if not self.words.strip():
+            words = ""
+        elif count:
+            words = self.tr("{0} of {1}").format(figure(number), figure(count))
+        else:
+            words = "" if still else self.tr("Not found")
+        self._count.setText(words)
+        self._count.setAccessibleName(words)
+        for button in self._steps:
+            button.setEnabled(count > 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self.step.emit(-1 if back else 1)
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
+
+
+Marks = tuple[tuple[int, int], ...]
+"""Where words begin and end in a text, in characters; from its beginning on."""
+
+
+def text_of(message: StoredMessage, parser: Parser) -> str:
+    """The text of a message without the signs of markdown; what the user wrote has none."""
+    if message.role == "user":
+        return message.text
+    return "\n".join(_text(block) for block in parser.parse(message.text))
+
+
+def occurrences(text: str, words: str) -> Marks:
+    """Where the words stand, whatever their case and accents; no two overlap."""
+    wanted = fold(words).strip()
+    if not wanted:
+        return _exactly(text, words.strip())
+    if wanted not in fold(text):
+        return ()
+    folded, places = fold_each(text)
+    found: list[tuple[int, int]] = []
+    at = folded.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        found.append((places[at], places[end - 1] + 1))
+        at = folded.find(wanted, end)
+    return tuple(found)
+
+
+def _exactly(text: str, words: str) -> Marks:
+    """Words of signs only, such as an arrow, which folding takes away."""
+    found: list[tuple[int, int]] = []
+    at = text.find(words) if words else -1
+    while at >= 0:
+        found.append((at, at + len(words)))
+        at = text.find(words, at + len(words))
+    return tuple(found)
+
+
+def _text(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return _joined(block.spans)
+    if isinstance(block, Code | Formula):
+        return block.text
+    if isinstance(block, Table):
+        return "\n".join(_joined(cell) for row in block.rows for cell in row)
+    return ""
+
+
+def _joined(spans: tuple[Span, ...]) -> str:
+    return "".join(span.text for span in spans)
+
 
 _TYPING_MS = 120
 _TURN_S = 0.008
@@ -92,8 +233,6 @@ class ChatFind(QObject):
             self._pause.start()
 
     def _begin(self) -> None:
-        from app.ui.chat.find.find_texts import occurrences
-
         words = self.bar.words
         self._counts, self._at = [], -1
         self._counting = None
@@ -107,8 +246,6 @@ class ChatFind(QObject):
         self._show_count()
 
     def _each(self, words: str) -> Iterator[tuple[str, int]]:
-        from app.ui.chat.find.find_texts import occurrences, text_of
-
         for message in list(self._transcript.messages):
             known = self._texts.get(message.id)
             if known is None or known[0] is not message:

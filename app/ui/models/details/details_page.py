@@ -2,29 +2,223 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.models.entry import ModelEntry
 from app.presenters.model_page import Fitted, ModelPage, Removable, Shown
 from app.services.models.manager import Checked
 from app.ui.look.format import size
+from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
-from app.ui.models.details.check_line import CheckLine
 from app.ui.models.details.facts_card import FactsCard
 from app.ui.models.details.fit_card import FitCard
-from app.ui.models.details.model_actions import ModelActions
 from app.ui.models.details.own_settings import OwnSettings
-from app.ui.models.details.title import Title
 from app.ui.models.here_words import used_words
 from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
 from app.ui.widgets.emptying import empty
+from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.problem_card import ProblemCard
 from engines.errors import UserError
+
+
+class Title(QWidget):
+    """renamed(name): Enter keeps a new name, Escape the old one."""
+
+    renamed = Signal(str)
+
+    def __init__(self, name: str, *, fixed: bool, parent: QWidget | None = None) -> None:
+        """fixed: the name cannot be changed."""
+        super().__init__(parent)
+        self.setObjectName("modelTitle")
+        self._name = name
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        self._label = Label(name, "title", name="detailsName", wrap=True)
+        self._edit = _Field(name)
+        self._edit.hide()
+        self._edit.returnPressed.connect(self._keep)
+        self._edit.given_up.connect(self._leave)
+        self._pencil = IconButton("pencil", self.tr("Rename"), "renameModel", size=18)
+        self._pencil.clicked.connect(self._begin)
+        self._pencil.setVisible(not fixed)
+        row.addWidget(self._label)
+        row.addWidget(self._edit, 1)
+        row.addWidget(self._pencil)
+        row.addStretch(0)
+
+    def show_name(self, name: str) -> None:
+        self._name = name
+        self._label.setText(name)
+        self._leave()
+
+    def _begin(self) -> None:
+        self._edit.setText(self._name)
+        self._label.hide()
+        self._pencil.hide()
+        self._edit.show()
+        self._edit.setFocus()
+        self._edit.selectAll()
+
+    def _keep(self) -> None:
+        name = self._edit.text().strip()
+        self._leave()
+        if name != self._name:
+            self.renamed.emit(name)
+
+    def _leave(self) -> None:
+        if self._edit.isHidden():
+            return
+        self._edit.hide()
+        self._label.show()
+        self._pencil.show()
+        self._pencil.setFocus()
+
+
+class _Field(QLineEdit):
+    given_up = Signal()
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setObjectName("newName")
+        self.setAccessibleName(self.tr("New name"))
+
+    def event(self, event: QEvent) -> bool:
+        """Escape is a shortcut of the window everywhere else."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.given_up.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class ModelActions(QWidget):
+    """asked(action): "use", "check", "reveal", "off_list" or "trash"."""
+
+    asked = Signal(str)
+
+    def __init__(self, shown: Shown, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelActions")
+        removable = shown.removable
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        first = QHBoxLayout()
+        first.setSpacing(GRID)
+        self._use = LabelledButton(
+            "chat", self.tr("Use in chat"), "useModel", look="primary", tone="on_accent"
+        )
+        self._use.clicked.connect(lambda: self.asked.emit("use"))
+        self._use.setEnabled(shown.details is not None)
+        self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
+        first.addWidget(self._use)
+        first.addWidget(self._in_use, 0, Qt.AlignmentFlag.AlignVCenter)
+        first.addWidget(self._button("check", self.tr("Check the file"), "check", "checkFile"))
+        first.addWidget(self._button("folder", self.tr("Show in folder"), "reveal", "revealModel"))
+        first.addStretch(1)
+        column.addLayout(first)
+        second = QHBoxLayout()
+        second.setSpacing(GRID)
+        if removable.off_list:
+            text = self.tr("Take off the list")
+            second.addWidget(self._button("close", text, "off_list", "takeOffList"))
+        if removable.frees is not None:
+            text = self.tr("Move to the trash…")
+            second.addWidget(self._button("trash", text, "trash", "trashModel"))
+        if removable.why_not:
+            second.addWidget(
+                Label(translated(removable.why_not), "small", name="whyNotRemoved", wrap=True), 1
+            )
+        else:
+            second.addStretch(1)
+        column.addLayout(second)
+
+    def show_in_use(self, in_use: bool) -> None:
+        self._use.setVisible(not in_use)
+        self._in_use.setVisible(in_use)
+
+    def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
+        button = LabelledButton(drawing, text, name)
+        button.clicked.connect(lambda: self.asked.emit(action))
+        return button
+
+
+class CheckLine(QWidget):
+    """Hidden while there is nothing to say. stop(): the user does not want to wait."""
+
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("checkLine")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("checkBar")
+        self._bar.setAccessibleName(self.tr("Reading every byte of the model"))
+        self._bar.setTextVisible(False)
+        self._stop = LabelledButton("stop", self.tr("Stop"), "stopCheckingFile")
+        self._stop.clicked.connect(self.stop)
+        row.addWidget(self._bar, 1)
+        row.addWidget(self._stop)
+        column.addLayout(row)
+        self._words = Label("", name="fileCheckResult", wrap=True, selectable=True)
+        column.addWidget(self._words)
+        self.hide()
+
+    def show_progress(self, share: float) -> None:
+        self._bar.setValue(round(share * 100))
+        self._say(self.tr("Reading every byte: {0} %").format(f"{share * 100:.0f}"), "muted")
+        self._running(True)
+
+    def show_checked(self, found: Checked) -> None:
+        self._running(False)
+        if found.compared:
+            self._say(self.tr("Every byte is as it should be."), "good")
+        else:
+            text = self.tr(
+                "There was nothing to compare it with. What it is now is remembered for the "
+                "next check."
+            )
+            self._say(text, "muted")
+
+    def show_problem(self, error: UserError) -> None:
+        self._running(False)
+        self._say(in_full(error), "problem")
+
+    def show_stopped(self) -> None:
+        self._running(False)
+        self._say(self.tr("The check was stopped."), "muted")
+
+    def _running(self, running: bool) -> None:
+        self._bar.setVisible(running)
+        self._stop.setVisible(running)
+        self.show()
+
+    def _say(self, text: str, look: str) -> None:
+        if self._words.property("look") != look:
+            self._words.setProperty("look", look)
+            self._words.style().unpolish(self._words)
+            self._words.style().polish(self._words)
+        self._words.setText(text)
 
 
 class DetailsPage(PartPage):

@@ -8,21 +8,113 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.models.downloads import Download
-from app.core.models.offers import Choice, Judged, Opened
+from app.core.models.hub import Gate
+from app.core.models.offers import Choice, Fits, Judged, Opened
 from app.markdown.parser import Parser
 from app.ui.chat.text.markdown_view import MarkdownView
+from app.ui.look.format import size
+from app.ui.look.language import translated
 from app.ui.look.theme import BASE, GRID
 from app.ui.models.discover.choice_panel import ChoicePanel
-from app.ui.models.discover.gate_card import GateCard
-from app.ui.models.discover.variant_row import VariantRow
-from app.ui.models.discover.words import BETWEEN, facts_of, split_name
+from app.ui.models.discover.fit_badge import FitBadge
+from app.ui.models.discover.words import BETWEEN, facts_of, fits_sentence, split_name
 from app.ui.models.part_page import PartPage
+from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
+from app.ui.widgets.picture import Picture
 from app.ui.widgets.problem_card import ProblemCard
+from app.ui.widgets.row_button import RowButton
 from engines.errors import UserError
+
+
+class VariantRow(RowButton):
+    """Chosen with a click, or among its neighbours with the arrow keys."""
+
+    def __init__(self, choice: Choice, parent: QWidget | None = None) -> None:
+        self.choice = choice
+        label, amount = choice.variant.label, size(choice.variant.size_bytes)
+        super().__init__(f"variant-{label}", "", parent)
+        self.setCheckable(True)
+        self.setAutoExclusive(True)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        first = QHBoxLayout()
+        first.setSpacing(GRID)
+        first.addWidget(Label(translated(choice.quality) or label, "strong"))
+        if choice.recommended:
+            first.addWidget(Label(self.tr("Recommended"), "chosen", name="recommendedBadge"))
+        first.addStretch(1)
+        texts.addLayout(first)
+        texts.addWidget(ElidedLabel(f"{label} · {amount}", "small"))
+        self.box.addLayout(texts, 1)
+        self._badge = FitBadge(choice.fits)
+        self.box.addWidget(self._badge)
+        self._settle(choice.fits)
+
+    def show_fits(self, fits: Fits) -> None:
+        """The verdict is known better now."""
+        old, self._badge = self._badge, FitBadge(fits)
+        self.box.replaceWidget(old, self._badge)
+        old.hide()
+        old.deleteLater()
+        self._settle(fits)
+
+    def _settle(self, fits: Fits) -> None:
+        choice = self.choice
+        words = [
+            choice.variant.label,
+            translated(choice.quality),
+            size(choice.variant.size_bytes),
+            fits_sentence(fits),
+            self.tr("Recommended.") if choice.recommended else "",
+        ]
+        self.setAccessibleName(", ".join(word for word in words if word))
+        self.let_clicks_through()
+
+
+class GateCard(Panel):
+    """licence(): open the page on which its terms are accepted. token(): give a token."""
+
+    licence = Signal()
+    token = Signal()
+
+    def __init__(self, gate: Gate, has_token: bool, parent: QWidget | None = None) -> None:
+        super().__init__("banner", "gateCard", margins=(2.5, 2, 2.5, 2), spacing=1, parent=parent)
+        title = QHBoxLayout()
+        title.setSpacing(GRID)
+        title.addWidget(Picture("lock", "accent_text"))
+        title.addWidget(Label(self.tr("Its owner wants to know who gets it"), "strong"), 1)
+        self.box.addLayout(title)
+        consent = (
+            self.tr("1.  Open its page, sign in, and accept the terms. Access is given at once.")
+            if gate == "auto"
+            else self.tr(
+                "1.  Open its page, sign in, and ask for access. Somebody has to grant it, which "
+                "may take days."
+            )
+        )
+        second = (
+            self.tr("2.  Your token is here already. Come back and press “Get”.")
+            if has_token
+            else self.tr("2.  Make a token in your account that may read, and enter it here.")
+        )
+        for text in (consent, second):
+            self.box.addWidget(Label(text, wrap=True))
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        page = LabelledButton("browse", self.tr("Open its page"), "openLicence")
+        page.clicked.connect(self.licence)
+        words = self.tr("Another token…") if has_token else self.tr("Enter a token…")
+        token = LabelledButton("key", words, "enterToken")
+        token.clicked.connect(self.token)
+        row.addWidget(page)
+        row.addWidget(token)
+        row.addStretch(1)
+        self.box.addSpacing(4)
+        self.box.addLayout(row)
 
 
 class RepositoryPage(PartPage):

@@ -4,14 +4,124 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.presenters.hub_token import HubToken
 from app.services.tokens import Kept
-from app.ui.models.discover.token_dialog import TokenDialog
+from app.ui.look.language import in_full, translated
+from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
 from engines.errors import UserError
+
+
+class TokenDialog(QDialog):
+    """save(token): test and keep it. where(): open the page on which tokens are made.
+
+    The owner answers with `show_saved` or `show_problem`.
+    """
+
+    save = Signal(str)
+    where = Signal()
+
+    def __init__(self, kept: str, warns: bool, parent: QWidget | None = None) -> None:
+        """kept: says where the token will be kept. warns: whether that needs a warning."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("tokenDialog")
+        self.setWindowTitle(self.tr("Access token"))
+        self.setMinimumWidth(460)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
+        column.setSpacing(12)
+        column.addWidget(Label(self.tr("Access token for huggingface.co"), "title"))
+        column.addWidget(
+            Label(
+                self.tr(
+                    "It shows the Hub that you have accepted a model’s terms. One that may only "
+                    "read is enough. It goes to the Hub and to nobody else."
+                ),
+                wrap=True,
+            )
+        )
+        self._field = QLineEdit()
+        self._field.setObjectName("token")
+        self._field.setAccessibleName(self.tr("Access token"))
+        self._field.setPlaceholderText("hf_…")
+        self._field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._field.textChanged.connect(self._typed)
+        column.addWidget(self._field)
+        self._kept = Label(kept, "caution" if warns else "small", name="tokenKept", wrap=True)
+        column.addWidget(self._kept)
+        self._result = Label("", name="tokenResult", wrap=True)
+        self._result.hide()
+        column.addWidget(self._result)
+        column.addSpacing(GRID)
+        column.addLayout(self._buttons())
+        self._typed()
+
+    def show_saved(self, account: str | None, untested: str | None, warning: str | None) -> None:
+        """It is kept. account: whose it is; None if it was not tested, and `untested` says why."""
+        if account is not None:
+            said = self.tr("The Hub knows it as {0}. It is kept.").format(account)
+        else:
+            said = " ".join((self.tr("It is kept."), translated(untested or "")))
+        self._say(said, "good")
+        self._kept.setText(translated(warning or "") or self._kept.text())
+        self._field.clear()
+        self._cancel.setText(self.tr("Close"))
+        self._cancel.setAccessibleName(self.tr("Close"))
+        self._cancel.setFocus()
+
+    def show_problem(self, error: UserError) -> None:
+        self._say(in_full(error), "problem")
+        self._save.setEnabled(True)
+        self._field.setEnabled(True)
+        self._field.setFocus()
+        self._field.selectAll()
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        where = LabelledButton(
+            "browse", self.tr("Where do I get one?"), "whereToken", look="link", tone="accent_text"
+        )
+        where.setAutoDefault(False)
+        where.clicked.connect(self.where)
+        self._cancel = QPushButton(self.tr("Cancel"))
+        self._cancel.setObjectName("cancelToken")
+        self._cancel.setAccessibleName(self.tr("Cancel"))
+        self._cancel.setAutoDefault(False)
+        self._cancel.clicked.connect(self.reject)
+        self._save = QPushButton(self.tr("Test and save"))
+        self._save.setObjectName("saveToken")
+        self._save.setAccessibleName(self.tr("Test and save"))
+        self._save.setProperty("look", "primary")
+        self._save.setDefault(True)
+        self._save.clicked.connect(self._start)
+        row.addWidget(where)
+        row.addStretch(1)
+        row.addWidget(self._cancel)
+        row.addWidget(self._save)
+        return row
+
+    def _typed(self) -> None:
+        self._save.setEnabled(bool(self._field.text().strip()))
+
+    def _start(self) -> None:
+        self._save.setEnabled(False)
+        self._field.setEnabled(False)
+        self._say(self.tr("Asking the Hub whose it is…"), "muted")
+        self.save.emit(self._field.text().strip())
+
+    def _say(self, text: str, look: str) -> None:
+        self._result.setProperty("look", look)
+        self._result.style().unpolish(self._result)
+        self._result.style().polish(self._result)
+        self._result.setText(text)
+        self._result.show()
 
 
 class TokenQuestion(QObject):

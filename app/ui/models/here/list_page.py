@@ -3,31 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.models.overview import ORDERS, ModelFacts, Order, Overview, arranged
 from app.presenters.same_answer import SameAnswer
 from app.presenters.system import SystemCheck
+from app.ui.look.format import size
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
-from app.ui.models.here.copy_card import CopyCard
-from app.ui.models.here.disk_card import DiskCard
 from app.ui.models.here.model_rows import ModelRows, Shown
 from app.ui.models.here_words import order_word
 from app.ui.models.mtp_card import MtpCard
+from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.widgets.computer_card import ComputerCard
+from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 from app.ui.widgets.problem_card import ProblemCard
+from app.ui.widgets.share_bar import Part, ShareBar, limited
 from engines.errors import UserError
+
+
+class DiskCard(Panel):
+    """Hidden until there is something to show."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("card", "diskCard", margins=(2, 1.5, 2, 1.5), spacing=1, parent=parent)
+        self._sentence = Label("", "strong", name="diskUse", wrap=True)
+        self.box.addWidget(self._sentence)
+        self._bar: ShareBar | None = None
+        self.hide()
+
+    def show_use(self, overview: Overview) -> None:
+        count = len(overview.models)
+        text = self.tr("{0} models take {1} of the disk; {2} are free.")
+        if count == 1:
+            text = self.tr("One model takes {1} of the disk; {2} are free.")
+        self._sentence.setText(text.format(count, size(overview.total), size(overview.free)))
+        if self._bar is not None:
+            self._bar.hide()
+            self._bar.deleteLater()
+        parts = [
+            Part(f"{name_of(entry)} {size(taken)}", taken)
+            for entry in overview.models
+            if (taken := overview.sizes.get(entry.id, 0))
+        ]
+        self._bar = ShareBar(
+            "diskBar",
+            self.tr("Disk use of the models"),
+            limited(parts, self.tr("{0} others")),
+        )
+        self.box.addWidget(self._bar)
+        self.show()
+
+
+class CopyCard(Panel):
+    """Hidden while nothing is copied. stop(): the user wants no copy."""
+
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("card", "copyCard", across=True, margins=(2, 1, 1, 1), parent=parent)
+        texts = QVBoxLayout()
+        texts.setSpacing(6)
+        self._what = ElidedLabel("", name="copyWhat")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("copyBar")
+        self._bar.setAccessibleName(self.tr("Copying and checking"))
+        self._bar.setTextVisible(False)
+        texts.addWidget(self._what)
+        texts.addWidget(self._bar)
+        self.box.addLayout(texts, 1)
+        stop = LabelledButton("stop", self.tr("Stop"), "stopCopying")
+        stop.clicked.connect(self.stop)
+        self.box.addWidget(stop)
+        self.hide()
+
+    def show_progress(self, path: str, share: float) -> None:
+        self._what.setText(self.tr("Copying and checking {0}").format(PurePath(path).name))
+        self._bar.setValue(round(share * 100))
+        self.show()
 
 
 class ListPage(PartPage):

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.chats.conversation import path_to
 from app.core.exchange import chatgpt
-from app.core.exchange.chatgpt_marks import readable
+from app.core.exchange.chatgpt import readable
 from app.core.exchange.found import ReadyChat
 from app.core.exchange.thread import TOOLS, ready
 from tests.support.foreign_chats import chatgpt_chat, chatgpt_node

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from app.services.downloads.entry import Rate
 from app.services.downloads.metered import is_metered, told
-from app.services.downloads.rate import Rate
 from app.store.processes import is_alive, this_process
 
 

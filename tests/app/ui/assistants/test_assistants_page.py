@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit
 
 from app.core.chats.assistants import Assistant
-from app.ui.assistants.assistant_card import AssistantCard
+from app.ui.assistants.assistant_list import AssistantCard
 from app.ui.widgets.chip import Chip
 from tests.app.ui.conftest import Ui, part
 

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 from app.core.errors import GatedRepository, RepositoryUnknown, TokenRefused
 from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.models.discover.choice_panel import ChoicePanel
-from app.ui.models.discover.token_dialog import TokenDialog
-from app.ui.models.discover.variant_row import VariantRow
+from app.ui.models.discover.repository_page import VariantRow
+from app.ui.models.discover.token_question import TokenDialog
 from engines.errors import NotAChatModel
 from tests.app.ui.conftest import Ui, part
 from tests.support.scripted_hub import GATED, GB, SMALL, ScriptedFitting, ScriptedHub, repository

@@ -6,8 +6,7 @@ from array import array
 from dataclasses import replace
 from pathlib import Path
 
-from engines.llamacpp.resume.kept import Kept
-from engines.llamacpp.resume.remembered import Remembered
+from engines.llamacpp.resume.kept import Kept, Remembered
 from engines.llamacpp.resume.states import StateFolder
 from tests.engines.llamacpp.resume.test_states import KEY, record
 

@@ -13,8 +13,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, ModelDamaged, NotSized
-from engines.llamacpp.sizing.book import FILE_NAME
-from engines.llamacpp.sizing.sizer import Sizer
+from engines.llamacpp.sizing.sizer import FILE_NAME, Sizer
 from engines.types import LoadPlan
 from tests.engines.gguf_files import write_gguf
 from tests.engines.llamacpp.random_models import STARTER

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.llamacpp.speculative.credit import Credit
-from engines.llamacpp.speculative.depth import DepthPolicy
+from engines.llamacpp.speculative.depth import Credit, DepthPolicy
 from engines.types import MAX_DEPTH, MtpKind
 from tests.engines.llamacpp.speculative.simulated_text import Computer, make_text, write
 

@@ -7,7 +7,7 @@ from math import sqrt
 
 import pytest
 
-from engines.llamacpp.speculative.estimate import Estimate, Matrix
+from engines.llamacpp.speculative.costs import Estimate, Matrix
 
 NOISE = 0.01**2
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from engines.llamacpp.speculative.acceptance import Acceptance
-from engines.llamacpp.speculative.depth import DepthPolicy
-from engines.llamacpp.speculative.shadow import Shadow, longest
+from engines.llamacpp.speculative.depth import DepthPolicy, Shadow, longest
 from engines.types import MAX_DEPTH, MtpKind
 from tests.engines.llamacpp.speculative.simulated_text import COMPUTERS, make_text, write
 
