@@ -20,7 +20,7 @@ def test_without_a_display_it_says_what_else_there_is(
     assert main(["open", "a.txt"]) == 1
     said = capsys.readouterr().err
     assert "The files were not opened." in said
-    assert "hearth models add" in said
+    assert "hearth models import" in said
 
 
 def test_files_go_to_the_window_that_is_open(
