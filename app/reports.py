@@ -19,7 +19,7 @@ from app import __version__
 from app.store.folder import DataFolder
 from engines.errors import UserError, is_out_of_memory, out_of_memory
 from engines.private import private
-from engines.redaction import own
+from engines.redaction import redact_certain
 from engines.text import harmless
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _Clean(logging.Formatter):
     """No key comes into the log, and no order to the terminal at which people look at it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return harmless(own(super().format(record)))
+        return harmless(redact_certain(super().format(record)))
 
 
 def log_file(folder: DataFolder) -> Path:
@@ -97,7 +97,7 @@ def describe(error: BaseException) -> str:
         "",
         *traceback.format_exception(error),
     ]
-    return harmless(own("\n".join(lines)))
+    return harmless(redact_certain("\n".join(lines)))
 
 
 def save_report(error: BaseException, folder: DataFolder) -> Path:

@@ -39,7 +39,7 @@ import errno
 import re
 from typing import Literal, NamedTuple
 
-from engines.redaction import own
+from engines.redaction import redact_certain
 
 
 class Action(NamedTuple):
@@ -65,7 +65,7 @@ class UserError(Exception):
 
     def __init__(self, what: str, why: str, do: str) -> None:
         # What a host said may be part of it, and with that a key that it was sent.
-        what, why, do = own(what), own(why), own(do)
+        what, why, do = redact_certain(what), redact_certain(why), redact_certain(do)
         super().__init__(f"{what} {why} {do}")
         self.what = what
         self.why = why

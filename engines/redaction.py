@@ -1,7 +1,7 @@
-"""The keys and passwords that are in use, kept out of what others say.
+"""Replaces the keys and passwords in use wherever a server, a log or an answer repeats them.
 
 A server can quote a key in an error, a list or an answer. Whoever sends a secret tells it to
-`remember`; whoever takes in a text takes it through `redacted`. The register belongs to the
+`remember`; whoever takes in a text takes it through `redact`. The register belongs to the
 process, as its environment does: a secret is one wherever its text turns up.
 """
 
@@ -18,7 +18,7 @@ from engines.text import held_back
 
 HIDDEN: Final = "[hidden]"
 _SHORTEST: Final = 4
-_SHORTEST_OF_ITS_OWN: Final = 8
+_SHORTEST_CERTAIN: Final = 8
 """Characters of a secret that is one in any text; a shorter one may be a word."""
 
 _STAND_INS: Final = frozenset({"sk-no-key-required", "lm-studio", "not-needed", "no-key-needed"})
@@ -27,23 +27,23 @@ _STAND_INS: Final = frozenset({"sk-no-key-required", "lm-studio", "not-needed", 
 _lock = threading.Lock()
 _secrets: dict[str, bool] = {}
 _said: re.Pattern[str] | None = None
-_own: re.Pattern[str] | None = None
+_certain: re.Pattern[str] | None = None
 
 
 def remember(secret: str) -> None:
-    """From now on it is replaced, in whatever form; one that is too short to tell is not."""
-    global _said, _own  # noqa: PLW0603 - the register
+    """Replace this secret from now on, in whatever form; one of under 4 characters is not."""
+    global _said, _certain  # noqa: PLW0603 - the register
     secret = secret.strip()
     with _lock:
         if len(secret) < _SHORTEST or secret in _secrets:
             return
-        _secrets[secret] = _is_its_own(secret)
+        _secrets[secret] = _is_certain(secret)
         _said = _pattern(list(_secrets))
-        _own = _pattern([it for it, own in _secrets.items() if own])
+        _certain = _pattern([it for it, certain in _secrets.items() if certain])
 
 
 def remember_environment(environment: Mapping[str, str]) -> None:
-    """The tokens, keys, and passwords in addresses that variables hold."""
+    """Remember the tokens, the keys and the passwords in addresses that variables hold."""
     for name, value in environment.items():
         upper = name.upper()
         if upper.startswith("HEARTH_KEY_") or upper in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
@@ -54,7 +54,7 @@ def remember_environment(environment: Mapping[str, str]) -> None:
 
 
 def remember_address(address: str) -> None:
-    """The password in an address, if there is one."""
+    """Remember the password in an address, if there is one."""
     try:
         password = urlsplit(address if "://" in address else f"//{address}").password
     except ValueError:
@@ -64,47 +64,47 @@ def remember_address(address: str) -> None:
         remember(unquote(password))
 
 
-def forget_all() -> None:
-    """For a process that begins anew, such as a test."""
-    global _said, _own  # noqa: PLW0603 - the register
+def forget_secrets() -> None:
+    """Forget every secret, as a new process does; for tests."""
+    global _said, _certain  # noqa: PLW0603 - the register
     with _lock:
         _secrets.clear()
-        _said = _own = None
+        _said = _certain = None
 
 
-def redacted(text: str) -> str:
-    """What somebody else said, without any secret."""
+def redact(text: str) -> str:
+    """Replace every secret in a text that somebody else wrote, such as an error of a server."""
     return text if _said is None else _said.sub(HIDDEN, text)
 
 
-def own(text: str) -> str:
-    """A text that is not only theirs, such as an answer or a log: what can be a word stays."""
-    return text if _own is None else _own.sub(HIDDEN, text)
+def redact_certain(text: str) -> str:
+    """Replace the secrets that cannot be ordinary words: for answers and the log."""
+    return text if _certain is None else _certain.sub(HIDDEN, text)
 
 
-def redacted_value(value: Any) -> Any:
-    """The same of all texts in a value of JSON, which may be nested as deep as JSON is read."""
+def redact_value(value: Any) -> Any:
+    """Replace every secret in the texts of a JSON value, which may be nested as deep as is read."""
     if _said is None:
         return value
     if isinstance(value, str):
-        return redacted(value)
+        return redact(value)
     if isinstance(value, list):
-        return [redacted_value(it) for it in value]
+        return [redact_value(it) for it in value]
     if isinstance(value, dict):
-        return {redacted(name): redacted_value(it) for name, it in value.items()}
+        return {redact(name): redact_value(it) for name, it in value.items()}
     return value
 
 
-class Redaction:
-    """A text that comes in pieces, as `own` has it; holds back what may be a secret's beginning."""
+class StreamRedactor:
+    """`redact_certain` for a text in pieces; holds back what may begin a secret."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        if _own is None:
+        if _certain is None:
             return piece
-        text = own(self._held + piece)
+        text = redact_certain(self._held + piece)
         shown = len(text) - held_back(text, [it for it, strong in _secrets.items() if strong])
         self._held = text[shown:]
         return text[:shown]
@@ -112,12 +112,12 @@ class Redaction:
     def finish(self) -> str:
         """What was held back, when nothing follows; not so much that the rest could be guessed."""
         rest, self._held = self._held, ""
-        return rest if len(rest) < _SHORTEST_OF_ITS_OWN else HIDDEN
+        return rest if len(rest) < _SHORTEST_CERTAIN else HIDDEN
 
 
-def _is_its_own(secret: str) -> bool:
+def _is_certain(secret: str) -> bool:
     return (
-        len(secret) >= _SHORTEST_OF_ITS_OWN
+        len(secret) >= _SHORTEST_CERTAIN
         and not secret.isalpha()
         and secret.lower() not in _STAND_INS
     )
@@ -138,7 +138,7 @@ def _ways(secret: str) -> list[str]:
         whole = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
         # The first and last characters hold bits of what stands around it.
         inner = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
-        if len(inner) >= _SHORTEST_OF_ITS_OWN:
+        if len(inner) >= _SHORTEST_CERTAIN:
             ways.append(re.escape(inner).replace(r"\+", r"[+\-]").replace("/", "[/_]"))
     return ways
 

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from engines.redaction import forget_all
+from engines.redaction import forget_secrets
 from tests.hub.fixtures import hub  # noqa: F401  a fixture for every test
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -92,9 +92,9 @@ def set_aside() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def no_secrets() -> Iterator[None]:
     """What a test gives as a key is a word of another one's texts."""
-    forget_all()
+    forget_secrets()
     yield
-    forget_all()
+    forget_secrets()
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from app.core.network.connections import Purpose
 from app.hub.refusals import refusal, unreadable
 from app.net import Gate, endpoint, explained
-from engines.redaction import redacted
+from engines.redaction import redact
 
 if TYPE_CHECKING:
     import httpx2
@@ -116,7 +116,7 @@ def _body(response: httpx2.Response, asking: Asking) -> bytes:
     if asking.byte_range:
         return body  # of a file
     # Byte for byte, whatever it is: what is hidden is ASCII, and so is what hides it.
-    return redacted(body.decode("latin-1")).encode("latin-1")
+    return redact(body.decode("latin-1")).encode("latin-1")
 
 
 def _part(response: httpx2.Response) -> Part | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from app.core.network.connections import LoggedConnection, Purpose
 from engines.errors import UserError
-from engines.redaction import redacted
+from engines.redaction import redact
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Entry:
         connection = LoggedConnection(
             started=self._started,
             seconds=time.monotonic() - self._clock,
-            host=redacted(self.host),
+            host=redact(self.host),
             port=self._port,
             purpose=self._purpose,
             method=self._method,

@@ -12,7 +12,7 @@ from engines.openai import faults
 from engines.openai.line import Connection
 from engines.openai.parsing import parsed
 from engines.openai.values import ServedModel
-from engines.redaction import redacted, redacted_value, remember
+from engines.redaction import redact, redact_value, remember
 
 if TYPE_CHECKING:
     import httpx2
@@ -175,7 +175,7 @@ class OpenAiClient:
         with self._asked("GET", path, None, None, silence_s, _LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 return None
-            return redacted(self._read(response).decode("utf-8", "replace"))
+            return redact(self._read(response).decode("utf-8", "replace"))
 
     def tokenize(self, body: Mapping[str, Any], line: Connection | None = None) -> list[int] | None:
         """Tokens of a prompt, by POST /tokenize; None where there is no such thing."""
@@ -341,8 +341,8 @@ class OpenAiClient:
         except EngineError:
             body = b""  # the status tells what happened; the reason has no end
         status = response.status_code
-        said = redacted(body.decode("utf-8", "replace")).encode()
-        headers = {name: redacted(value) for name, value in response.headers.items()}
+        said = redact(body.decode("utf-8", "replace")).encode()
+        headers = {name: redact(value) for name, value in response.headers.items()}
         found = faults.refused(self.called, status, headers, said, model, self._variable)
         page = b"<html" in body[:1000].lower()
         told = status in _SAY_MORE or isinstance(found, ServerUnreachable)
@@ -404,7 +404,7 @@ def _events(pieces: Iterator[bytes]) -> Iterator[str]:
 def _value(text: str | bytes) -> Any:
     """Of JSON, without secrets. Raises ValueError."""
     try:
-        return redacted_value(parsed(text))
+        return redact_value(parsed(text))
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
 

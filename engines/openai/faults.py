@@ -17,7 +17,7 @@ from engines.errors import (
     ServerUnreachable,
 )
 from engines.openai.parsing import parsed
-from engines.redaction import redacted
+from engines.redaction import redact
 
 _LONGEST: Final = 300
 _LONGEST_PAGE: Final = 4000
@@ -301,7 +301,7 @@ def _says(said: str, status: int = 0) -> str:
 
 def _sentence(text: str) -> str:
     """Without secrets, before it is cut: half of one is still too much."""
-    text = redacted(text)
+    text = redact(text)
     line = "".join(it for it in " ".join(text.split()) if it.isprintable())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST].rstrip()}…"

@@ -12,7 +12,7 @@ from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
 from engines.openai.faults import endless
 from engines.openai.values import Drafted
-from engines.redaction import Redaction, own
+from engines.redaction import StreamRedactor, redact_certain
 from engines.text import StopStrings
 from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
 
@@ -118,7 +118,7 @@ class Reading:
         self.finish: str | None = None
         self.thought = self.said = 0
         self._taken = 0
-        self._clean_text, self._clean_thought = Redaction(), Redaction()
+        self._clean_text, self._clean_thought = StreamRedactor(), StreamRedactor()
         self.thought_tokens: int | None = None
 
     @property
@@ -187,7 +187,11 @@ class Reading:
         if not isinstance(delta, TextDelta):
             yield from self.held()
         if isinstance(delta, ToolCall):
-            yield ToolCall(own(delta.name), own(delta.arguments), own(delta.id))
+            yield ToolCall(
+                redact_certain(delta.name),
+                redact_certain(delta.arguments),
+                redact_certain(delta.id),
+            )
         elif isinstance(delta, WasReasoning):
             yield delta
         else:

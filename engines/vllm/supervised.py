@@ -14,7 +14,7 @@ from typing import Final
 
 from engines.errors import EngineError, EngineFailed
 from engines.log_file import LogFile
-from engines.redaction import own
+from engines.redaction import redact_certain
 from engines.vllm.command import Place
 from engines.vllm.host import Host
 from engines.vllm.places import record_of
@@ -156,7 +156,7 @@ class Supervised:
 
     def _heard_line(self, keeper: logging.Handler) -> Callable[[str], None]:
         def heard(line: str) -> None:
-            line = own(line)
+            line = redact_certain(line)
             self.heard = time.monotonic()
             self._tail.append(line)
             keeper.handle(logging.makeLogRecord({"msg": line}))

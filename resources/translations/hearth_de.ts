@@ -1446,21 +1446,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/header.py" />
-      <source>Same model on {0}</source>
-      <translation>Dasselbe Modell mit {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <source>Hearth is offline: no connection leaves this computer. Press to change.</source>
-      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um das zu ändern.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
-      <translation>Hearth verbindet sich, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast, und sonst nie. Drücken, um offline zu bleiben.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
       <source>Show the sidebar</source>
       <translation>Seitenleiste zeigen</translation>
     </message>
@@ -1484,28 +1469,43 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/header.py" />
-      <source>{0} ({1} to download)</source>
-      <translation>{0} ({1} herunterzuladen)</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <source>Offline</source>
-      <translation>Offline</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <source>Online</source>
-      <translation>Online</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
       <source>Model: {0}</source>
       <translation>Modell: {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/header.py" />
+      <location filename="../../app/ui/chat/model_choices.py" />
+      <source>Same model on {0}</source>
+      <translation>Dasselbe Modell mit {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/model_choices.py" />
+      <source>{0} ({1} to download)</source>
+      <translation>{0} ({1} herunterzuladen)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/model_choices.py" />
       <source>Server {0}</source>
       <translation>Server {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/offline_switch.py" />
+      <source>Hearth is offline: no connection leaves this computer. Press to change.</source>
+      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um das zu ändern.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/offline_switch.py" />
+      <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
+      <translation>Hearth verbindet sich, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast, und sonst nie. Drücken, um offline zu bleiben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/offline_switch.py" />
+      <source>Offline</source>
+      <translation>Offline</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/offline_switch.py" />
+      <source>Online</source>
+      <translation>Online</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
@@ -8830,11 +8830,6 @@
     </message>
     <message>
       <location filename="../../app/services/engines/loads_vllm.py" />
-      <source>The drafter cannot be used: {0} was made for another model.</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/loads_vllm.py" />
       <location filename="../../app/services/engines/runtime.py" />
       <source>“{0}” cannot be loaded.</source>
       <translation>„{0}“ lässt sich nicht laden.</translation>
@@ -8848,12 +8843,6 @@
       <location filename="../../app/services/engines/loads_vllm.py" />
       <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
       <translation>Installiere es in den Einstellungen unter Engines oder mit `hearth engines install vllm`; oder wähle die GGUF-Datei des Modells.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/loads_vllm.py" />
-      <location filename="../../app/services/models/fitting.py" />
-      <source>The drafter cannot be used: {0} {1}</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/runtime.py" />
@@ -8912,6 +8901,17 @@
       <location filename="../../app/store/servers.py" />
       <source>Choose another name, or change that server.</source>
       <translation>Wähle einen anderen Namen, oder ändere jenen Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/vllm_load.py" />
+      <source>The drafter cannot be used: {0} was made for another model.</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/vllm_load.py" />
+      <location filename="../../app/services/models/fitting.py" />
+      <source>The drafter cannot be used: {0} {1}</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />

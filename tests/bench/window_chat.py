@@ -32,7 +32,7 @@ from app.reports import describe
 from app.store.chats import ChatStore
 from app.store.folder import DataFolder
 from app.ui.look.appearance import Appearance
-from app.ui.window.build import furnished
+from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import open_services
@@ -140,7 +140,7 @@ def main() -> int:
         chat_id, small = fill(core.chats, args.messages), fill(core.chats, 40)
         parts = open_services(core)
         Appearance(app).apply(parts.services.settings.current)
-        window = furnished(parts.services, describe)
+        window = built_window(parts.services, describe)
         window.show()
         loop = QEventLoop()
         rest(loop, 3.0)

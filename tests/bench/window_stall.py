@@ -29,7 +29,7 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.look.appearance import Appearance
-from app.ui.window.build import furnished
+from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import WindowParts, open_services
@@ -136,7 +136,7 @@ def main() -> None:
         parts = open_services(core)
         appearance = Appearance(app)
         appearance.apply(parts.services.settings.current)
-        window = furnished(parts.services, describe)
+        window = built_window(parts.services, describe)
         window.show()
         measure(window, parts, args.tokens)
         window.close()

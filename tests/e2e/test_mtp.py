@@ -18,7 +18,7 @@ from app.core.chats.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.widgets.live_line import LiveLine
-from app.ui.window.build import furnished
+from app.ui.window.build import built_window
 from app.wiring import open_core
 from app.wiring.window import open_services
 from tests.e2e.conftest import ROOT, Hearth, environment, value
@@ -85,7 +85,7 @@ def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[
 def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBot) -> None:
     core = open_core(DataFolder.default())
     parts = open_services(core)
-    window = furnished(parts.services, describe)
+    window = built_window(parts.services, describe)
     window.show()
     try:
         line = window.findChild(LiveLine, "mtpLine")

@@ -14,7 +14,7 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.text.markdown_view import _AT_ONCE
-from app.ui.window.build import furnished
+from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
 from app.wiring import open_core
 from app.wiring.window import WindowParts, open_services
@@ -31,7 +31,7 @@ def parts(qapp: QApplication) -> Iterator[WindowParts]:
 
 @pytest.fixture
 def window(parts: WindowParts) -> Iterator[MainWindow]:
-    window = furnished(parts.services, describe)
+    window = built_window(parts.services, describe)
     window.show()
     yield window
     window.close()

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from engines.errors import EngineError
 from engines.redaction import (
     HIDDEN,
-    Redaction,
-    own,
-    redacted,
-    redacted_value,
+    StreamRedactor,
+    redact,
+    redact_certain,
+    redact_value,
     remember,
     remember_address,
     remember_environment,
@@ -46,7 +46,7 @@ KEY = "sk-Ab3/x+9'\"=zZ_77&qwertyuiop"
 )
 def test_a_secret_is_hidden_in_whatever_form(said: str) -> None:
     remember(KEY)
-    hidden = redacted(said)
+    hidden = redact(said)
     assert HIDDEN in hidden
     assert not any(KEY[at : at + 8] in hidden for at in range(len(KEY) - 8))
     assert len(hidden) < len(said) or said == KEY
@@ -57,28 +57,31 @@ def test_a_secret_is_hidden_however_a_stream_is_cut(cuts: list[int]) -> None:
     remember(KEY)
     text = f"It is {KEY}, I think."
     at = sorted({0, len(text), *(min(it, len(text)) for it in cuts)})
-    stream = Redaction()
+    stream = StreamRedactor()
     pieces = [stream.feed(text[a:b]) for a, b in pairwise(at)]
     assert "".join(pieces) + stream.finish() == f"It is {HIDDEN}, I think."
 
 
 def test_most_of_a_secret_is_no_less_one() -> None:
     remember(KEY)
-    stream = Redaction()
+    stream = StreamRedactor()
     assert stream.feed(f"It is {KEY[:-1]}") + stream.finish() == f"It is {HIDDEN}"
 
 
 def test_a_text_without_a_secret_is_whole() -> None:
     remember(KEY)
-    stream = Redaction()
+    stream = StreamRedactor()
     assert stream.feed("as") + stream.feed("k s") + stream.finish() == "ask s"
 
 
 def test_a_word_that_is_somebody_s_key_stays_in_texts_of_our_own() -> None:
     for word in ("Hearth", "password", "lm-studio"):
         remember(word)
-    assert own("Hearth asks LM-Studio for a password") == "Hearth asks LM-Studio for a password"
-    assert redacted("it says lm-studio") == f"it says {HIDDEN}"
+    assert (
+        redact_certain("Hearth asks LM-Studio for a password")
+        == "Hearth asks LM-Studio for a password"
+    )
+    assert redact("it says lm-studio") == f"it says {HIDDEN}"
 
 
 def test_every_error_is_without_secrets() -> None:
@@ -90,7 +93,7 @@ def test_every_error_is_without_secrets() -> None:
 def test_values_are_hidden_within_values() -> None:
     remember("hf_0123456789")
     value = {"hf_0123456789": ["hf_0123456789", 1, None, {"a": "b"}]}
-    assert redacted_value(value) == {HIDDEN: [HIDDEN, 1, None, {"a": "b"}]}
+    assert redact_value(value) == {HIDDEN: [HIDDEN, 1, None, {"a": "b"}]}
 
 
 def test_the_environment_and_addresses_hold_secrets() -> None:
@@ -113,5 +116,5 @@ def test_the_environment_and_addresses_hold_secrets() -> None:
         "other-word5",
         "plain-word6",
     ):
-        assert redacted(f"a {secret} b") == f"a {HIDDEN} b"
-    assert redacted("/usr/bin/some-7") == "/usr/bin/some-7"
+        assert redact(f"a {secret} b") == f"a {HIDDEN} b"
+    assert redact("/usr/bin/some-7") == "/usr/bin/some-7"

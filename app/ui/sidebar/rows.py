@@ -18,7 +18,7 @@ Scope = Literal["chats", "archive", "trash"]
 Group = Literal["pinned", "folders", "today", "yesterday", "week", "earlier"]
 
 
-class Shelf(Protocol):
+class ChatRows(Protocol):
     """Where chats are counted and folders are listed."""
 
     def count(self, place: Place) -> int: ...
@@ -102,7 +102,7 @@ class Layout:
         return None
 
 
-def layout_of(shelf: Shelf, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
+def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
     """folded: the ids of folders whose chats are not listed. now: in local time."""
     if scope == "archive":
         return Layout([Section(None, ARCHIVE, 0, shelf.count(ARCHIVE))])
@@ -137,7 +137,7 @@ def put_there(chat: Chat) -> float:
     return chat.deleted or chat.archived or chat.updated
 
 
-def _by_day(shelf: Shelf, now: datetime) -> list[Section]:
+def _by_day(shelf: ChatRows, now: datetime) -> list[Section]:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     begins: list[tuple[Group, datetime]] = [
         ("today", today),

@@ -28,7 +28,7 @@ Report = Callable[[BaseException], str]
 """Makes the text of a report about a bug of ours."""
 
 
-def furnished(services: WindowServices, report: Report) -> MainWindow:
+def built_window(services: WindowServices, report: Report) -> MainWindow:
     """The whole window at once."""
     window = MainWindow(services.chats, services.settings.current)
     for _ in build_window(window, services, report):
@@ -37,7 +37,7 @@ def furnished(services: WindowServices, report: Report) -> MainWindow:
 
 
 def build_window(window: MainWindow, services: WindowServices, report: Report) -> Iterator[None]:
-    """Go on whenever the event loop has nothing to do; at the end the window is furnished."""
+    """Go on whenever the event loop has nothing to do; at the end the window is built."""
     settings = services.settings
     window.services = services
     window.notifier = Notifier(window, report, services.log_file, lambda: services.is_offline)

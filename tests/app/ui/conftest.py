@@ -24,7 +24,7 @@ from app.ui.chat.transcript.transcript import Transcript
 from app.ui.look.appearance import Appearance
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
-from app.ui.window.build import furnished
+from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
 from app.wiring import Core, open_core
 from app.wiring.window import open_services
@@ -179,7 +179,7 @@ def ui(
     appearance = Appearance(qapp)
     appearance.apply(parts.services.settings.current)
     parts.services.settings.changed.connect(appearance.apply)
-    window = furnished(parts.services, lambda error: f"report: {error!r}")
+    window = built_window(parts.services, lambda error: f"report: {error!r}")
     with qtbot.waitExposed(window):
         window.show()
     qtbot.waitUntil(lambda: is_active(window) and QApplication.focusWidget() is not None)

@@ -146,7 +146,7 @@ def test_what_was_written_in_a_window_that_closes_at_once_is_a_draft(first: Firs
     assert DraftStore(first.opened.database).of(None) == "A question\n\nand half a thought"
 
 
-def test_a_furnished_window_keeps_its_drafts_itself(first: First) -> None:
+def test_a_built_window_keeps_its_drafts_itself(first: First) -> None:
     first.window.composer.set_text("half a thought")
     first.build_window()
     keep_words(first.window, first.services.chats.drafts)

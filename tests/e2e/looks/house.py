@@ -20,7 +20,7 @@ from app.services.downloads.queue import DownloadQueue
 from app.store.folder import DataFolder
 from app.ui.look.appearance import Appearance
 from app.ui.widgets.toast import Toast
-from app.ui.window.build import furnished
+from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
 from app.wiring import Core, devices, open_core
 from app.wiring.window import open_services
@@ -128,7 +128,7 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
         appearance = Appearance(app)
         appearance.apply(services.settings.current)
         services.settings.changed.connect(appearance.apply)
-        window = furnished(services, lambda error: f"Report: {error!r}")
+        window = built_window(services, lambda error: f"Report: {error!r}")
         window.show()
         window.activateWindow()
         house = House(app, window, core, services, engine, hold)
