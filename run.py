@@ -49,6 +49,8 @@ OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
 COMPILERS = ["c++", "g++", "clang++", os.environ.get("CXX", "")]
 LOCKED = ["install", "--only-binary=:all:", "--require-hashes", "-r"]
+TWO_PROCESSES = ["-n2", "--dist=worksteal", "--durations=20", "--durations-min=2"]
+"""How the whole suite runs; at the end it names the tests that took longest."""
 
 QT_PACKAGES = """
     fonts-dejavu-core libbrotli1 libdbus-1-3 libegl1 libfontconfig1 libfreetype6 libgl1 libglib2.0-0
@@ -103,7 +105,7 @@ def run_tests(arguments: Sequence[str]) -> int:
         ("ruff format", ["ruff", "format", "--check", "."]),
         ("mypy", ["mypy"]),
         ("import rules", ["lint-imports"]),
-        ("pytest", ["pytest", *arguments]),
+        ("pytest", ["pytest", *(arguments or TWO_PROCESSES)]),
     ]
     failed = []
     for name, (tool, *options) in checks:

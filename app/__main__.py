@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Returns the exit status. Loading takes a moment in which there may be a Ctrl-C, too."""
+    """Run Hearth; returns the exit status. A Ctrl-C may come while modules are loaded, too."""
     try:
         from app.cli.main import main as carry_out
     except KeyboardInterrupt:

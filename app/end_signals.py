@@ -16,9 +16,10 @@ from PySide6.QtCore import QSocketNotifier
 
 
 class EndSignals:
-    """From its making to `close`, on the main thread. end: called once or more after a signal.
+    """Handles signals from its making to `close`, on the main thread.
 
-    What was ignored at the start stays so: that is how `nohup` and a shell's background ask for it.
+    end: called once or more after a signal. What was ignored at the start stays so: that is how
+    `nohup` and a shell's background ask for it.
     """
 
     def __init__(self, end: Callable[[], object]) -> None:
@@ -41,7 +42,7 @@ class EndSignals:
         self._end()
 
     def close(self) -> None:
-        """From now on a signal does what it did before."""
+        """Restore what a signal did before."""
         if sys.platform == "win32":
             return
         for number, before in self._before.items():

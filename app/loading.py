@@ -1,4 +1,4 @@
-"""Loads what the window's first painting did without, while the window lives.
+"""Loads what the window's first painting did without, while the window is alive.
 
 What only somebody at the window needs, the messages of a chat, is loaded at the first sign of them:
 then it is there before their click, and a window that is left alone does without.
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.opening import FirstServices, Opened
+from app.opening import FirstPresenters, Opened
 from app.presenters.drafts import Drafts
 from app.ui.window.main_window import MainWindow
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.wiring import Core
-    from app.wiring.window import WindowParts
+    from app.wiring.app import App
+    from app.wiring.window import WindowApp
 
 LOADING = "loading"
 """The queue on which modules are imported."""
@@ -40,16 +40,16 @@ class Loading(QObject):
     failed = Signal(Exception)
 
     def __init__(
-        self, opened: Opened, first: FirstServices, window: MainWindow, offline: bool
+        self, opened: Opened, first: FirstPresenters, window: MainWindow, offline: bool
     ) -> None:
         super().__init__(window)
         self._opened = opened
         self._first = first
         self._window = window
         self._offline = offline
-        self._core: Core | None = None
+        self._app: App | None = None
         self._ends = ExitStack()
-        self._parts: WindowParts | None = None
+        self._presenters: WindowApp | None = None
         self._steps = self._make()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -58,7 +58,7 @@ class Loading(QObject):
     @property
     def hindered(self) -> UserError | None:
         """Why nothing can be kept just now, where that is so; once the window is whole."""
-        return self._core.hindered if self._core is not None else None
+        return self._app.hindered if self._app is not None else None
 
     def start(self) -> None:
         tasks = self._first.tasks
@@ -66,8 +66,8 @@ class Loading(QObject):
 
     def close(self) -> None:
         self._pause.stop()
-        if self._core is not None:
-            self._core.close()
+        if self._app is not None:
+            self._app.close()
         self._ends.close()
 
     def _go_on(self) -> None:
@@ -91,25 +91,22 @@ class Loading(QObject):
         Preloader(self._window, go_on)
 
     def _make(self) -> Iterator[None]:
-        from app.wiring.window import open_services
-
-        yield
-        from app.ui.window.build import build_window
+        from app.wiring.window import WindowApp
 
         yield
         from app.reports import describe, keep_log
-        from app.wiring import complete
+        from app.wiring.app import App
 
         self._ends.enter_context(keep_log(self._opened.folder))
-        self._core = complete(self._opened, self._offline, outside=True)
+        self._app = App(self._opened, offline=self._offline, outside=True)
         yield
-        self._parts = open_services(self._core, self._first)
+        self._presenters = WindowApp(self._app, self._first)
         yield
-        yield from build_window(self._window, self._parts.services, describe)
+        yield from self._window.build(self._presenters, describe)
 
 
 def keep_words(window: MainWindow, drafts: Drafts) -> None:
-    """What was written and sent in a window that closes before a page heard it: a draft now."""
+    """Keep as a draft what was typed in a window that closes before a page received it."""
     early = window.early_messages
     if early.listens:
         texts = [*(str(values[0]) for values in early.held), window.composer.text]
@@ -117,8 +114,7 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
 
 
 def _import_services() -> None:
-    import app.reports
-    import app.wiring  # noqa: F401 - and the one before: to have them loaded
+    pass
 
 
 def _import_markdown() -> None:

@@ -1,4 +1,4 @@
-"""The data folder opened, and of the services those that the window's first painting needs.
+"""Opens the data folder, and makes the services that the window's first painting needs.
 
 Part of the composition root. What takes longer to load, `wiring` makes on top of it.
 """
@@ -30,7 +30,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """The stores of what the sidebar lists. The owner closes the database.
+    """The open stores of what the sidebar lists. The owner closes the database.
 
     hindered: why nothing can be kept just now, where that is so: then this is for reading.
     """
@@ -39,25 +39,25 @@ class Opened:
     settings: SettingsFile
     database: Database
     chats: ChatStore
-    shelves: ChatLists
+    chat_lists: ChatLists
     folders: FolderStore
     hindered: NothingKept | None
 
     @cached_property
     def states(self) -> StateFolder:
-        """The chats that are kept ready on disk."""
+        """The KV states of chats on disk."""
         from engines.llamacpp.resume.states import StateFolder
 
         return StateFolder(self.folder.states, self.settings.read().kv_disk * MB)
 
     def tidy(self) -> None:
-        """What a killed process has left of the kept chats goes, where there are any."""
+        """Remove what a killed process left of KV states, where there are any."""
         if self.folder.states.exists():
             _ = self.states  # it tidies up as it is made
 
 
 def open_database(folder: DataFolder) -> Database:
-    """Raises AppError; DatabaseDamaged names the copy that can be put back, if there is one."""
+    """Open the database. Raises AppError; DatabaseDamaged names a copy that can be put back."""
     snapshots = Snapshots(folder.snapshots, folder.database)
     try:
         snapshots.require_chats(folder.search)
@@ -74,7 +74,7 @@ def put_back(folder: DataFolder, copy: str) -> None:
 
 
 def open_data(folder: DataFolder) -> Opened:
-    """Raises AppError; nothing stays open then.
+    """Open the data folder. Raises AppError; nothing stays open then.
 
     What is there is opened for reading where nothing can be written. On a full disk, what can be
     made again gives way, so that there is room to delete something.
@@ -100,16 +100,16 @@ def open_data(folder: DataFolder) -> Opened:
     )
 
 
-class FirstServices(NamedTuple):
-    """What the window lists and obeys from its first moment. The owner closes `tasks`."""
+class FirstPresenters(NamedTuple):
+    """The services that the window needs from its first moment. The owner closes `tasks`."""
 
     tasks: Tasks
     settings: SettingsService
     chats: Chats
 
 
-def first_services(opened: Opened) -> FirstServices:
-    """Qt comes in here, as in `wiring.window`."""
+def first_presenters(opened: Opened) -> FirstPresenters:
+    """Make the first services. Qt is imported here, as in `wiring.window`."""
     from app.presenters.chats import Chats
     from app.presenters.drafts import Drafts
     from app.presenters.settings import SettingsService
@@ -120,10 +120,10 @@ def first_services(opened: Opened) -> FirstServices:
     tasks = Tasks()
     chats = Chats(
         opened.chats,
-        opened.shelves,
+        opened.chat_lists,
         opened.folders,
         Drafts(DraftStore(opened.database), tasks),
         lambda chat_id: opened.states.forget(chat_id),  # noqa: PLW0108 - read when needed
         tasks,
     )
-    return FirstServices(tasks, settings, chats)
+    return FirstPresenters(tasks, settings, chats)

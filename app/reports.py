@@ -1,4 +1,4 @@
-"""The log and the reports of crashes: on this computer only, never sent anywhere."""
+"""The log and the crash reports: on this computer only, never sent anywhere."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
 
 
 class _Log(logging.Handler):
-    """What writes the file comes with the first line; in most runs there is none."""
+    """The log's handler, which opens the file at the first line; in most runs there is none."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class _Log(logging.Handler):
 
 
 class _Clean(logging.Formatter):
-    """No key comes into the log, and no order to the terminal at which people look at it."""
+    """A formatter that keeps keys, and what would steer a terminal, out of the log."""
 
     def format(self, record: logging.LogRecord) -> str:
         return harmless(redact_certain(super().format(record)))
@@ -88,7 +88,7 @@ def log_file(folder: DataFolder) -> Path:
 
 
 def describe(error: BaseException) -> str:
-    """A report a person can send: versions and the traceback, nothing of the user's chats."""
+    """Write a report a person can send: versions and the traceback, nothing of the user's chats."""
     import platform
 
     lines = [
@@ -125,7 +125,7 @@ def _written(text: str, folder: Path | None) -> Path:
 
 
 def explained(error: Exception, folder: DataFolder) -> UserError:
-    """What ended Hearth and is no error of the world: too little memory, or a bug of ours.
+    """Explain what ended Hearth and is no error of the world: lack of memory, or a bug of ours.
 
     A report of a bug is saved.
     """

@@ -1,4 +1,4 @@
-"""The window while it is open: its first painting, what is loaded behind that, and its end."""
+"""Runs the window: its first painting, what is loaded after it, and its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.core.launch_request import LaunchRequest
 from app.core.settings.fields import Settings
 from app.end_signals import EndSignals
 from app.loading import Loading, keep_words
-from app.opening import first_services
+from app.opening import first_presenters
 from app.store.window_state import WindowStateFile
 from app.ui.look.appearance import Appearance
 from app.ui.look.language import speak
@@ -39,7 +39,7 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: LaunchRequest) -
     instance = SingleInstance(opened.folder.root, wish)
     close_to_others(opened.folder.root / LOCK)
     try:
-        first = first_services(opened)
+        first = first_presenters(opened)
         speak(app, first.settings.current.language)
         appearance = Appearance(app)
         appearance.apply(first.settings.current)
@@ -74,7 +74,7 @@ def run(app: QApplication, opened: Opened, offline: bool, wish: LaunchRequest) -
 
 
 class _Start:
-    """What becomes of a start when the window is whole, or cannot be."""
+    """The end of a start, when the window is whole or cannot be."""
 
     def __init__(self, window: MainWindow, instance: SingleInstance, wish: LaunchRequest) -> None:
         self.error: Exception | None = None
@@ -84,7 +84,7 @@ class _Start:
         self._hook = sys.excepthook
 
     def finish(self, hindered: UserError | None) -> None:
-        """hindered: why nothing can be kept just now, where that is so."""
+        """Finish the start. hindered: why nothing can be kept just now, where that is so."""
         # What is there now stays: looking through it again and again would hold up the window.
         gc.freeze()
         gc.enable()
@@ -122,7 +122,7 @@ def show_startup_error(app: QApplication, error: UserError) -> str:
 
 
 def _reporter(window: MainWindow) -> _Hook:
-    """What becomes of an exception that nobody caught: it is logged and shown.
+    """Return the hook for exceptions that nobody caught, which logs and shows them.
 
     The log is on the disk, so it gets no word of a scratch chat.
     """
@@ -133,7 +133,7 @@ def _reporter(window: MainWindow) -> _Hook:
         if issubclass(kind, KeyboardInterrupt):
             QApplication.quit()
             return
-        error = window.assistants_controller.discreet(error)
+        error = window.scratch.discreet(error)
         import logging
 
         log = logging.getLogger(__name__)

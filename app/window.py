@@ -1,4 +1,4 @@
-"""Hearth's window: from the data folder to the end of the event loop.
+"""Opens Hearth's window: from the data folder to the end of the event loop.
 
 What the window is made of is imported by `open_window`: who asks a window that is open already
 does without.
@@ -62,7 +62,7 @@ def _open(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
 
 
 def passed_on(folder: Path, wish: LaunchRequest) -> bool:
-    """Whether a window that is open for this data folder does what is wanted."""
+    """Ask a window that is open for this data folder to do what is wanted, if there is one."""
     return wish != LaunchRequest() and pass_on(folder, wish)
 
 

@@ -1,4 +1,4 @@
-"""Which LoRA adapter an answer is written with: the one that is asked for, or none. Pure."""
+"""The choice of the LoRA adapter that an answer is written with, if any. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engines.types import Adapter, ChatRequest
 
 
 def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
-    """Its name, one of those that were loaded with the model. Raises AdapterUnknown."""
+    """Return the adapter's name, one of those loaded with the model. Raises AdapterUnknown."""
     name = request.adapter
     if name is None or any(it.name == name for it in adapters):
         return name
@@ -23,6 +23,6 @@ def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
 
 
 def refuse_adapter(request: ChatRequest, why: str, do: str) -> None:
-    """For an engine that has none. Raises AdapterUnknown where one is asked for."""
+    """Refuse the adapter of a request, for engines that have none. Raises AdapterUnknown."""
     if request.adapter is not None:
         raise AdapterUnknown(f"The adapter “{request.adapter}” cannot be used.", why, do)

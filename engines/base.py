@@ -7,7 +7,15 @@ from typing import Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Measured, MtpCheck
+from engines.types import (
+    ChatRequest,
+    EngineStatus,
+    Event,
+    LoadedModel,
+    LoadPlan,
+    Measured,
+    MtpCheck,
+)
 
 Progress = Callable[[float], None]
 """Called with the part done, 0.0 to 1.0, from the loading thread."""
@@ -16,8 +24,8 @@ Progress = Callable[[float], None]
 class Engine(Protocol):
     """Loads one model at a time and answers with it.
 
-    An engine is used by one thread at a time; only `CancelToken.cancel` and `measure` come from
-    others, and as many `chat` as `LoadedModel.answers_at_once` says.
+    An engine is used by one thread at a time; only `CancelToken.cancel`, `measure` and `status`
+    come from others, and as many `chat` as `LoadedModel.answers_at_once` says.
 
     Example::
 
@@ -39,7 +47,7 @@ class Engine(Protocol):
         ...
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
-        """Answer: PromptReady, then deltas, then exactly one Done.
+        """Answer the request: yield PromptReady, then deltas, then exactly one Done.
 
         An MtpReport comes between them when what it says has changed.
 
@@ -65,13 +73,20 @@ class Engine(Protocol):
         """
         ...
 
+    def status(self) -> EngineStatus:
+        """Tell what the engine is doing; from any thread, at any time, and at once.
+
+        Nothing is started, changed or waited for.
+        """
+        ...
+
     def close(self) -> None:
         """Unload and give the memory back. The engine may load again afterwards."""
         ...
 
 
 def nothing_loaded() -> EngineFailed:
-    """What any engine raises that is asked before it has a model."""
+    """Make the error for an engine that is asked before it has a model."""
     return EngineFailed(
         "There is nothing to answer with.", "No model is loaded.", "Choose a model."
     )

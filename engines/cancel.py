@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class CancelToken:
-    """Set once, by any thread; never reset: make a new one for each piece of work.
+    """A request to stop, set once, by any thread; never reset: make a new one for each work.
 
     Example::
 
@@ -34,6 +34,10 @@ class CancelToken:
     @property
     def cancelled(self) -> bool:
         return self._event.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a cancel, but no longer than so many seconds; whether it has come."""
+        return self._event.wait(max(0.0, seconds))
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call `callback` from the cancelling thread; at once if that has already happened.

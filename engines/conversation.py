@@ -1,4 +1,4 @@
-"""What of a conversation fits a context: which turns leave, as a pure decision."""
+"""Decides which turns of a conversation leave so that the rest fits a context: pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ _MOST_ROOM = 1024
 
 
 def answer_room(context: int, max_tokens: int | None) -> int:
-    """Tokens to keep free for an answer: what was asked for, but at most a quarter."""
+    """Return the tokens to keep free for an answer: what was asked for, at most a quarter."""
     return min(_MOST_ROOM if max_tokens is None else max_tokens, context // 4)
 
 
 def removable(messages: Sequence[Message]) -> range:
-    """Where the messages that may leave lie: behind the system prompt, before the last question."""
+    """Return the range that may leave: behind the system prompt, before the last question."""
     first = next((at for at, m in enumerate(messages) if m.role != "system"), len(messages))
     asked = max((at for at, m in enumerate(messages) if m.role == "user"), default=first)
     return range(first, max(first, asked))
 
 
 def turns(messages: Sequence[Message]) -> Iterator[range]:
-    """What is removable in whole turns, the oldest first: a question with its answers."""
+    """Yield what is removable in whole turns, the oldest first: a question with its answers."""
     old = removable(messages)
     begin = old.start
     for at in old:
@@ -32,7 +32,7 @@ def turns(messages: Sequence[Message]) -> Iterator[range]:
 
 
 def pinned(messages: Sequence[Message]) -> list[int]:
-    """The places of old messages that stay because something in their turn is pinned.
+    """Return the places of old messages that stay because something in their turn is pinned.
 
     A turn stays whole: a chat template wants user and assistant to take turns, and an answer says
     little without its question.
@@ -43,7 +43,7 @@ def pinned(messages: Sequence[Message]) -> list[int]:
 def cuts(
     messages: Sequence[Message], lengths: Sequence[int], room: int, context: int
 ) -> list[tuple[int, ...]]:
-    """Which messages to leave out, by their places; the smallest number first.
+    """List ways to leave messages out, by their places; the one that leaves out least first.
 
     Whole turns leave, without those that are pinned. They leave in strides of half of what the
     pins leave of the context, counted from the beginning of the conversation: so while it grows by
@@ -67,7 +67,7 @@ def cuts(
 
 
 def without(messages: Sequence[Message], left: Sequence[int]) -> tuple[Message, ...]:
-    """The messages whose places are not among these."""
+    """Return the messages whose places are not among these."""
     gone = set(left)
     return tuple(message for at, message in enumerate(messages) if at not in gone)
 

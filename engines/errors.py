@@ -1,4 +1,4 @@
-"""What can go wrong for a user, in three parts: what happened, why, what to do now.
+"""The errors that a user can meet, in three parts: what happened, why, what to do now.
 
 ::
 
@@ -8,6 +8,7 @@
           +-- ModelUnreadable    model_unreadable      the system does not let us read it
           +-- NotAModel          model_not_gguf        the file is something else
           +-- ModelDamaged       model_damaged         truncated, or its content contradicts itself
+          +-- MetadataRefused    metadata              what is to be written there makes no sense
           +-- UnknownArchitecture  model_architecture  a model this llama.cpp does not know
           +-- NotAChatModel      model_not_chat        a drafter, projector or embedding model
           +-- NotEnoughMemory    memory                the plan needs more than is free
@@ -43,7 +44,7 @@ from engines.redaction import redact_certain
 
 
 class Action(NamedTuple):
-    """What a button beside an error can do for the user.
+    """The action of a button beside an error.
 
     value: tokens for "shorter_context", what is missing for "install", the setting's name for
     "open_settings".
@@ -54,7 +55,7 @@ class Action(NamedTuple):
 
 
 class UserError(Exception):
-    """Something the user can understand and act on.
+    """An error that the user can understand and act on.
 
     what: one short sentence, what happened.
     why: one sentence in plain words.
@@ -73,7 +74,7 @@ class UserError(Exception):
 
 
 class EngineError(UserError):
-    """Raised by an engine; the conversation is untouched. action: what a button could do."""
+    """An error of an engine; the conversation is untouched. action: what a button could do."""
 
     code = "engine"
 
@@ -98,6 +99,10 @@ class ModelDamaged(EngineError):
     code = "model_damaged"
 
 
+class MetadataRefused(EngineError):
+    code = "metadata"
+
+
 class UnknownArchitecture(EngineError):
     code = "model_architecture"
 
@@ -111,7 +116,7 @@ class NotEnoughMemory(EngineError):
 
 
 def out_of_memory() -> NotEnoughMemory:
-    """The error for memory that the system does not give, wherever it was met."""
+    """Make the error for memory that the system does not give."""
     return NotEnoughMemory(
         "Memory ran out.",
         "The system gave Hearth no more of it, or no further thread; your chats are safe.",
@@ -123,7 +128,7 @@ _NO_MEMORY = re.compile("failed to map segment|Cannot allocate memory|can't star
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the system, Python or a library that was to be loaded met too little memory."""
+    """Tell whether the system, Python or a library that was to be loaded lacked memory."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

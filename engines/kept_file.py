@@ -1,16 +1,14 @@
-"""A small JSON file of what was found out before: to lose it costs finding it out again."""
+"""A small JSON file of findings: to lose it costs finding them again."""
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engines.private import make_private_folder, private
+from engines.private import make_private_folder, private, replacing
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +26,7 @@ class KeptFile:
         self._path = path
 
     def read(self) -> dict[str, Any]:
-        """What each page holds is for the caller to check: anybody can edit the file."""
+        """Read the pages; their content is for the caller to check: anybody can edit the file."""
         if self._path is None:
             return {}
         try:
@@ -44,22 +42,18 @@ class KeptFile:
         return found
 
     def write(self, pages: Mapping[str, object]) -> None:
-        """All of it is there then, or what was there before."""
+        """Write all pages, or leave what was there before."""
         if self._path is None:
             return
-        unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
         try:
             make_private_folder(self._path.parent)
-            with open(unfinished, "w", encoding="utf-8", opener=private) as file:
-                json.dump(pages, file, indent=1)
-            unfinished.replace(self._path)
+            with replacing(self._path) as file:
+                file.write_text(json.dumps(pages, indent=1), encoding="utf-8")
         except OSError as error:
             logger.warning("%s was not written: %s", self._path.name, error)
-            with suppress(OSError):
-                unfinished.unlink()
 
 
 def with_newest(pages: Mapping[str, T], key: str, page: T, most: int) -> dict[str, T]:
-    """The pages with this one as the newest; of more than `most` the oldest leave."""
+    """Return the pages with this one as the newest; of more than `most` the oldest leave."""
     others = {known: kept for known, kept in pages.items() if known != key}
     return dict([*others.items(), (key, page)][-most:])

@@ -1,4 +1,4 @@
-"""What is said where a conversation does not fit the context, in the three parts of an error."""
+"""Errors for conversations that do not fit the context."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engines.errors import ContextFull, EngineError, MessageTooLong
 
 
 def full(tokens: int, kept: int, context: int) -> ContextFull:
-    """The conversation does not fit as a whole, and nothing of it may be left out.
+    """Make the error for a conversation that does not fit as a whole, where nothing may leave.
 
     tokens: of the prompt. kept: room for the answer. context: of the loaded model.
     """
@@ -20,7 +20,7 @@ def full(tokens: int, kept: int, context: int) -> ContextFull:
 
 
 def too_long(tokens: int, pinned: int, context: int) -> EngineError:
-    """Not even the last message fits, with what has to stay beside it.
+    """Make the error for a last message that does not fit, with what has to stay beside it.
 
     pinned: tokens of the pinned turns among those of the prompt.
     """

@@ -1,4 +1,4 @@
-"""Files and folders for their owner alone, whatever the umask says.
+"""Files and folders for their owner alone, whatever the umask says; and files that change at once.
 
 What Hearth keeps tells of chats: nobody else on this computer is to read it. On Windows modes do
 nothing, and what lies in a user's profile is closed to other accounts by the system itself.
@@ -6,20 +6,25 @@ nothing, and what lies in a user's profile is closed to other accounts by the sy
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+UNFINISHED: Final = ".part"
+"""The end of a file's name while it is being written by `replacing`."""
 
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-"""What a mode allows to anyone but the owner. As an umask, it keeps it from them."""
+"""The bits of a mode for anyone but the owner. As an umask, they keep it from them."""
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file, as the `opener` of `open`; one that this makes is its owner's alone.
+    """Open a file, as the `opener` of `open`; one that this creates is its owner's alone.
 
     A pipe that lies in a file's place is not waited for: it reads as empty, and writing fails.
     """
@@ -38,8 +43,38 @@ def make_private_file(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write into, which takes its place at the end of the block.
+
+    So either all of it is there, or what was there before; also when several processes write at
+    the same time. It is its owner's alone. Raises OSError.
+    """
+    unfinished = path.with_name(f".{path.name[:200]}.{os.getpid()}{UNFINISHED}")
+    try:
+        make_private_file(unfinished)
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text as `replacing` does; it is on the disk then. Raises OSError."""
+    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def unfinished_of(path: Path) -> list[Path]:
+    """List what `replacing` has left beside a file where a process was killed."""
+    return list(path.parent.glob(f".{glob.escape(path.name[:200])}.*{UNFINISHED}"))
+
+
 def exposed(path: Path) -> bool:
-    """Whether somebody else may read a file or folder, and not through a link that lies there."""
+    """Tell whether somebody else may read a file or folder; links are not followed."""
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode) or os.name == "nt":
         return False
@@ -47,7 +82,7 @@ def exposed(path: Path) -> bool:
 
 
 def close_to_others(path: Path) -> bool:
-    """Take a file or folder of one's own from all others; whether nobody else may read it now.
+    """Make a file or folder private; returns whether nobody else may read it now.
 
     Links are left alone, and so is a folder that all accounts share, as that for temporary files.
     """

@@ -22,7 +22,7 @@ _SHORTEST_CERTAIN: Final = 8
 """Characters of a secret that is one in any text; a shorter one may be a word."""
 
 _STAND_INS: Final = frozenset({"sk-no-key-required", "lm-studio", "not-needed", "no-key-needed"})
-"""What people write where a server wants some key, whichever: these are words, too."""
+"""Stand-ins that people write where a server wants some key, whichever: words, too."""
 
 _lock = threading.Lock()
 _secrets: dict[str, bool] = {}
@@ -110,7 +110,7 @@ class StreamRedactor:
         return text[:shown]
 
     def finish(self) -> str:
-        """What was held back, when nothing follows; not so much that the rest could be guessed."""
+        """Return what was held back, unless so much that the rest of a secret could be guessed."""
         rest, self._held = self._held, ""
         return rest if len(rest) < _SHORTEST_CERTAIN else HIDDEN
 
@@ -124,14 +124,13 @@ def _is_certain(secret: str) -> bool:
 
 
 def _pattern(secrets: list[str]) -> re.Pattern[str] | None:
-    """Longest first, so that no part of one is left behind another."""
+    """Match the secrets, longest first, so that no part of one is left behind another."""
     ways = [way for it in sorted(secrets, key=len, reverse=True) for way in _ways(it)]
     return re.compile("|".join(ways), re.IGNORECASE) if ways else None
 
 
 def _ways(secret: str) -> list[str]:
-    """As it is, with any of its characters escaped for JSON, an address or a page; and within
-    Base64, wherever it begins there."""
+    """List the forms of a secret: as it is, escaped for JSON, address or page, and in Base64."""
     data = secret.encode()
     ways = ["".join(_character(it) for it in secret), re.escape(data.hex())]
     for before in range(3):
@@ -155,4 +154,4 @@ def _character(it: str) -> str:
 
 
 _NAMED: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-"""As pages write them."""
+"""The characters that pages escape by name."""

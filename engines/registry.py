@@ -1,4 +1,4 @@
-"""Which engines there are, and whether they can run on this computer."""
+"""The list of the engines, and whether they can run on this computer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _NO_SERVER: Final = "No server is known; `hearth servers add NAME ADDRESS` adds 
 
 
 @dataclass(frozen=True)
-class EngineStatus:
-    """why_not: one sentence, None if the engine is available. about: what there is of it."""
+class EngineAvailability:
+    """Whether an engine can run on this computer.
+
+    why_not: one sentence, None if it can. about: what there is of it.
+    """
 
     name: EngineName
     available: bool
@@ -26,20 +29,21 @@ class EngineStatus:
     about: str = ""
 
 
-def statuses(vllm: Path | None = None, servers: int = 0) -> tuple[EngineStatus, ...]:
-    """All engines. Loads no library: whether an installed one loads shows when it is used.
+def availability(vllm: Path | None = None, servers: int = 0) -> tuple[EngineAvailability, ...]:
+    """Tell for each engine whether it can run.
 
+    No library is loaded: whether an installed one loads shows when it is used.
     vllm: the folder of its environments. servers: how many are known.
     """
     installed = importlib.util.find_spec("llama_cpp") is not None
     return (
-        EngineStatus("llamacpp", installed, None if installed else _MISSING),
+        EngineAvailability("llamacpp", installed, None if installed else _MISSING),
         _vllm(vllm),
         _remote(servers),
     )
 
 
-def _vllm(folder: Path | None) -> EngineStatus:
+def _vllm(folder: Path | None) -> EngineAvailability:
     found = None
     if folder is not None and folder.exists():
         from engines.vllm.provision.home import EngineHome
@@ -47,13 +51,13 @@ def _vllm(folder: Path | None) -> EngineStatus:
         found = EngineHome(folder).current()
     if found is not None:
         build = "for NVIDIA cards" if found.profile == "cuda" else "for processors"
-        return EngineStatus("vllm", available=True, about=f"vLLM {found.version}, {build}")
+        return EngineAvailability("vllm", available=True, about=f"vLLM {found.version}, {build}")
     why_not = _NOT_ON_MACOS if sys.platform == "darwin" else _NOT_INSTALLED
-    return EngineStatus("vllm", available=False, why_not=why_not)
+    return EngineAvailability("vllm", available=False, why_not=why_not)
 
 
-def _remote(servers: int) -> EngineStatus:
+def _remote(servers: int) -> EngineAvailability:
     if not servers:
-        return EngineStatus("remote", available=False, why_not=_NO_SERVER)
+        return EngineAvailability("remote", available=False, why_not=_NO_SERVER)
     known = "1 server" if servers == 1 else f"{servers} servers"
-    return EngineStatus("remote", available=True, about=known)
+    return EngineAvailability("remote", available=True, about=known)

@@ -1,4 +1,4 @@
-"""From the bytes and pieces of an answer to text that can be shown: pure."""
+"""Turns the bytes and pieces of an answer into text that can be shown: pure."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Latin-1, and those by which a text is shown in another order than it is written.
 
 
 def harmless(text: str) -> str:
-    """A text that a terminal shows as it is, with U+FFFD for each order to it."""
+    """Make a text safe for a terminal: U+FFFD stands for each control sequence to it."""
     return _ORDERS.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def on_one_line(text: str) -> str:
-    """The same for a name or a title, which has no ends of lines and no columns."""
+    """Make a name or a title safe for a terminal, without line ends and tabs."""
     return harmless(" ".join(text.split("\n")).replace("\t", " "))
 
 
 def json_harmless(text: str) -> str:
-    """JSON that says the same, with each order to a terminal spelled out."""
+    """Write JSON that says the same, with each control sequence to a terminal spelled out."""
     return _ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
 
 
 class Utf8Decoder:
-    """Bytes in, whole characters out. Bytes that are no UTF-8 become U+FFFD.
+    """Takes bytes, gives whole characters. Bytes that are no UTF-8 become U+FFFD.
 
     whole: the bytes so far do not end inside a character.
     """
@@ -51,13 +51,13 @@ class Utf8Decoder:
         return text
 
     def finish(self) -> str:
-        """What is left: U+FFFD, if the last character never became whole."""
+        """Return what is left: U+FFFD, if the last character never became whole."""
         self.whole = True
         return self._decoder.decode(b"", True)
 
 
 def held_back(text: str, markers: Sequence[str]) -> int:
-    """Length of the longest end of `text` with which one of `markers` may be beginning."""
+    """Return the length of the longest end of `text` that may begin one of `markers`."""
     longest, letters = _beginnings(tuple(markers))
     for at in range(max(0, len(text) + 1 - longest), len(text)):
         if text[at] in letters:
@@ -69,7 +69,7 @@ def held_back(text: str, markers: Sequence[str]) -> int:
 
 @lru_cache(64)
 def _beginnings(markers: tuple[str, ...]) -> tuple[int, frozenset[str]]:
-    """The length of the longest marker, and the letters that they begin with."""
+    """Return the length of the longest marker, and the letters that markers begin with."""
     return max(map(len, markers), default=0), frozenset(marker[:1] for marker in markers)
 
 
@@ -85,7 +85,7 @@ class StopStrings:
         self.hit = False
 
     def feed(self, piece: str) -> str:
-        """The text that can be shown now; nothing more after a hit."""
+        """Take a piece; returns the text that can be shown now, nothing more after a hit."""
         if self.hit:
             return ""
         if not self._stops:
@@ -102,11 +102,11 @@ class StopStrings:
         return text[:shown]
 
     def finish(self) -> str:
-        """What was held back, when the text ends without a hit."""
+        """Return what was held back, when the text ends without a hit."""
         rest, self._held = self._held, ""
         return rest
 
 
 def amount(count: int) -> str:
-    """Bytes for people, decimal: 5.2 GB, 18 MB."""
+    """Write bytes for people, decimal: 5.2 GB, 18 MB."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(count, 0) / 1e6:.0f} MB"

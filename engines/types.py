@@ -13,14 +13,14 @@ from typing import Any, Literal
 from engines.memory.buffers import Buffers
 
 EngineName = Literal["llamacpp", "vllm", "remote"]
-"""What runs a model: this process, the worker that Hearth looks after, another server."""
+"""The engines: this process, the worker that Hearth looks after, another server."""
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "cancelled", "tool"]
 MtpMode = Literal["auto", "on", "off"]
 MtpSwitch = Literal["request", "restart", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
-"""What guesses tokens ahead: layers in the model's own file, a drafter's file, the text itself."""
+"""The kinds of drafters: layers in the model's own file, a drafter's file, the text itself."""
 
 MAX_DEPTH = 8
 """Most tokens that are drafted ahead of the model."""
@@ -35,13 +35,32 @@ Thinking = Literal["none", "always", "switch"]
 """Whether a model reasons before it answers: never, always, or as it is asked to."""
 
 Overflow = Literal["leave_out", "stop"]
-"""What happens when a conversation outgrows the context: the oldest turns leave, or it is an error.
-"""
+"""The policy when a conversation outgrows the context: the oldest turns leave, or it is an
+error."""
+
+
+@dataclass(frozen=True)
+class EngineStatus:
+    """The state of an engine at this moment.
+
+    state: "stopped" where nothing is loaded. words, share: what a load does just now, "" where the
+    engine has no words for it, and how far it is, 0 to 1.
+    log: the last lines that its worker wrote, oldest first; those of the last worker once it has
+    ended. process: the number of the worker's first process; 0 where it has none on this system.
+    elsewhere: it computes outside this system, on a server or in WSL2.
+    """
+
+    state: Literal["stopped", "loading", "ready"] = "stopped"
+    words: str = ""
+    share: float = 0.0
+    log: tuple[str, ...] = ()
+    process: int = 0
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation.
+    """A message of a conversation.
 
     pinned: it stays in the prompt when others leave. reasoning: what the model thought before this
     answer; a chat template decides whether it sees it again.
@@ -55,7 +74,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is drawn. A temperature of 0 is greedy: always the likeliest token.
+    """The settings of the sampler. A temperature of 0 is greedy: always the likeliest token.
 
     top_k 0, top_p 1, min_p 0 and repeat_penalty 1 switch their step off.
     seed None draws a fresh one for each answer; the one used is in `Done.seed`.
@@ -74,7 +93,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Tool:
-    """Something that a model may ask for. parameters: a JSON schema of its arguments."""
+    """A tool that a model may ask for. parameters: a JSON schema of its arguments."""
 
     name: str
     description: str
@@ -124,7 +143,7 @@ class Adapter:
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """What to load and how; made by `engines.memory.planner`, carried out by an engine.
+    """The plan of a load; made by `engines.memory.planner`, carried out by an engine.
 
     gpu_layers: layers placed on GPUs, -1 for all of them, 0 for none.
     threads, batch_threads: for one token at a time, and for evaluating a prompt.
@@ -175,7 +194,7 @@ class LoadPlan:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """What an engine says of the model it has loaded.
+    """The description of the model that an engine has loaded.
 
     mtp: what can guess tokens ahead for it. mtp_line: one sentence that says so, or why nothing
     can, and from the measured costs whether it can pay.
@@ -214,7 +233,7 @@ class LoadedModel:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a request takes of the context; nothing is evaluated for it.
+    """The tokens that a request takes of the context; nothing is evaluated for it.
 
     lengths: tokens of each message, with its even share of the chat template's own. total: of the
     prompt with all of them. kept: room for the answer. context: of the loaded model.
@@ -271,7 +290,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class WasReasoning:
-    """All text so far was reasoning, of which the model left out the beginning's marker."""
+    """The text so far was all reasoning, of which the model left out the opening marker."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +310,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Timing:
-    """Measured by the engine. ttft_s: from the request to the first token."""
+    """The times of an answer, as the engine measured them. ttft_s: from request to first token."""
 
     load_s: float
     ttft_s: float
@@ -301,7 +320,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class MtpReport:
-    """What multi-token prediction does, and in one sentence why; also an event while answering.
+    """The state of multi-token prediction, with its reason; also an event while answering.
 
     depth: tokens drafted ahead now, or at the end the usual number. drafted, accepted: tokens.
     gain: decoding speed over that without MTP, as far as it was measured; None before that.

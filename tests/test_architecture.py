@@ -6,7 +6,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -28,14 +28,20 @@ BORROWERS = {"app/packages", "engines/openai", "engines/remote", "engines/vllm"}
 """They are lent a client of httpx2 as well."""
 PLAIN_VALUES = {"Client", "Headers", "Request", "Response", "Timeout", "URL"}
 HEAVY = {
-    "app.net.client", "app.net.metered_stream", "app.net.server_client", "app.net.tls", "gguf",
-    "httpcore2", "httpx2", "huggingface_hub", "keyring", "llama_cpp", "numpy", "pynvml",
+    "app.net.client", "app.net.metered_stream", "app.net.server_client", "app.net.tls",
+    "engines.models.gguf.guards", "engines.models.gguf.hyperparameters", "gguf", "httpcore2",
+    "httpx2", "huggingface_hub", "keyring", "llama_cpp", "numpy", "pynvml",
     "send2trash", "truststore",
 }  # fmt: skip
 
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
@@ -93,6 +99,16 @@ def test_a_file_says_what_it_is() -> None:
             yield "the first line is no sentence"
 
     assert not offenders([*SOURCES, ROOT / "run.py"], found)
+
+
+def test_the_tests_mirror_the_source_by_folder() -> None:
+    """A test lies in the folder of what it tests, so that it is found from there."""
+    tests = ROOT / "tests"
+    found = [path for top in ("app", "engines") for path in (tests / top).rglob("test_*.py")]
+    folders = {path.parent.relative_to(tests) for path in found}
+    assert len(folders) > 40
+    lost = {str(folder) for folder in folders if not any((ROOT / folder).glob("*.py"))}
+    assert lost == set(), "tests lie in a folder that the source does not have"
 
 
 def connecting(tree: ast.AST, package: str) -> set[str]:
@@ -188,7 +204,7 @@ def test_qt_network_is_not_used() -> None:
 
 
 def test_heavy_libraries_are_imported_where_they_are_used() -> None:
-    """Some modules of the gate subclass what they load, and so count as heavy themselves."""
+    """Some modules subclass what they load, or name it throughout: they are heavy themselves."""
 
     def found(path: Path) -> set[str]:
         own = name_of(path).removesuffix(".py").replace("/", ".")
@@ -214,6 +230,53 @@ def test_commands_without_a_connection_load_no_client(words: list[str], data_dir
     assert result.stderr.strip() == ""
 
 
+def imported(tree: ast.AST, modules: set[str]) -> set[str]:
+    """Which of the modules a tree imports, at its start, in functions, or for its types alone."""
+    found = set()
+    for name in imports(tree):
+        while name and name not in modules:
+            name = name.rpartition(".")[0]  # noqa: PLW2901 - the module that a name is of
+        found.add(name)
+    return found - {""}
+
+
+def circle_in(graph: Mapping[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle; none where there is no circle."""
+    done: set[str] = set()
+
+    def search(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        found = next(filter(None, (search(it, [*path, name]) for it in sorted(graph[name]))), [])
+        done.add(name)
+        return found
+
+    return next(filter(None, (search(name, []) for name in graph)), [])
+
+
+def test_no_module_imports_one_that_imports_it() -> None:
+    """However far round, within a folder too; also where only types are imported, or later."""
+    paths = {module_of(path): path for path in SHIPPED}
+    modules = set(paths)
+    graph = {it: imported(tree_of(path), modules) - {it} for it, path in paths.items()}
+    assert not circle_in(graph)
+
+
+def test_the_rule_of_circles_sees_one() -> None:
+    sources = {
+        "a": "import b",
+        "b": "if TYPE_CHECKING:\n    from c import C",
+        "c": "def f():\n    from a import g",
+        "d": "import a",
+    }
+    graph = {it: imported(ast.parse(source), set(sources)) for it, source in sources.items()}
+    assert circle_in(graph) == ["a", "b", "c", "a"]
+    graph["c"].clear()
+    assert not circle_in(graph)
+
+
 def test_presenters_use_qt_core_only() -> None:
     def found(path: Path) -> set[str]:
         return {
@@ -225,8 +288,7 @@ def test_presenters_use_qt_core_only() -> None:
 
 def test_widgets_see_presenters_values_and_errors_only() -> None:
     seen = {
-        "app.ui", "app.presenters", "app.services", "app.core", "app.markdown", "engines.types",
-        "engines.errors",
+        "app.ui", "app.presenters", "app.core", "app.markdown", "engines.types", "engines.errors",
     }  # fmt: skip
 
     def found(path: Path) -> set[str]:

@@ -295,16 +295,19 @@ def test_a_change_of_flags_is_another_build(monkeypatch: pytest.MonkeyPatch) -> 
 def test_every_check_runs_and_the_failed_ones_are_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran: list[str] = []
+    ran: list[list[str]] = []
 
     def fake(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        ran.append(Path(command[0]).stem)
+        ran.append([Path(command[0]).stem, *command[1:]])
         return subprocess.CompletedProcess(command, int("mypy" in command[0]))
 
     monkeypatch.setattr(subprocess, "run", fake)
     assert run.run_tests([]) == 1
-    assert ran == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
+    assert [tool for tool, *_ in ran] == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
+    assert "-n2" in ran[-1], "all tests run in two processes"
     assert capsys.readouterr().out.endswith("Failed: mypy.\n")
+    assert run.run_tests(["tests/one"]) == 1
+    assert ran[-1] == ["pytest", "tests/one"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the tools of the test are shell scripts")

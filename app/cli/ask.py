@@ -5,23 +5,39 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from app.cli.arguments import (
+    ANYWAY,
+    ENGINE,
+    ENGINES,
+    MODES,
+    MTP,
+    USUAL,
+    add_answering,
+    add_model,
+    count,
+    whole,
+)
 from app.cli.assistants import layers_of
+from app.cli.command import Command, Usage
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
-from app.cli.parser import Usage
 from app.cli.printing import loading, print_answer, tell_stay
-from app.cli.streams import read
-from app.core.errors import FileNotText
-from app.services.answers.answers import AnswerEvent, AnswerOptions
-from app.wiring import Core
+from app.cli.streams import read, read_file
+from app.core.chats.answers import AnswerEvent, AnswerOptions
+from app.core.errors import SettingsInvalid
+from app.core.settings.fields import Settings
 from engines.cancel import CancelToken
-from engines.types import EngineName, Message
+from engines.types import MAX_DEPTH, EngineName, Message
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 BUILT_IN_QUESTION = "What is Hearth?"
 
 
-def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
+def ask(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     if args.depth is not None and args.mtp == "off":
         raise Usage(
@@ -35,53 +51,55 @@ def ask(core: Core, args: argparse.Namespace, out: Output) -> int:
             "A chat has the assistant that it began with.",
             "Leave out one of the two.",
         )
-    settings = core.settings.read()
+    settings = app.settings.read()
     text = _standard_input() if args.text == "-" else args.text
     text = with_files(text, args.file)
     options = AnswerOptions(
-        model=on_engine(core, args.model or _of_chat(core, args), args.engine, args.model),
-        temperature=args.temperature,
-        top_p=args.top_p,
+        {
+            "model": on_engine(app, args.model or _of_chat(app, args), args.engine, args.model),
+            "temperature": args.temperature,
+            "top_p": args.top_p,
+            "context": args.context,
+            "max_tokens": args.max_tokens,
+            "mtp": "on" if args.depth is not None and args.mtp is None else args.mtp,
+            "system_prompt": args.system,
+            "thinking": args.think,
+            "effort": args.effort,
+            "adapter": args.adapter,
+        },
         seed=args.seed,
-        context=args.context,
-        max_tokens=args.max_tokens,
         stop=tuple(args.stop),
-        mtp="on" if args.depth is not None and args.mtp is None else args.mtp,
+        grammar=read_file(args.grammar) if args.grammar else None,
         depth=args.depth,
-        grammar=_read(args.grammar) if args.grammar else None,
-        system_prompt=args.system,
-        anyway=args.anyway,
-        thinking=args.think,
         thinking_budget=args.think_budget,
-        effort=args.effort,
-        adapter=args.adapter,
-        under=layers_of(core, args.assistant),
+        anyway=args.anyway,
+        under=layers_of(app, args.assistant),
     )
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
         if args.chat is None:
-            system = core.answers.system_prompt(settings, options)
+            system = app.answers.prepare(settings, options).settings.system_prompt
             question = Message("user", text)
             messages = (Message("system", system.strip()), question) if system else (question,)
-            return core.answers.once(messages, settings, options, loading(core, out), cancel)
-        _, answer = core.chats.ask(core.chats.chat(args.chat).id, text)
+            return app.answers.once(messages, settings, options, loading(app, out), cancel)
+        _, answer = app.chats.ask(app.chats.chat(args.chat).id, text)
         if options.model is None:
-            tell_stay(core, answer.chat_id, settings, out, "--model")
-        return core.answers.write(answer, settings, options, loading(core, out), cancel)
+            tell_stay(app, answer.chat_id, settings, out, "--model")
+        return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
-    return print_answer(core, interruptible(work), out, args.think)
+    return print_answer(app, interruptible(work), out, args.think)
 
 
-def answer_built_in(core: Core, out: Output) -> int:
-    """One question to the starter model: "does it work?" has an answer anywhere."""
+def answer_built_in(app: App, out: Output) -> int:
+    """Ask the starter model one built-in question: "does it work?" has an answer anywhere."""
     out.note(f"> {BUILT_IN_QUESTION}")
-    settings = core.settings.read().changed("model", "starter")
+    settings = app.settings.read().changed("model", "starter")
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
         messages = (Message("user", BUILT_IN_QUESTION),)
-        return core.answers.once(messages, settings, AnswerOptions(), loading(core, out), cancel)
+        return app.answers.once(messages, settings, AnswerOptions(), loading(app, out), cancel)
 
-    return print_answer(core, interruptible(work), out)
+    return print_answer(app, interruptible(work), out)
 
 
 def _standard_input() -> str:
@@ -96,41 +114,123 @@ def _standard_input() -> str:
 
 
 def with_files(text: str, files: list[Path]) -> str:
-    """The question with the content of text files behind it. Raises FileNotText."""
-    contents = [(path.name, _read(path).rstrip()) for path in files]
+    """Append the content of text files to a question. Raises FileNotText."""
+    contents = [(path.name, read_file(path).rstrip()) for path in files]
     return "\n\n".join([text, *(f"{name}:\n```\n{inside}\n```" for name, inside in contents)])
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = "It is not UTF-8 text."
-        if isinstance(error, OSError):
-            why = f"The system says: {error.strerror}."
-        raise FileNotText(
-            f"{path} cannot be read as text.",
-            why,
-            "Choose a plain text file that exists.",
-        ) from error
-
-
 def on_engine(
-    core: Core, model: str | None, engine: EngineName | None, otherwise: str | None = None
+    app: App, model: str | None, engine: EngineName | None, otherwise: str | None = None
 ) -> str | None:
-    """The id of a model as an engine runs it; `otherwise` where no engine is asked for.
+    """Return the id of a model as an engine runs it; `otherwise` where no engine is asked for.
 
     model: None is the one of the settings. Raises EngineUnavailable, with what it would take.
     """
     if engine is None:
         return otherwise
-    entry = core.library.find(model or core.settings.read().model)
-    return core.choice.on(entry, engine).id
+    entry = app.library.find(model or app.settings.read().model)
+    return app.choice.on(entry, engine).id
 
 
-def _of_chat(core: Core, args: argparse.Namespace) -> str | None:
-    """The model of the chat that goes on; None leaves it to the settings."""
+def _of_chat(app: App, args: argparse.Namespace) -> str | None:
+    """Return the model of the chat that goes on; None leaves it to the settings."""
     if args.chat is None or args.engine is None:
         return None
-    chat = core.chats.chat(args.chat)
-    return core.answers.model_of(chat.id, core.settings.read(), AnswerOptions())
+    chat = app.chats.chat(args.chat)
+    return app.answers.model_of(chat.id, app.settings.read())
+
+
+def _declare(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument("text", metavar="TEXT", help="the question; - reads it from standard input")
+    add_model(ask)
+    ask.add_argument("--engine", choices=ENGINES, help=ENGINE)
+    ask.add_argument("--mtp", choices=MODES, help=f"{MTP}; otherwise as the settings say")
+    ask.add_argument(
+        "--depth",
+        type=_depth,
+        metavar="N",
+        help=f"tokens to guess ahead, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is there; "
+        "by default MTP chooses",
+    )
+    ask.add_argument(
+        "--system", metavar="S", help="the system prompt; otherwise as the settings say"
+    )
+    ask.add_argument("--assistant", metavar="NAME", help="as this assistant, without --chat")
+    ask.add_argument(
+        "--max-tokens",
+        type=count,
+        metavar="N",
+        help=f"the longest answer, in tokens; 0 lets the model end by itself; {USUAL}",
+    )
+    ask.add_argument(
+        "--temperature",
+        type=_temperature,
+        metavar="T",
+        help=f"0 to 5; 0 always takes the likeliest token; {USUAL}, which is 0.7 at first",
+    )
+    ask.add_argument(
+        "--top-p",
+        type=_top_p,
+        metavar="P",
+        help=f"above 0, to 1: the share of the likeliest tokens to draw from; 1 is off; {USUAL}, "
+        "which is 0.95 at first",
+    )
+    ask.add_argument(
+        "--seed",
+        type=count,
+        metavar="N",
+        help="the same number gives the same answer again; by default another each time",
+    )
+    ask.add_argument(
+        "--context",
+        type=count,
+        metavar="N",
+        help=f"tokens that the model sees; 0 chooses what fits this computer; {USUAL}",
+    )
+    ask.add_argument(
+        "--stop",
+        action="append",
+        default=[],
+        metavar="S",
+        help="the answer ends before this text; may be given several times; by default none",
+    )
+    ask.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="a text file (UTF-8) that goes behind the question; may be given several times",
+    )
+    ask.add_argument(
+        "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
+    )
+    ask.add_argument("--anyway", action="store_true", help=ANYWAY)
+    add_answering(ask)
+    ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
+
+
+def _depth(text: str) -> int:
+    number = whole(text)
+    if not 1 <= number <= MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_DEPTH}")
+    return number
+
+
+def _temperature(text: str) -> float:
+    return _as_setting("temperature", text)
+
+
+def _top_p(text: str) -> float:
+    return _as_setting("top_p", text)
+
+
+def _as_setting(name: str, text: str) -> float:
+    """Within the bounds of the setting of that name."""
+    try:
+        return float(getattr(Settings().changed(name, text), name))
+    except SettingsInvalid as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error.why.rstrip('.')}") from None
+
+
+COMMAND = Command("ask", "one answer; TEXT of - reads standard input", ask, declare=_declare)

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from app.cli.command import Command
 from app.cli.output import Output, table
 from app.core.chats.assistants import Assistant
 from app.core.errors import AssistantUnknown
@@ -14,12 +15,12 @@ from app.core.settings.resolved import NO_LAYERS, Layers
 from app.services.answers.chat_layers import values_of
 
 if TYPE_CHECKING:
-    from app.wiring import Core
+    from app.wiring.app import App
 
 
-def manage_assistants(core: Core, args: argparse.Namespace, out: Output) -> int:
+def manage_assistants(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.verb == "list":
-        found = core.assistants.assistants()
+        found = app.assistants.assistants()
         out.value(
             [asdict(it) for it in found],
             lambda: (
@@ -28,18 +29,18 @@ def manage_assistants(core: Core, args: argparse.Namespace, out: Output) -> int:
             ),
         )
         return 0
-    assistant = find_assistant(core, args.what)
+    assistant = find_assistant(app, args.what)
     if args.verb == "rm":
-        core.assistants.remove(assistant.id)
+        app.assistants.remove(assistant.id)
         out.value({"removed": assistant.id}, lambda: f"Removed “{assistant.name}”.")
     else:
         out.value(asdict(assistant), lambda: _described(assistant))
     return 0
 
 
-def find_assistant(core: Core, called: str) -> Assistant:
-    """By its name, or the beginning of its id. Raises AssistantUnknown."""
-    known = core.assistants.assistants()
+def find_assistant(app: App, called: str) -> Assistant:
+    """Find an assistant by its name, or the beginning of its id. Raises AssistantUnknown."""
+    known = app.assistants.assistants()
     found = [it for it in known if it.name.casefold() == called.casefold()]
     found = found or [it for it in known if called and it.id.startswith(called)]
     if len(found) != 1:
@@ -51,11 +52,11 @@ def find_assistant(core: Core, called: str) -> Assistant:
     return found[0]
 
 
-def layers_of(core: Core, called: str | None) -> Layers:
-    """What an assistant sets for an answer without a chat. Raises AssistantUnknown."""
+def layers_of(app: App, called: str | None) -> Layers:
+    """Return what an assistant sets for an answer without a chat. Raises AssistantUnknown."""
     if called is None:
         return NO_LAYERS
-    return Layers(assistant=values_of(find_assistant(core, called)), chat={}, message={})
+    return Layers(assistant=values_of(find_assistant(app, called)), chat={}, message={})
 
 
 def _described(assistant: Assistant) -> str:
@@ -68,3 +69,20 @@ def _described(assistant: Assistant) -> str:
     ]
     text = table(rows)
     return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text
+
+
+COMMAND = Command(
+    "assistants",
+    "the assistants that were made in the window",
+    verbs=(
+        Command("list", "all assistants", manage_assistants),
+        Command("show", "one assistant", manage_assistants, "NAME"),
+        Command(
+            "rm",
+            "remove an assistant; its chats stay",
+            manage_assistants,
+            "NAME",
+            aliases=("remove",),
+        ),
+    ),
+)

@@ -6,20 +6,24 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
+from app.cli.arguments import ENGINE, ENGINES, MODES, add_model, positive
 from app.cli.ask import on_engine
 from app.cli.bench_many import measure_many
+from app.cli.command import Command, Usage
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
-from app.cli.parser import Usage
+from app.core.engines.bench_results import BenchResult, BenchStep, ModeResult
 from app.core.engines.same_answer import Compared, in_words, is_good, verdict_of
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.services.measuring.results import BenchResult, ModeResult, Step
 from app.services.measuring.speeds import speed_of
-from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.types import MtpMode
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _TOKENS = 128
 _TOKENS_COMPARED = 64
@@ -27,7 +31,7 @@ _DEPTHS = (1, 2, 4, 8)
 _EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
 
 
-def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
+def bench(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     if args.check_mtp and args.concurrency != (1,):
         raise Usage(
@@ -35,24 +39,24 @@ def bench(core: Core, args: argparse.Namespace, out: Output) -> int:
             "The check compares one answer's tokens with another's, and measures no speed.",
             "Leave out one of the two.",
         )
-    settings = core.settings.read()
-    called = on_engine(core, args.model, args.engine, args.model)
-    entry = core.library.find(settings.model if called is None else called)
-    settings = core.library.effective(entry, settings)
+    settings = app.settings.read()
+    called = on_engine(app, args.model, args.engine, args.model)
+    entry = app.library.find(settings.model if called is None else called)
+    settings = app.library.effective(entry, settings)
     if args.check_mtp:
         tokens = args.tokens or _TOKENS_COMPARED
-        return _compare(core, entry, settings, tokens, out)
+        return _compare(app, entry, settings, tokens, out)
     if args.concurrency != (1,):
         settings = settings if args.mtp is None else replace(settings, mtp=args.mtp)
         tokens = args.tokens or _TOKENS
-        return measure_many(core, entry, settings, args.concurrency, tokens, args.rounds, out)
+        return measure_many(app, entry, settings, args.concurrency, tokens, args.rounds, out)
     modes: tuple[MtpMode, ...] = _EVERY if args.mtp is None else ("off", args.mtp)
     modes = tuple(dict.fromkeys(modes))
-    return _measure(core, entry, settings, modes, args.tokens or _TOKENS, args.rounds, out)
+    return _measure(app, entry, settings, modes, args.tokens or _TOKENS, args.rounds, out)
 
 
 def _measure(
-    core: Core,
+    app: App,
     entry: ModelEntry,
     settings: Settings,
     modes: Sequence[MtpMode],
@@ -60,31 +64,31 @@ def _measure(
     rounds: int,
     out: Output,
 ) -> int:
-    def work(cancel: CancelToken) -> Iterator[Step | BenchResult]:
-        return core.bench.measure(entry, settings, modes, tokens, rounds, out.progress, cancel)
+    def work(cancel: CancelToken) -> Iterator[BenchStep | BenchResult]:
+        return app.bench.measure(entry, settings, modes, tokens, rounds, out.progress, cancel)
 
     result: BenchResult | None = None
     with closing(interruptible(work)) as events:
         for event in events:
-            if isinstance(event, Step):
+            if isinstance(event, BenchStep):
                 _show_step(event, out)
             else:
                 result = event
     out.rewrite("")
     if result is not None:
-        core.speeds.keep(speed_of(result, core.choice.model_name(entry)))
+        app.speeds.keep(speed_of(result, app.choice.model_name(entry)))
         out.value(asdict(result), lambda: _in_words(result, entry))
     return 0
 
 
-def _compare(core: Core, entry: ModelEntry, settings: Settings, tokens: int, out: Output) -> int:
-    def work(cancel: CancelToken) -> Iterator[Step | Compared]:
-        return core.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
+def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: Output) -> int:
+    def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
+        return app.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
 
     found: list[Compared] = []
     with closing(interruptible(work)) as events:
         for event in events:
-            if isinstance(event, Step):
+            if isinstance(event, BenchStep):
                 _show_step(event, out)
             else:
                 found.append(event)
@@ -101,7 +105,7 @@ def _compare(core: Core, entry: ModelEntry, settings: Settings, tokens: int, out
     return 0 if is_good(found) else 1
 
 
-def _show_step(step: Step, out: Output) -> None:
+def _show_step(step: BenchStep, out: Output) -> None:
     out.rewrite(f"{step.done + 1} of {step.total}: {step.what}")
 
 
@@ -147,3 +151,59 @@ def _cells(mode: ModeResult) -> tuple[str, ...]:
         share,
         mode.reason if mode.mode != "off" else "",
     )
+
+
+_MOST_AT_ONCE = 256
+
+
+def _declare(bench: argparse.ArgumentParser) -> None:
+    add_model(bench)
+    bench.add_argument("--engine", choices=ENGINES, help=ENGINE)
+    bench.add_argument(
+        "--mtp", choices=MODES, help="only this mode, beside off; otherwise all three"
+    )
+    bench.add_argument(
+        "--check-mtp",
+        action="store_true",
+        help="measure nothing: answer eight prompts greedily with and without MTP, at several "
+        "depths, and compare the tokens; exit status 1 if one differs by more than rounding",
+    )
+    bench.add_argument(
+        "--tokens",
+        type=positive,
+        metavar="N",
+        help="tokens of each answer; by default 128, or 64 with --check-mtp",
+    )
+    bench.add_argument(
+        "--rounds",
+        type=positive,
+        default=3,
+        metavar="N",
+        help="how often each answer is measured; by default 3",
+    )
+    bench.add_argument(
+        "--concurrency",
+        type=_counts,
+        default=(1,),
+        metavar="1,4,16",
+        help="measure so many chats at once instead, each number once: tokens/s in all, and for "
+        "each of them; llama.cpp answers one after the other; by default 1",
+    )
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    """Numbers of chats at once, each of them once."""
+    numbers = tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+    if max(numbers) > _MOST_AT_ONCE:
+        raise argparse.ArgumentTypeError(f"{max(numbers)} is more than {_MOST_AT_ONCE}")
+    return numbers
+
+
+COMMAND = Command(
+    "bench",
+    "Measured speed on this computer: answers to code, prose, copying and chat, with MTP off and "
+    "with each mode, side by side in interleaved rounds. The gain stands beside the most that the "
+    "cost of checking guesses allows.",
+    bench,
+    declare=_declare,
+)

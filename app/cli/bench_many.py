@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
+from app.core.engines.bench_results import BenchStep
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.measuring.bench_many import ManyResult, kept
-from app.services.measuring.results import Step
-from app.wiring import Core
 from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 
 def measure_many(
-    core: Core,
+    app: App,
     entry: ModelEntry,
     settings: Settings,
     counts: Sequence[int],
@@ -27,20 +30,20 @@ def measure_many(
 ) -> int:
     """Measure, keep the figures for the comparison of engines, show them; the exit status."""
 
-    def work(cancel: CancelToken) -> Iterator[Step | ManyResult]:
-        return core.many.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)
+    def work(cancel: CancelToken) -> Iterator[BenchStep | ManyResult]:
+        return app.many_bench.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)
 
     result: ManyResult | None = None
     with closing(interruptible(work)) as events:
         for event in events:
-            if isinstance(event, Step):
+            if isinstance(event, BenchStep):
                 out.rewrite(f"{event.done + 1} of {event.total}: {event.what}")
             else:
                 result = event
     out.rewrite("")
     if result is not None:
-        for speed in kept(result, core.choice.model_name(entry)):
-            core.speeds.keep(speed)
+        for speed in kept(result, app.choice.model_name(entry)):
+            app.speeds.keep(speed)
         out.value(asdict(result), lambda: _in_words(result, entry))
     return 0
 

@@ -6,27 +6,31 @@ import argparse
 import select
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TextIO, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO, cast
 
 from app.cli import streams
-from app.cli.answer_words import MODES
+from app.cli.arguments import ANYWAY, ENGINE, ENGINES, MODES, add_answering, add_model
 from app.cli.ask import answer_built_in, on_engine
+from app.cli.command import Command
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.printing import loading, print_answer, tell_stay
+from app.core.chats.answers import AnswerEvent, AnswerOptions, Ready
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
 from app.core.models.entry import STARTER
 from app.core.settings.fields import Settings
-from app.services.answers.answers import AnswerEvent, AnswerOptions, Ready
+from app.core.settings.models import effective
 from app.services.engines.choice import NAMES
 from app.services.models.mtp_advice import mtp_of_files
-from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
 from engines.text import on_one_line
 from engines.types import EngineName, MtpMode
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 GUIDE_NOTE = (
     "This is the tiny built-in guide: it knows Hearth and a little small talk. "
@@ -43,9 +47,9 @@ class _Leave(Exception):
 
 @dataclass
 class Conversation:
-    """One chat in the terminal; the chat is stored with its first question."""
+    """A chat in the terminal; it is stored with its first question."""
 
-    core: Core
+    app: App
     out: Output
     model: str | None = None
     chat_id: str | None = None
@@ -72,7 +76,7 @@ class Conversation:
         }
 
     def say(self, line: str) -> None:
-        """One line that was typed: a command, or a question. Raises _Leave and UserError."""
+        """Take one typed line: a command, or a question. Raises _Leave and UserError."""
         line = line.strip()
         if not line:
             return
@@ -84,35 +88,36 @@ class Conversation:
         else:
             mtp = self.mtp or self._settings().mtp
             begins = None if self.chat_id else self._begins()
-            question, answer = self.core.chats.ask(self.chat_id, line, mtp, begins)
+            question, answer = self.app.chats.ask(self.chat_id, line, mtp, begins)
             self.chat_id = question.chat_id
             self._write(answer)
 
     def _begins(self) -> NewChat:
-        """The chat keeps the model that it begins with."""
-        usual = self.core.settings.read()
-        model = self.core.library.find(self.model).id if self.model else usual.model
-        return self.core.answers.begin(NewChat(model, usual=self.model is None), usual)
+        """Return a new chat's own model, so that the chat keeps it."""
+        usual = self.app.settings.read()
+        model = self.app.library.find(self.model).id if self.model else usual.model
+        return self.app.answers.with_model(NewChat(model, usual=self.model is None), usual)
 
     def _write(self, answer: StoredMessage) -> None:
-        settings = self.core.settings.read()
+        settings = self.app.settings.read()
         if self.model is None:
-            tell_stay(self.core, answer.chat_id, settings, self.out, "/model")
+            tell_stay(self.app, answer.chat_id, settings, self.out, "/model")
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
-            options = replace(self.options, model=self.model)
-            for event in self.core.answers.write(
-                answer, settings, options, loading(self.core, self.out), cancel
+            options = self.options.changed(model=self.model)
+            for event in self.app.answers.write(
+                answer, settings, options, loading(self.app, self.out), cancel
             ):
                 if isinstance(event, Ready):
                     self._ready = event
                     self._answered[event.entry.engine] = event.entry.id
                 yield event
 
-        print_answer(self.core, interruptible(work), self.out, self.options.thinking, self._said)
+        think = cast("str | None", self.options.settings.get("thinking"))
+        print_answer(self.app, interruptible(work), self.out, think, self._said)
 
     def _last_answer(self) -> StoredMessage | None:
-        path = self.core.chats.path(self.chat_id) if self.chat_id else ()
+        path = self.app.chats.path(self.chat_id) if self.chat_id else ()
         if path and path[-1].role == "assistant":
             return path[-1]
         self.out.note("There is no answer yet.")
@@ -128,24 +133,24 @@ class Conversation:
 
     def _again(self, _: str) -> None:
         if (last := self._last_answer()) is not None:
-            self._write(self.core.chats.answer_again(last.chat_id, last.id))
+            self._write(self.app.chats.answer_again(last.chat_id, last.id))
 
     def _continue(self, _: str) -> None:
         if (last := self._last_answer()) is not None:
-            self._write(self.core.chats.reopen(last))
+            self._write(self.app.chats.reopen(last))
 
     def _model(self, name: str) -> None:
         if name:
-            self.model = self.core.library.find(name).id
+            self.model = self.app.library.find(name).id
             return
-        chosen = self.model or self.core.settings.read().model
-        for entry in self.core.library.entries():
+        chosen = self.model or self.app.settings.read().model
+        for entry in self.app.library.entries():
             mark = "*" if entry.id == chosen else " "
             self.out.line(f"{mark} {on_one_line(entry.id)}  {on_one_line(entry.name)}")
 
     def _engine(self, name: str) -> None:
-        """The chat, its branches and its settings stay; the model is the counterpart."""
-        entry = self.core.library.find(self.model or self._stored() or self._settings().model)
+        """Switch to the model's counterpart on another engine; chat, branches and settings stay."""
+        entry = self.app.library.find(self.model or self._stored() or self._settings().model)
         if name and name not in NAMES:
             self.out.note(f"The engine can be {', '.join(NAMES)}; not {name}.")
             return
@@ -153,34 +158,34 @@ class Conversation:
             self.out.line(f"{entry.name} is answered by {NAMES[entry.engine]}.")
             return
         try:
-            other = self.core.choice.on(entry, name)
+            other = self.app.choice.on(entry, name)
         except EngineUnavailable:
             if name not in self._answered:
                 raise
             # No counterpart is known, but one of its models has answered here before.
-            other = self.core.library.find(self._answered[name])
+            other = self.app.library.find(self._answered[name])
         self.model = other.id
         self.out.line(f"{other.name} answers, by {NAMES[other.engine]}.")
 
     def _stored(self) -> str | None:
-        """The model that the open chat has."""
+        """Return the model that the open chat has."""
         if self.chat_id is None:
             return None
-        return self.core.answers.model_of(self.chat_id, self.core.settings.read(), AnswerOptions())
+        return self.app.answers.model_of(self.chat_id, self.app.settings.read())
 
     def _mtp(self, mode: str) -> None:
         if mode in MODES:
             self._tell_price(cast(MtpMode, mode))
             self.mtp = cast(MtpMode, mode)
             if self.chat_id is not None:
-                self.core.chats.set_mtp(self.chat_id, self.mtp)
+                self.app.chats.set_mtp(self.chat_id, self.mtp)
         elif mode:
             self.out.note(f"MTP can be {', '.join(MODES)}; not {mode}.")
             return
         stands = self.mtp or self._settings().mtp
         self.out.line(f"MTP is set to {stands} for this chat.")
         if stands != "off":
-            self.out.line(self._what_runs(stands, self.model or self.core.settings.read().model))
+            self.out.line(self._what_runs(stands, self.model or self.app.settings.read().model))
 
     def _tell_price(self, mode: MtpMode) -> None:
         loaded = self._ready.loaded if self._ready else None
@@ -194,32 +199,32 @@ class Conversation:
         if switch not in {"on", "off"}:
             self.out.note("Thinking can be on or off.")
             return
-        self.options = replace(self.options, thinking=switch == "on")
+        self.options = self.options.changed(thinking=switch)
         self.out.line(f"Thinking is {switch} for what comes, where the model can be asked to.")
 
     def _settings(self) -> Settings:
-        """Those that hold for the model in use."""
-        settings = self.core.settings.read()
-        return self.core.library.settings_for(self.model or settings.model, settings)
+        """Read the settings that apply to the model in use."""
+        settings = self.app.settings.read()
+        return effective(settings, self.app.library.own(self.model or settings.model))
 
     def _what_runs(self, mode: MtpMode, model: str) -> str:
-        """What MTP did for the last answer, or what the model's files say of it."""
-        path = self.core.chats.path(self.chat_id) if self.chat_id else ()
+        """Say what MTP did for the last answer, or what the model's files tell of it."""
+        path = self.app.chats.path(self.chat_id) if self.chat_id else ()
         facts = path[-1].facts if path else None
         if facts is not None and facts.mtp is not None and facts.mtp.mode == mode:
             return facts.mtp.reason
-        library = self.core.library
-        return mtp_of_files(library, library.find(model), self.core.advise)
+        library = self.app.library
+        return mtp_of_files(library, library.find(model), self.app.advise)
 
     def _chats(self, _: str) -> None:
-        for chat in self.core.chats.chats():
+        for chat in self.app.chats.chats():
             mark = "*" if chat.id == self.chat_id else " "
             self.out.line(f"{mark} {chat.id[:8]}  {on_one_line(chat.title)}")
 
     def _open(self, chat_id: str) -> None:
-        chat = self.core.chats.chat(chat_id)
+        chat = self.app.chats.chat(chat_id)
         self.chat_id, self.mtp = chat.id, chat.mtp
-        for message in self.core.chats.path(self.chat_id):
+        for message in self.app.chats.path(self.chat_id):
             said = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
             self.out.piece(f"{said}\n")
 
@@ -227,49 +232,51 @@ class Conversation:
         raise _Leave
 
 
-def chat_or_prove(core: Core, out: Output) -> int:
-    """What `hearth` does without a display: a chat, or one built-in answer where nobody asks.
+def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
+    """Do what `hearth` does without a display: chat, or answer once where nobody types.
 
     A script may start Hearth with a standard input that is open and stays silent.
     """
     if not sys.stdin.isatty() and _is_silent(sys.stdin):
-        return answer_built_in(core, out)
-    return chat(core, AnswerOptions(), out)
+        return answer_built_in(app, out)
+    return chat(app, AnswerOptions(), out)
 
 
 def _is_silent(stream: TextIO) -> bool:
-    """Whether nothing comes within a moment. Windows cannot tell of a pipe; there we read it."""
+    """Tell whether nothing comes within a moment. Windows cannot tell of a pipe: it is read."""
     if sys.platform == "win32":
         return False
     return not select.select([stream], [], [], _SILENCE_S)[0]
 
 
-def chat_as_asked(core: Core, args: argparse.Namespace, out: Output) -> int:
+def chat_as_asked(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     options = AnswerOptions(
-        model=on_engine(core, args.model, args.engine, args.model),
+        {
+            "model": on_engine(app, args.model, args.engine, args.model),
+            "thinking": args.think,
+            "effort": args.effort,
+            "adapter": args.adapter,
+        },
         anyway=args.anyway,
-        thinking=args.think,
         thinking_budget=args.think_budget,
-        effort=args.effort,
-        adapter=args.adapter,
     )
-    return chat(core, options, out)
+    return chat(app, options, out)
 
 
-def chat(core: Core, options: AnswerOptions, out: Output) -> int:
-    """Read lines until the end; returns the exit status.
+def chat(app: App, options: AnswerOptions, out: Output) -> int:
+    """Read questions and commands until the end; returns the exit status.
 
     Where standard input ends at once, one built-in question is answered.
     """
-    conversation = Conversation(core, out, options.model, options=options)
+    conversation = Conversation(app, out, options.model, options=options)
     if options.model is not None:
-        core.library.find(options.model)
+        app.library.find(options.model)
     if sys.stdin.isatty():
         return _by_hand(conversation)
     lines = [line for line in streams.read().split("\n") if line.strip()]
     if not lines:
-        return answer_built_in(core, out)
+        return answer_built_in(app, out)
     for line in lines:
         out.note(f"> {line.strip()}")
         try:
@@ -285,7 +292,7 @@ def _by_hand(conversation: Conversation) -> int:
         import readline  # noqa: F401
     except ImportError:
         conversation.out.note("This Python has no line editing.")
-    if (conversation.model or conversation.core.settings.read().model) == STARTER:
+    if (conversation.model or conversation.app.settings.read().model) == STARTER:
         conversation.out.note(GUIDE_NOTE)
     conversation.out.note("/help lists the commands, Ctrl-D ends the chat.")
     while True:
@@ -303,8 +310,23 @@ def _by_hand(conversation: Conversation) -> int:
 
 
 def _asked() -> str:
-    """The line that somebody types. Where the output is no terminal, Python does not edit it."""
+    """Read a line that somebody types. Where the output is no terminal, Python does not edit it."""
     if sys.stdout.isatty():
         return input("> ")
     streams.say("> ", end="")
     return input("")
+
+
+def _declare(chat: argparse.ArgumentParser) -> None:
+    add_model(chat)
+    chat.add_argument("--engine", choices=ENGINES, help=ENGINE)
+    chat.add_argument("--anyway", action="store_true", help=ANYWAY)
+    add_answering(chat)
+
+
+COMMAND = Command(
+    "chat",
+    "chat in the terminal; /help lists the commands there",
+    chat_as_asked,
+    declare=_declare,
+)

@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.cli.exchange import export_chats, import_chats
+from app.cli.arguments import positive
+from app.cli.command import Command
+from app.cli.exchange import EXPORT, IMPORT
 from app.cli.output import Output, size, table
 from app.core.chats.chat import Chat
 from app.core.chats.places import ARCHIVE, TRASH
@@ -18,75 +20,71 @@ from app.core.search.hits import Hit
 from app.services.chats.indexing import steps
 from app.store.folder import DataFolder
 from app.store.snapshots import Snapshots
-from app.wiring import Core
 from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _EVERY = -1
 """No limit, in SQLite's words."""
 
 
-def manage_chats(core: Core, args: argparse.Namespace, out: Output) -> int:
-    match args.verb:
-        case "list":
-            _list(core, args, out)
-        case "search":
-            _search(core, " ".join(args.what), args.limit, out)
-        case "export":
-            export_chats(core, args, out)
-        case "import":
-            import_chats(core, args, out)
-        case "undelete":
-            chat = _in_trash(core, args.what)
-            core.shelves.undelete((chat.id,))
-            out.value({"undeleted": chat.id}, lambda: f"“{chat.title}” is back.")
-        case _:
-            _with_chat(core, core.chats.chat(args.what), args, out)
+def _list(app: App, args: argparse.Namespace, out: Output) -> int:
+    place = {"archive": ARCHIVE, "trash": TRASH}.get(args.place)
+    found = app.chats.chats() if place is None else app.chat_lists.page(place, 0, _EVERY)
+    out.value([asdict(chat) for chat in found], lambda: table([_row(chat) for chat in found]))
     return 0
 
 
-def _with_chat(core: Core, chat: Chat, args: argparse.Namespace, out: Output) -> None:
-    path = core.chats.path(chat.id)
-    match args.verb:
-        case "rm":
-            core.chats.delete(chat.id)
-            core.states.forget(chat.id)
-            out.value({"removed": chat.id}, lambda: f"Deleted “{chat.title}”.")
-        case "archive" | "unarchive":
-            core.shelves.set_archived((chat.id,), args.verb == "archive")
-            out.value(
-                {f"{args.verb}d": chat.id},
-                lambda: (
-                    f"“{chat.title}” is {'in' if args.verb == 'archive' else 'out of'} the "
-                    "archive now."
-                ),
-            )
-        case _:
-            out.value(
-                {**asdict(chat), "messages": [asdict(message) for message in path]},
-                lambda: as_markdown(chat, path),
-            )
-
-
-def _list(core: Core, args: argparse.Namespace, out: Output) -> None:
-    place = {"archive": ARCHIVE, "trash": TRASH}.get(args.place)
-    found = core.chats.chats() if place is None else core.shelves.page(place, 0, _EVERY)
-    out.value([asdict(chat) for chat in found], lambda: table([_row(chat) for chat in found]))
-
-
-def _search(core: Core, words: str, limit: int, out: Output) -> None:
-    """All of the history: what the index has not read yet is read first."""
-    for share in steps(core.index, CancelToken(), rest=lambda _: None):
+def _search(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Search the whole history: what the index has not read yet is read first."""
+    for share in steps(app.index, CancelToken(), rest=lambda _: None):
         out.rewrite(f"Reading older chats: {share:4.0%}")
     out.rewrite("")
-    hits = core.search.find(words, limit)
+    hits = app.search.find(" ".join(args.what), args.limit)
     out.value(
         _by_chat(hits),
         lambda: table([(*_row(hit.chat), hit.snippet if hit.message_id else "") for hit in hits]),
     )
+    return 0
+
+
+def _show(app: App, args: argparse.Namespace, out: Output) -> int:
+    chat = app.chats.chat(args.what)
+    path = app.chats.path(chat.id)
+    out.value(
+        {**asdict(chat), "messages": [asdict(message) for message in path]},
+        lambda: as_markdown(chat, path),
+    )
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    chat = app.chats.chat(args.what)
+    app.chats.delete(chat.id)
+    app.forget_state(chat.id)
+    out.value({"removed": chat.id}, lambda: f"Deleted “{chat.title}”.")
+    return 0
+
+
+def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
+    chat = _in_trash(app, args.what)
+    app.chats.undelete(chat.id)
+    out.value({"undeleted": chat.id}, lambda: f"“{chat.title}” is back.")
+    return 0
+
+
+def _archive(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Put a chat away, or back."""
+    chat, away = app.chats.chat(args.what), args.verb == "archive"
+    app.chat_lists.set_archived((chat.id,), away)
+    where = "in" if away else "out of"
+    out.value({f"{args.verb}d": chat.id}, lambda: f"“{chat.title}” is {where} the archive now.")
+    return 0
 
 
 def _by_chat(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    """Each chat once, with what was found in it."""
+    """Group hits: each chat once, with what was found in it."""
     found: dict[str, dict[str, Any]] = {}
     for hit in hits:
         chat = found.setdefault(hit.chat.id, {**asdict(hit.chat), "hits": []})
@@ -95,10 +93,10 @@ def _by_chat(hits: Sequence[Hit]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def restore_chats(folder: DataFolder, what: str, out: Output) -> int:
+def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
     """List the copies, or put one back; the database need not be whole for that."""
     snapshots = Snapshots(folder.snapshots, folder.database)
-    if what == "list":
+    if args.what == "list":
         copies = snapshots.list()
         out.value(
             [asdict(copy) for copy in copies],
@@ -106,7 +104,7 @@ def restore_chats(folder: DataFolder, what: str, out: Output) -> int:
         )
         return 0
     folder.prepare()
-    source = snapshots.named(what)
+    source = snapshots.named(args.what)
     kept = snapshots.restore(source, datetime.now().astimezone())
     before = f" What was there before is in {kept}." if kept else ""
     out.value(
@@ -116,8 +114,8 @@ def restore_chats(folder: DataFolder, what: str, out: Output) -> int:
     return 0
 
 
-def _in_trash(core: Core, called: str) -> Chat:
-    found = [it for it in core.shelves.page(TRASH, 0, _EVERY) if it.id.startswith(called)]
+def _in_trash(app: App, called: str) -> Chat:
+    found = [it for it in app.chat_lists.page(TRASH, 0, _EVERY) if it.id.startswith(called)]
     if len(found) != 1:
         raise ChatNotFound(
             f"There is no chat “{called}” in the trash.",
@@ -133,3 +131,54 @@ def _row(chat: Chat) -> tuple[str, str, str]:
 
 def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _declare_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--place",
+        choices=("all", "archive", "trash"),
+        default="all",
+        help="those that lie there; by default all",
+    )
+
+
+def _declare_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--limit", type=positive, default=50, metavar="N", help="at most N hits; by default 50"
+    )
+
+
+COMMAND = Command(
+    "chats",
+    "the chats on this computer",
+    verbs=(
+        Command("list", "all chats, the last used first", _list, declare=_declare_list),
+        Command(
+            "search",
+            "messages and titles that hold all the words",
+            _search,
+            "WORDS",
+            nargs="+",
+            declare=_declare_search,
+        ),
+        Command("show", "one chat", _show, "ID"),
+        EXPORT,
+        IMPORT,
+        Command(
+            "rm",
+            "delete a chat; it can be brought back for 30 days",
+            _remove,
+            "ID",
+            aliases=("remove",),
+        ),
+        Command("undelete", "bring a deleted chat back", _undelete, "ID"),
+        Command("archive", "put a chat away", _archive, "ID"),
+        Command("unarchive", "put a chat back into the list", _archive, "ID"),
+        Command(
+            "restore",
+            "all chats as a daily copy has them; `list` shows the copies",
+            what="FILE",
+            run_closed=_restore,
+        ),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Whether a window can be shown here: asked of Qt itself, in a process that may end of it."""
+"""Tells whether a window can be shown, by asking Qt in a process that it may end."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class DisplayTrial:
 
 
 def _be_quiet(says: int) -> None:
-    """What Qt says goes to the parent; the end that it makes of this process leaves no trace."""
+    """Send what Qt says to the parent, and leave no core dump when Qt ends this process."""
     import resource
 
     os.dup2(says, 2)

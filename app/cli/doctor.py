@@ -1,4 +1,4 @@
-"""`hearth doctor`: what commonly breaks, each finding with its fix."""
+"""`hearth doctor`: checks for what commonly breaks, each finding with its fix."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from app import __version__
+from app.cli.command import Command
 from app.cli.display import has_display
 from app.cli.output import Output, size
 from app.opening import open_database
@@ -20,7 +21,7 @@ from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from engines.errors import UserError
 from engines.models.gguf.header import read_header
-from engines.registry import statuses
+from engines.registry import availability
 
 State = Literal["ok", "warning", "failed"]
 
@@ -30,8 +31,8 @@ _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One line of the result; `fix` is empty where all is well."""
+class CheckResult:
+    """One line of the report; `fix` is empty where all is well."""
 
     check: str
     state: State
@@ -41,7 +42,7 @@ class Finding:
 
 def doctor(folder: DataFolder, out: Output) -> int:
     """Run every check; exit status 1 if one failed."""
-    checks: tuple[Callable[[DataFolder], Finding], ...] = (
+    checks: tuple[Callable[[DataFolder], CheckResult], ...] = (
         _python,
         _data_folder,
         _privacy,
@@ -68,37 +69,37 @@ def doctor(folder: DataFolder, out: Output) -> int:
     return 1 if any(found.state == "failed" for found in findings) else 0
 
 
-def _safely(check: Callable[[DataFolder], Finding], folder: DataFolder) -> Finding:
+def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> CheckResult:
     name = check.__name__.strip("_").replace("_", " ")
     try:
         return check(folder)
     except UserError as error:
-        return Finding(name, "failed", f"{error.what} {error.why}", error.do)
+        return CheckResult(name, "failed", f"{error.what} {error.why}", error.do)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         finding = f"it cannot be checked: {place}{error.strerror or error}"
-        return Finding(name, "failed", finding, "Look at that place, and at who may read it.")
+        return CheckResult(name, "failed", finding, "Look at that place, and at who may read it.")
     except Exception as error:  # noqa: BLE001 - what one check meets hides none of the others
         said = explained(error, folder)
-        return Finding(name, "failed", f"it cannot be checked: {said.why}", said.do)
+        return CheckResult(name, "failed", f"it cannot be checked: {said.why}", said.do)
 
 
-def _python(_: DataFolder) -> Finding:
-    return Finding("Python", "ok", f"{sys.version.split()[0]}, {sys.platform}")
+def _python(_: DataFolder) -> CheckResult:
+    return CheckResult("Python", "ok", f"{sys.version.split()[0]}, {sys.platform}")
 
 
-def _data_folder(folder: DataFolder) -> Finding:
+def _data_folder(folder: DataFolder) -> CheckResult:
     folder.prepare()
-    return Finding("data folder", "ok", f"{folder.root} can be written to")
+    return CheckResult("data folder", "ok", f"{folder.root} can be written to")
 
 
-def _privacy(folder: DataFolder) -> Finding:
-    """What an older Hearth or another program left open to others is closed by the looking."""
+def _privacy(folder: DataFolder) -> CheckResult:
+    """Close files that an older Hearth or another program left open to other accounts."""
     readable = folder.close_to_others()
     if not readable:
-        return Finding("privacy", "ok", "no other account can read your chats")
+        return CheckResult("privacy", "ok", "no other account can read your chats")
     more = f" and {len(readable) - 1} more" if len(readable) > 1 else ""
-    return Finding(
+    return CheckResult(
         "privacy",
         "warning",
         f"other accounts may read {readable[0]}{more}, and Hearth cannot change that",
@@ -107,16 +108,16 @@ def _privacy(folder: DataFolder) -> Finding:
     )
 
 
-def _disk(folder: DataFolder) -> Finding:
+def _disk(folder: DataFolder) -> CheckResult:
     free = shutil.disk_usage(folder.root).free
     if free < _LOW_DISK:
-        return Finding(
+        return CheckResult(
             "disk", "warning", f"{size(free)} free", "Free some space: models are large."
         )
-    return Finding("disk", "ok", f"{size(free)} free")
+    return CheckResult("disk", "ok", f"{size(free)} free")
 
 
-def _database(folder: DataFolder) -> Finding:
+def _database(folder: DataFolder) -> CheckResult:
     database = open_database(folder)
     try:
         with database.read() as db:
@@ -125,92 +126,94 @@ def _database(folder: DataFolder) -> Finding:
     finally:
         database.close()
     if verdict != "ok":
-        return Finding(
+        return CheckResult(
             "chats", "failed", f"the database is damaged: {verdict}", "Put back a copy of it."
         )
-    return Finding("chats", "ok", f"{chats} chats, the database is whole")
+    return CheckResult("chats", "ok", f"{chats} chats, the database is whole")
 
 
-def _settings(folder: DataFolder) -> Finding:
+def _settings(folder: DataFolder) -> CheckResult:
     faults = SettingsFile(folder.settings).find().faults
     if faults:
         said = " ".join(f"{fault.what} {fault.why}" for fault in faults)
-        return Finding("settings", "warning", said, faults[0].do)
-    return Finding("settings", "ok", "can be read")
+        return CheckResult("settings", "warning", said, faults[0].do)
+    return CheckResult("settings", "ok", "can be read")
 
 
-def _llama_cpp(folder: DataFolder) -> Finding:
-    state = next(state for state in statuses() if state.name == "llamacpp")
+def _llama_cpp(folder: DataFolder) -> CheckResult:
+    state = next(state for state in availability() if state.name == "llamacpp")
     if not state.available:
-        return Finding("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
-    from app.wiring import hardware
+        return CheckResult("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
+    from app.wiring.app import hardware
     from engines.llamacpp.native import load_native
 
     load_native()
     names = (
         ", ".join(gpu.name for gpu in hardware(folder.root).gpus if gpu.usable) or "the processor"
     )
-    return Finding("llama.cpp", "ok", f"loads; models run on {names}")
+    return CheckResult("llama.cpp", "ok", f"loads; models run on {names}")
 
 
-def _vllm(folder: DataFolder) -> Finding:
-    """Whether what was installed is still there: starting it would take a minute."""
-    state = next(state for state in statuses(folder.engines) if state.name == "vllm")
+def _vllm(folder: DataFolder) -> CheckResult:
+    """Check that the installed vLLM is still there; starting it would take a minute."""
+    state = next(state for state in availability(folder.engines) if state.name == "vllm")
     mend = "Install it again: hearth engines install vllm"
     if not state.available:
         if folder.engines.joinpath("current").exists():
-            return Finding("vLLM", "failed", "the environment in use is not whole", mend)
-        return Finding("vLLM", "ok", "not installed, and needed for checkpoints only")
+            return CheckResult("vLLM", "failed", "the environment in use is not whole", mend)
+        return CheckResult("vLLM", "ok", "not installed, and needed for checkpoints only")
     from engines.vllm.provision.home import EngineHome
 
     current = EngineHome(folder.engines).current()
     here = current is not None and not current.linux
     if current is not None and here and not os.access(current.python, os.X_OK):
         gone = f"its Python {current.python} is gone or cannot be run"
-        return Finding("vLLM", "failed", gone, mend)
-    return Finding("vLLM", "ok", state.about.removeprefix("vLLM "))
+        return CheckResult("vLLM", "failed", gone, mend)
+    return CheckResult("vLLM", "ok", state.about.removeprefix("vLLM "))
 
 
-def _starter(_: DataFolder) -> Finding:
-    from app.wiring import STARTER
+def _starter(_: DataFolder) -> CheckResult:
+    from app.wiring.shipped import STARTER
 
     header = read_header(STARTER)
-    return Finding("starter model", "ok", f"{size(header.size_bytes)}, {header.architecture}")
+    return CheckResult("starter model", "ok", f"{size(header.size_bytes)}, {header.architecture}")
 
 
-def _memory(_: DataFolder) -> Finding:
-    from app.wiring import hardware
+def _memory(_: DataFolder) -> CheckResult:
+    from app.wiring.app import hardware
 
     memory = hardware().memory
     free = memory.available_bytes
     if free < _LOW_DISK:
-        return Finding(
+        return CheckResult(
             "memory", "warning", f"{size(free)} free", "Close other programs before a large model."
         )
-    return Finding("memory", "ok", f"{size(free)} free of {size(memory.total_bytes)}")
+    return CheckResult("memory", "ok", f"{size(free)} free of {size(memory.total_bytes)}")
 
 
-def _window(_: DataFolder) -> Finding:
-    """In a child: a missing system library of Qt ends the process that loads it."""
+def _window(_: DataFolder) -> CheckResult:
+    """Load Qt in a child: a missing system library ends the process that loads it."""
     trial = _child("-c", "import PySide6.QtWidgets")
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]
-        return Finding(
+        return CheckResult(
             "window",
             "warning",
             f"cannot open: {reason}",
             "Run run.py again: it names the missing system packages.",
         )
     if not has_display():
-        return Finding("window", "warning", "no display", "`hearth chat` works in the terminal.")
+        return CheckResult(
+            "window", "warning", "no display", "`hearth chat` works in the terminal."
+        )
     if why_not := _child("-m", "app.cli.display").stdout.strip():
-        return Finding(
+        return CheckResult(
             "window",
             "warning",
             f"cannot open: {why_not}",
             "Look at DISPLAY, WAYLAND_DISPLAY and XAUTHORITY; `hearth chat` works in the terminal.",
         )
-    return Finding("window", "ok", "can open")
+    return CheckResult("window", "ok", "can open")
 
 
 def _child(*words: str) -> subprocess.CompletedProcess[str]:
@@ -224,3 +227,10 @@ def _child(*words: str) -> subprocess.CompletedProcess[str]:
         timeout=_LOADING_S,
         env={**os.environ, "PYTHONPATH": os.pathsep.join((root, os.environ.get("PYTHONPATH", "")))},
     )
+
+
+COMMAND = Command(
+    "doctor",
+    "check everything that commonly breaks",
+    run_closed=lambda folder, _, out: doctor(folder, out),
+)

@@ -1,49 +1,44 @@
-"""`hearth engines`: what there is, and vLLM installed, used, brought back and removed."""
+"""`hearth engines`: lists the engines; installs, uses, reverts and removes vLLM."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.cli.agreeing import agreed
+from app.cli.command import Command
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, size, table
-from app.cli.streams import read_line
-from app.core.engines.care import Check, Step
+from app.core.engines.installation import Check, Step
 from app.core.errors import AppError, EngineHindered
-from app.services.engines.installer import EngineInstaller
-from app.wiring import Core
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 INSTALLED = "vllm"
 _NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
 _BAR = 24
 
 
-class NotAsked(AppError):
-    """Nobody could be asked whether the price is all right."""
+def _use(app: App, args: argparse.Namespace, out: Output) -> int:
+    settings = app.choice.use(args.what)
+    out.value({"engine": settings.engine}, lambda: f"Engine: {settings.engine}")
+    return 0
 
-    code = "not_asked"
 
-
-def manage_engines(core: Core, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status."""
-    if args.verb == "list":
-        return _list(core, out)
-    if args.verb == "use":
-        settings = core.choice.use(args.what)
-        out.value({"engine": settings.engine}, lambda: f"Engine: {settings.engine}")
-        return 0
+def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
-    care = core.engine_care()
-    if args.verb == "install":
-        return _install(care, args, out)
-    if args.verb == "rollback":
-        now = care.rollback()
-        out.value({"version": now.version}, lambda: f"vLLM {now.version} is in use again.")
-    else:
-        care.remove()
-        out.value({"removed": INSTALLED}, lambda: "vLLM and all that came with it are gone.")
+    now = app.installer.rollback()
+    out.value({"version": now.version}, lambda: f"vLLM {now.version} is in use again.")
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    app.installer.remove()
+    out.value({"removed": INSTALLED}, lambda: "vLLM and all that came with it are gone.")
     return 0
 
 
@@ -56,24 +51,24 @@ def _require_ours(name: str) -> None:
         )
 
 
-def _list(core: Core, out: Output) -> int:
-    chosen = core.settings.read().engine
-    rows = [_row(core, asdict(state), chosen) for state in core.statuses()]
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    chosen = app.settings.read().engine
+    rows = [_row(app, asdict(state), chosen) for state in app.availability()]
     out.value(rows, lambda: table([_cells(row) for row in rows]))
     return 0
 
 
-def _row(core: Core, status: dict[str, Any], chosen: str) -> dict[str, Any]:
+def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
     row = {**status, "chosen": status["name"] == chosen, "version": None, "previous": None}
     if status["name"] != INSTALLED:
         return row
-    care = core.engine_care()
-    state = care.state()
+    installer = app.installer
+    state = installer.state()
     row |= asdict(state)
     row["available"] = state.version is not None
     row["why_not"] = None
     if state.version is None:
-        finding = care.check("cuda").hindrance
+        finding = installer.check("cuda").hindrance
         row["why_not"] = f"{finding.what} {finding.do}" if finding else _NOT_INSTALLED
     return row
 
@@ -90,13 +85,17 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return row["name"], "ready" if row["available"] else "not here", row["version"] or "", words
 
 
-def _install(care: EngineInstaller, args: argparse.Namespace, out: Output) -> int:
-    check = care.check(args.profile)
+def _install(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    installer = app.installer
+    check = installer.check(args.profile)
     _show(check, out)
     finding = check.hindrance
     if finding is not None:
         raise EngineHindered(finding.what, finding.why, finding.do)
-    if not args.yes and not _agreed(out):
+    if not args.yes and not agreed(
+        out, "Install it?", "Nobody could be asked whether this may be installed."
+    ):
         out.note("Nothing was changed.")
         return 1
     said = ""
@@ -111,7 +110,9 @@ def _install(care: EngineInstaller, args: argparse.Namespace, out: Output) -> in
                 out.note(f"{step.phase}: {step.words}")
 
     try:
-        made = list(interruptible(lambda cancel: iter([care.install(args.profile, show, cancel)])))
+        made = list(
+            interruptible(lambda cancel: iter([installer.install(args.profile, show, cancel)]))
+        )
     except KeyboardInterrupt:
         out.rewrite("")
         out.note("What has come is kept; the same command goes on with it.")
@@ -125,7 +126,7 @@ def _install(care: EngineInstaller, args: argparse.Namespace, out: Output) -> in
 
 
 def _show(check: Check, out: Output) -> None:
-    """What was looked at, a line each, and the price."""
+    """Print the findings, a line each, and the price."""
     for finding in check.findings:
         mark = "ok" if finding.ok else "note" if finding.warning else "NO"
         out.note(f"{mark:4}  {finding.what}")
@@ -147,12 +148,30 @@ def _show(check: Check, out: Output) -> None:
         )
 
 
-def _agreed(out: Output) -> bool:
-    if out.as_json or not sys.stdin.isatty():
-        raise NotAsked(
-            "Nobody could be asked whether this may be installed.",
-            "The command does not run at a terminal.",
-            "Add --yes to agree beforehand.",
-        )
-    out.ask("Install it? [y/N]")
-    return read_line().strip().lower() in {"y", "yes"}
+def _declare_install(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="agree beforehand")
+    parser.add_argument(
+        "--profile",
+        choices=("cuda", "cpu"),
+        default="cuda",
+        help="cuda for NVIDIA's cards, which is the default; cpu is slow, and meant for tests",
+    )
+
+
+COMMAND = Command(
+    "engines",
+    "the engines and why one cannot run here",
+    verbs=(
+        Command("list", "all engines, with their versions and why one is not here", _list),
+        Command(
+            "install",
+            "look at this computer, say the price, ask, install",
+            _install,
+            "NAME",
+            declare=_declare_install,
+        ),
+        Command("use", "prefer an engine, for models that several can run: or auto", _use, "NAME"),
+        Command("rollback", "go back to the version before this one", _roll_back, "NAME"),
+        Command("remove", "remove all its versions", _remove, "NAME", aliases=("rm",)),
+    ),
+)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.cli.command import Command
 from app.cli.output import Output
 from app.core.errors import ChatNotFound, ExportFailed, NothingImported
 from app.core.exchange.export import ExportOptions
@@ -14,28 +15,28 @@ from app.core.exchange.report import reports, told
 from app.core.home import from_home
 from app.services.exchange.reading import read_files
 from app.services.exchange.writing import tell, text_of, write_file, write_files
-from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.text import json_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.core.exchange.export import ExportedChat
     from app.core.exchange.found import FileFound
-    from app.services.exchange.page import Told
+    from app.wiring.app import App
 
 
 _REASONS = 3
-"""Of what could not be read, so many are named in an error."""
+"""The number of unreadable things that an error names."""
 
 
-def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
-    """To stdout, or with --output to a file or into a folder; a PDF at least into this folder."""
+def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Export to stdout, or with --output to a file or folder; a PDF at least into this folder."""
     options = ExportOptions(args.format, args.reasoning, args.branches)
-    ids = [core.chats.chat(called).id for called in args.what]
+    ids = [app.chats.chat(called).id for called in args.what]
     if args.folder is not None:
-        ids += core.shelves.ids_in_folder(_folder(core, args.folder))
-    chats = tell(core.chats, core.folders, tuple(dict.fromkeys(ids)))
+        ids += app.chat_lists.ids_in_folder(_folder(app, args.folder))
+    chats = tell(app.chats, app.folders, tuple(dict.fromkeys(ids)))
     if not chats:
         raise ChatNotFound(
             "There is no chat to export.",
@@ -47,7 +48,7 @@ def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
         target = Path()
     if target is None:
         _print(text_of(chats, options), options, out)
-        return
+        return 0
     if target.is_dir() or (len(chats) > 1 and not target.suffix):
         written = write_files(target, chats, options, print_pdf)
     else:
@@ -57,22 +58,24 @@ def export_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
         {"written": [str(path) for path in written]},
         lambda: "\n".join(f"Saved {path}." for path in written),
     )
+    return 0
 
 
-def import_chats(core: Core, args: argparse.Namespace, out: Output) -> None:
+def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Report what was read and what not; with --dry-run nothing is kept."""
     files = list(read_files([from_home(it) for it in args.what], CancelToken()))
     chats = [chat for file in files for chat in file.chats]
     if not chats:
         raise _nothing(files)
-    said = reports(files, core.imports.known([chat.chat.id for chat in chats]))
+    said = reports(files, app.imports.known([chat.chat.id for chat in chats]))
     if not args.dry_run:
-        core.imports.add(chats)
+        app.imports.add(chats)
     value = [{**asdict(it), "left_out": dict(it.left_out)} for it in said]
     out.value(
         {"imported": 0 if args.dry_run else sum(it.taken for it in said), "files": value},
         lambda: told(said, done=not args.dry_run),
     )
+    return 0
 
 
 def _nothing(files: Sequence[FileFound]) -> NothingImported:
@@ -86,8 +89,8 @@ def _nothing(files: Sequence[FileFound]) -> NothingImported:
     )
 
 
-def print_pdf(chats: Sequence[Told], options: ExportOptions, path: Path) -> None:
-    """Without a display. Raises ExportFailed where Qt cannot be loaded."""
+def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
+    """Print chats as a PDF, without a display. Raises ExportFailed where Qt cannot be loaded."""
     try:
         from PySide6.QtGui import QGuiApplication
 
@@ -104,7 +107,7 @@ def print_pdf(chats: Sequence[Told], options: ExportOptions, path: Path) -> None
 
 
 def _print(text: str, options: ExportOptions, out: Output) -> None:
-    """JSON is one value already; other texts are put into one where JSON is wanted."""
+    """Print an export: JSON as it is; other texts become one value where JSON is wanted."""
     if options.kind == "json":
         out.data(json_harmless(text))
     elif out.as_json:
@@ -114,8 +117,8 @@ def _print(text: str, options: ExportOptions, out: Output) -> None:
         out.data(text)
 
 
-def _folder(core: Core, name: str) -> str:
-    found = [it for it in core.folders.folders() if it.name.casefold() == name.casefold()]
+def _folder(app: App, name: str) -> str:
+    found = [it for it in app.folders.folders() if it.name.casefold() == name.casefold()]
     if not found:
         raise ChatNotFound(
             f"There is no folder “{name}”.",
@@ -123,3 +126,46 @@ def _folder(core: Core, name: str) -> str:
             "The sidebar of the window shows all folders.",
         )
     return found[0].id
+
+
+def _declare_export(export: argparse.ArgumentParser) -> None:
+    export.add_argument(
+        "--format", choices=("md", "html", "pdf", "json"), default="md", help="by default md"
+    )
+    export.add_argument(
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="a file, or a folder for a file each; otherwise stdout",
+    )
+    export.add_argument("--folder", metavar="NAME", help="all chats in this folder, too")
+    export.add_argument(
+        "--reasoning", action="store_true", help="with the model's reasoning; JSON always has it"
+    )
+    export.add_argument(
+        "--branches", action="store_true", help="with every branch; JSON always has them"
+    )
+
+
+def _declare_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be imported, and keep nothing"
+    )
+
+
+EXPORT = Command(
+    "export",
+    "chats as text on stdout, or as files",
+    export_chats,
+    "ID",
+    nargs="*",
+    declare=_declare_export,
+)
+IMPORT = Command(
+    "import",
+    "chats that another program or Hearth has exported",
+    import_chats,
+    "FILE",
+    nargs="+",
+    declare=_declare_import,
+)

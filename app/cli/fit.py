@@ -5,22 +5,25 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from app.cli.arguments import add_revision
+from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.errors import ModelUnknown
 from app.core.models.hub import RepoFile, Repository, Variant
 from app.core.models.hub_names import HubName, hub_name, is_hub_name
-from app.core.models.loads import LoadRecord
-from app.core.models.quantisations import recommend, same_label
+from app.core.models.load_records import LoadRecord
+from app.core.models.quantisations import best_variant, same_label
 from app.hub.repository import choose
 from app.services.engines.load_options import load_options_of
-from app.services.models.checkpoint_fit import fit_of
 from app.services.models.fitting import FitReport
-from app.wiring import Core
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _PARTS = {
     "weights": "Weights",
@@ -32,72 +35,52 @@ _PARTS = {
 
 
 class _Files(NamedTuple):
-    """Real files, or sparse ones with their headers only."""
+    """A model's files: real, or sparse ones that hold the header alone."""
 
     model: Path
     drafter: Path | None
     projector: Path | None
 
 
-def fit_model(core: Core, args: argparse.Namespace, out: Output) -> int:
+def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status. Raises UserError."""
-    if (apart := _without_header(core, args)) is not None:
-        out.value(_described(apart), lambda: _in_words(apart))
-        return 0
-    files, load_options = _found(core, args)
-    load_options = replace(
-        load_options,
-        context=load_options.context if args.context is None else args.context,
-        kv_type=args.kv_type or load_options.kv_type,
-    )
-    header = read_header(files.model)
-    report = core.fitting.report(files.model, header, load_options, files.drafter, files.projector)
-    out.value(_described(report), lambda: _in_words(report))
-    return 0
-
-
-def _without_header(core: Core, args: argparse.Namespace) -> FitReport | None:
-    """Of a checkpoint here; None for all else. Raises NotAModel for a server's model."""
+    settings = app.settings.read()
     try:
-        entry = core.library.find(args.what)
-    except ModelUnknown:
-        return None
-    if entry.engine == "llamacpp":
-        return None
-    load_options = load_options_of(
-        core.library.effective(entry, core.settings.read()), entry.engine
-    )
-    load_options = replace(
-        load_options,
-        context=load_options.context if args.context is None else args.context,
-        kv_type=args.kv_type or load_options.kv_type,
-    )
-    profile, depth = core.vllm.profile(), core.choice.depth_for(entry)
-    return fit_of(entry, load_options, core.library.checkpoints, core.look(), profile, depth)
-
-
-def _found(core: Core, args: argparse.Namespace) -> tuple[_Files, LoadOptions]:
-    """The model's files, and how it would be loaded. What is not here is looked up on the Hub."""
-    settings = core.settings.read()
-    try:
-        entry = core.library.find(args.what)
+        entry = app.library.find(args.what)
     except ModelUnknown:
         if not is_hub_name(args.what):
             raise
         entry = None
-    if entry is None or (is_hub_name(args.what) and not entry.path.exists()):
-        return _on_hub(core, hub_name(args.what), args.revision), load_options_of(settings)
-    held = core.library.effective(entry, settings, {})
-    return _Files(entry.path, entry.drafter, entry.projector), load_options_of(held)
+    if entry is None or (is_hub_name(args.what) and entry.files and not entry.path.exists()):
+        load_options = _with_wishes(load_options_of(settings), args)
+        files = _on_hub(app, hub_name(args.what), args.revision)
+        header = read_header(files.model)
+        report = app.fitting.report(
+            files.model, header, load_options, files.drafter, files.projector
+        )
+    else:
+        held = app.library.effective(entry, settings)
+        load_options = _with_wishes(load_options_of(held, entry.engine), args)
+        report = app.runtime.judge(entry, load_options)
+    out.value(_described(report), lambda: _in_words(report))
+    return 0
 
 
-def _on_hub(core: Core, name: HubName, revision: str) -> _Files:
-    repository = core.hub.repository(name.repo, name.revision or revision)
-    variant = _variant(core, repository, name)
+def _with_wishes(load_options: LoadOptions, args: argparse.Namespace) -> LoadOptions:
+    return replace(
+        load_options,
+        context=load_options.context if args.context is None else args.context,
+        kv_type=args.kv_type or load_options.kv_type,
+    )
+
+
+def _on_hub(app: App, name: HubName, revision: str) -> _Files:
+    repository = app.hub.repository(name.repo, name.revision or revision)
+    variant = _variant(app, repository, name)
     along = choose(repository.files, repository.id).along_with(variant)
 
     def headers(files: tuple[RepoFile, ...]) -> Path:
-        return core.hub.headers(repository, Variant("", files), core.folder.headers)
+        return app.hub.headers(repository, Variant("", files), app.folder.headers)
 
     return _Files(
         headers(variant.files),
@@ -106,15 +89,15 @@ def _on_hub(core: Core, name: HubName, revision: str) -> _Files:
     )
 
 
-def _variant(core: Core, repository: Repository, name: HubName) -> Variant:
-    """The one that was named, or that suits this computer. Raises ModelUnknown."""
+def _variant(app: App, repository: Repository, name: HubName) -> Variant:
+    """Pick the variant that was named, or that suits this computer. Raises ModelUnknown."""
     found = [
         it
         for it in repository.variants
         if (name.quantisation is None or same_label(it.label, name.quantisation))
         and (name.file is None or name.file in (file.path for file in it.files))
     ]
-    chosen = recommend(found, lambda it: core.fitting.quick(it.size_bytes))
+    chosen = best_variant(found, lambda it: app.fitting.quick(it.size_bytes))
     if chosen is None and found:
         chosen = found[0]
     if chosen is None:
@@ -129,8 +112,11 @@ def _variant(core: Core, repository: Repository, name: HubName) -> Variant:
 
 def _described(report: FitReport) -> dict[str, Any]:
     last = report.last
+    fit = asdict(report.fit)
+    del fit["split"]
     return {
-        **asdict(report.fit),
+        **fit,
+        "parts": asdict(report.fit.parts),
         "exact": report.exact,
         "last_load": _last(last) if last else None,
         "sentences": report.sentences,
@@ -161,3 +147,20 @@ def _in_words(report: FitReport) -> str:
         rows.append(("Last load", f"{figures}: {last.error:+.1%}"))
     sentences = [f"{fit.verdict}: {fit.reason}", *report.sentences[1:]]
     return "\n".join([*sentences, "", table(rows)])
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    add_revision(parser)
+    parser.add_argument(
+        "--context", type=int, metavar="N", help="tokens; otherwise as it would load"
+    )
+    parser.add_argument(
+        "--kv-type",
+        choices=("f16", "q8_0", "q4_0"),
+        help="precision of the KV cache; otherwise as the settings say, which is f16 at first",
+    )
+
+
+FIT = Command(
+    "fit", "whether a model fits the memory, and the sum", fit_model, "M", declare=_declare
+)

@@ -9,9 +9,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from app.cli.command import Command
 from app.cli.output import Output, table
+from app.core.guides import Guide
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
-from app.services.guides import Guide, Guides
+from app.services.guides import Guides
 from app.wiring.shipped import GUIDES
 
 _WIDEST = 100
@@ -43,7 +45,7 @@ def show_help(args: argparse.Namespace, out: Output) -> int:
 
 
 def laid_out(blocks: Sequence[Block], width: int, *, bold: bool) -> str:
-    """Blocks of markdown as lines of at most `width` columns; only code may be longer.
+    """Lay blocks of markdown out as lines of at most `width` columns; only code may be longer.
 
     bold: headings are, by an order to the terminal; otherwise they are underlined.
     """
@@ -103,7 +105,7 @@ def _table(block: Table, width: int) -> Iterator[str]:
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """As wide as their longest cell; where that is too much, the widest give way."""
+    """Return the columns' widths: of their longest cell, or the widest shrink until all fit."""
     widths = [max(1, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
     room = width - len(_BETWEEN) * (len(widths) - 1)
     while sum(widths) > room and max(widths) > _LEAST:
@@ -112,7 +114,7 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def _words(spans: Sequence[Span], quote: str = "") -> str:
-    """quote: what stands around code, where it is not a column's own."""
+    """Join spans as plain text. quote: what stands around code, where it is not a column's own."""
     return "".join(_span(span, quote) for span in spans)
 
 
@@ -130,3 +132,15 @@ def _list(guides: Sequence[Guide]) -> str:
 
 def _width() -> int:
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="such as models or privacy")
+
+
+COMMAND = Command(
+    "help",
+    "the guides: without a topic, the list of them",
+    run_closed=lambda _, args, out: show_help(args, out),
+    declare=_declare,
+)

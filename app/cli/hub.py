@@ -1,30 +1,33 @@
-"""`hearth models search` and `show owner/name`: what is on the Hub, and what of it to take."""
+"""`hearth models search` and `show owner/name`: models on the Hub, and what of them to take."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.errors import RepositoryUnknown
 from app.core.models.hub import Found, Query, RepoFile, Repository
-from app.core.models.hub_facts import drafts_ahead, sees_pictures
 from app.core.models.hub_names import hub_name
+from app.core.models.hub_tags import drafts_ahead, sees_pictures
 from app.core.models.offers import Choice
 from app.core.models.quantisations import same_label
 from app.hub.repository import Incomplete, choose
 from app.services.models.choices import choices_of, most_parameters
-from app.wiring import Core, hardware
 from engines.memory.fit import Verdict
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _VERDICTS: dict[Verdict, str] = {
     "fits": "fits", "tight": "tight", "partial": "fits partly", "no": "too large",
 }  # fmt: skip
 
 
-def search_models(core: Core, args: argparse.Namespace, out: Output) -> int:
+def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     query = Query(
         words=" ".join(args.what),
@@ -32,21 +35,21 @@ def search_models(core: Core, args: argparse.Namespace, out: Output) -> int:
         vision=args.vision,
         mtp=args.mtp,
         licence=args.licence,
-        most_parameters=most_parameters(_free_memory()) if args.fits else None,
+        most_parameters=most_parameters(_free_memory(app)) if args.fits else None,
         limit=args.limit,
     )
-    found = core.hub.search(query)
+    found = app.hub.search(query)
     if not found:
         out.note("Nothing was found. Fewer words or filters find more.")
     out.value([_listed(it) for it in found], lambda: table([_row(it) for it in found]))
     return 0
 
 
-def show_repository(core: Core, args: argparse.Namespace, out: Output) -> int:
+def show_repository(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command for owner/name, with :QUANT or /file.gguf to see that one only."""
     name = hub_name(args.what)
-    repository = core.hub.repository(name.repo, name.revision or "main")
-    choices = choices_of(repository, core.fitting.quick)
+    repository = app.hub.repository(name.repo, name.revision or "main")
+    choices = choices_of(repository, app.fitting.quick)
     shown = [it for it in choices if _is_asked(it, name.quantisation, name.file)]
     if not shown and choices:
         raise RepositoryUnknown(
@@ -54,7 +57,7 @@ def show_repository(core: Core, args: argparse.Namespace, out: Output) -> int:
             f"The repository has {', '.join(it.variant.label for it in choices)}.",
             f"`hearth models show {repository.id}` lists them with their sizes.",
         )
-    card = core.hub.card(repository)
+    card = app.hub.card(repository)
     out.value(_described(repository, shown, card), lambda: _in_words(repository, shown, card))
     return 0
 
@@ -65,9 +68,9 @@ def _is_asked(choice: Choice, quantisation: str | None, file: str | None) -> boo
     return file is None or any(it.path == file for it in choice.variant.files)
 
 
-def _free_memory() -> int:
-    """All that is free, on graphics cards and in the computer's memory."""
-    found = hardware()
+def _free_memory(app: App) -> int:
+    """Add up the free memory of graphics cards and computer, in bytes."""
+    found = app.look()
     cards = sum(gpu.free_bytes or 0 for gpu in found.gpus if gpu.usable and not gpu.integrated)
     return found.memory.available_bytes + cards
 
@@ -176,3 +179,31 @@ def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
 
 def _day(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d") if seconds else ""
+
+
+def _declare_search(search: argparse.ArgumentParser) -> None:
+    search.add_argument(
+        "--sort",
+        choices=("downloads", "likes", "updated", "name"),
+        default="downloads",
+        help="what stands first; by default what is downloaded most",
+    )
+    search.add_argument("--fits", action="store_true", help="only what fits this computer")
+    search.add_argument("--mtp", action="store_true", help="only what drafts tokens ahead")
+    search.add_argument("--vision", action="store_true", help="only what sees pictures")
+    search.add_argument(
+        "--licence", metavar="NAME", help="only those with this one, such as apache-2.0"
+    )
+    search.add_argument(
+        "--limit",
+        type=int,
+        choices=range(1, 101),
+        default=20,
+        metavar="N",
+        help="at most N models, 1 to 100; by default 20",
+    )
+
+
+SEARCH = Command(
+    "search", "search the Hub", search_models, "WORDS", nargs="+", declare=_declare_search
+)

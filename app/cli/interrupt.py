@@ -65,7 +65,7 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, No
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Ctrl-C ends the process while modules are loaded: it could come as any error of theirs.
+    """Let Ctrl-C end the process while modules are loaded: it could come as any error of theirs.
 
     Called on the main thread.
     """
@@ -77,7 +77,7 @@ def ending_at_once() -> Iterator[None]:
 
 
 def _wait(items: queue.SimpleQueue[T]) -> T:
-    """The next item. Waits in short steps, because on Windows a long one cannot be interrupted."""
+    """Wait for the next item in short steps: on Windows a long wait cannot be interrupted."""
     while True:
         try:
             return items.get(timeout=_POLL_S)

@@ -1,11 +1,11 @@
-"""From the command line to an exit status."""
+"""Runs a command line, and returns its exit status."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     import argparse
 
     from app.cli.output import Output
-    from app.wiring import Core
+    from app.wiring.app import App
 
 _NO_DISPLAY = "No display found: chatting in the terminal."
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
+    """Run a command line; returns 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
     streams.prepare()
     words = [_as_text(it) for it in (sys.argv[1:] if words is None else words)]
     folder: DataFolder | None = None
@@ -66,7 +66,7 @@ def _failed(error: UserError, words: Sequence[str]) -> int:
 
 
 def _output(words: Sequence[str]) -> Output:
-    """Imported where something is said: a start of the window says nothing."""
+    """Make the output. Imported where something is said: a start of the window says nothing."""
     from app.cli.output import Output
 
     return Output(as_json="--json" in words, quiet="--quiet" in words)
@@ -77,18 +77,8 @@ def _folder(given: Path | None) -> DataFolder:
 
 
 def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
-    if args.command == "doctor":
-        from app.cli.doctor import doctor
-
-        return doctor(folder, _output(words))
-    if args.command == "chats" and args.verb == "restore":
-        from app.cli.chats import restore_chats
-
-        return restore_chats(folder, args.what, _output(words))
-    if args.command == "help":
-        from app.cli.help import show_help
-
-        return show_help(args, _output(words))
+    if args.run_closed is not None:
+        return int(args.run_closed(folder, args, _output(words)))
     status = None
     if args.command in (None, "open") and has_display():
         status = _in_window(folder, "offline" in args, _wish(args), words)
@@ -98,7 +88,7 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str
 def _in_window(
     folder: DataFolder, offline: bool, wish: LaunchRequest, words: Sequence[str]
 ) -> int | None:
-    """None where there can be no window, which is said."""
+    """Open the window; None where there can be none, and then it is said why."""
     gc.disable()  # What is imported is no garbage; the window turns it on again.
     try:
         with ending_at_once():
@@ -121,25 +111,20 @@ def _in_window(
 
 
 def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
-    if args.command == "open":
-        raise UserError(
-            "The files were not opened.",
-            "There is no display for a window here.",
-            "`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text.",
-        )
     with ending_at_once():
         from app.reports import keep_log
-        from app.wiring import open_core
+        from app.wiring.app import open_app
 
-    core = open_core(folder, "offline" in args)
-    with keep_log(folder), closing(core):
-        if core.hindered is not None:
-            _output(words).note(str(core.hindered))
-        return _with_core(args, core, _output(words))
+    app = open_app(folder, offline="offline" in args)
+    with keep_log(folder), closing(app):
+        if app.hindered is not None:
+            _output(words).note(str(app.hindered))
+        return _with_app(args, app, _output(words))
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    from app.cli.parser import build_parser
+    with ending_at_once():
+        from app.cli.parser import build_parser
 
     try:
         return build_parser().parse_args(words)
@@ -149,14 +134,14 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 class _Alone(NamedTuple):
-    """What may be said to the window's start and nothing else."""
+    """The options that a plain start of the window may have."""
 
     data_dir: Path | None
     offline: bool
 
 
 def _window_alone(words: Sequence[str]) -> _Alone | None:
-    """What these words say of the window's start; None where they ask for more.
+    """Read the options of a plain start of the window; None where these words ask for more.
 
     A start of the window does not wait for the whole command line to be built.
     """
@@ -173,54 +158,20 @@ def _window_alone(words: Sequence[str]) -> _Alone | None:
     return _Alone(data_dir, offline)
 
 
-def _with_core(args: argparse.Namespace, core: Core, out: Output) -> int:
-    with ending_at_once():
-        from app.cli import (
-            ask,
-            assistants,
-            bench,
-            chat,
-            chats,
-            connections,
-            engines,
-            manage,
-            models,
-            pull,
-            recommend,
-            servers,
-            token,
-        )
-
-    commands: dict[str | None, Callable[[], int]] = {
-        "ask": lambda: ask.ask(core, args, out),
-        "bench": lambda: bench.bench(core, args, out),
-        "hardware": lambda: manage.show_hardware(core, args, out),
-        "engines": lambda: engines.manage_engines(core, args, out),
-        "models": lambda: models.manage_models(core, args, out),
-        "recommend": lambda: recommend.recommend(core, args, out),
-        "downloads": lambda: pull.downloads(core, args, out),
-        "token": lambda: token.token(core, args, out),
-        "servers": lambda: servers.manage_servers(core.servers, args, out),
-        "connections": lambda: connections.connections(core, args, out),
-        "assistants": lambda: assistants.manage_assistants(core, args, out),
-        "chats": lambda: chats.manage_chats(core, args, out),
-        "settings": lambda: manage.manage_settings(core, args, out),
-        "chat": lambda: chat.chat_as_asked(core, args, out),
-        None: lambda: chat.chat_or_prove(core, out),
-    }
-    for fault in core.settings.find().faults:
+def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
+    for fault in app.settings.find().faults:
         out.note(str(fault))
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
-    return commands[args.command]()
+    return int(args.run(app, args, out))
 
 
 def _wish(args: argparse.Namespace) -> LaunchRequest:
-    """What the window is opened for."""
+    """Return what the window is opened for."""
     files = args.files if args.command == "open" else ()
     return LaunchRequest(args.quick_ask, tuple(from_home(path).absolute() for path in files))
 
 
 def _as_text(word: str) -> str:
-    """Bytes that are no text stand for themselves in names of files, and are nothing elsewhere."""
+    """Decode a word; bytes that are no text are kept in names of files, and nowhere else."""
     return word if os.path.lexists(word) else os.fsencode(word).decode("utf-8", "replace")

@@ -1,31 +1,34 @@
-"""The terminal's commands around a chat: hardware, engines, settings."""
+"""The commands `hearth hardware` and `hearth settings`."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.settings.fields import fields, section_of
 from app.services.engines.device_trials import DeviceState
 from app.services.setting_checks import require_usable
-from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _STATES = {"works": "works", "untried": "is tried before its first use", "off": "switched off"}
 
 
-def show_hardware(core: Core, args: argparse.Namespace, out: Output) -> int:
+def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.tried is not None:
         out.note(f"Trying {args.tried}; a driver can take minutes the first time.")
-        core.devices.try_again(args.tried, CancelToken())
+        app.devices.try_again(args.tried, CancelToken())
     elif args.off is not None:
-        core.devices.switch_off(args.off)
-    found = core.look()
-    states = core.statuses()
-    devices = _devices(core)
+        app.devices.switch_off(args.off)
+    found = app.look()
+    states = app.availability()
+    devices = _devices(app)
     value = {
         **asdict(found),
         "devices": [asdict(it) | {"tried": it.tried, "ok": it.ok} for it in devices],
@@ -66,24 +69,24 @@ def show_hardware(core: Core, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _devices(core: Core) -> tuple[DeviceState, ...]:
-    """llama.cpp's graphics devices and its processor; none where it cannot load."""
+def _devices(app: App) -> tuple[DeviceState, ...]:
+    """List llama.cpp's graphics devices and its processor; none where it cannot load."""
     try:
-        return core.devices.list()
+        return app.devices.list()
     except EngineUnavailable:
         return ()
 
 
-def manage_settings(core: Core, args: argparse.Namespace, out: Output) -> int:
-    settings = core.settings.read()
+def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
+    settings = app.settings.read()
     if args.verb == "set":
         settings = settings.changed(args.what, args.value)
         require_usable(
             args.what,
             getattr(settings, args.what),
-            lambda: [it.name for it in _devices(core)],
+            lambda: [it.name for it in _devices(app)],
         )
-        core.settings.write(settings)
+        app.settings.write(settings)
     values = settings.values()
     if args.verb == "list":
         described = [
@@ -105,7 +108,7 @@ def manage_settings(core: Core, args: argparse.Namespace, out: Output) -> int:
 
 
 def cell(value: Any) -> str:
-    """A value of a table, for people."""
+    """Show a value as a cell of a table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
@@ -113,3 +116,32 @@ def cell(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {cell(part)}" for key, part in value.items())
     return str(value)
+
+
+def _declare_hardware(parser: argparse.ArgumentParser) -> None:
+    device = parser.add_mutually_exclusive_group()
+    device.add_argument("--try", dest="tried", metavar="DEVICE", help="try a graphics device again")
+    device.add_argument("--off", metavar="DEVICE", help="use it no more until it is tried again")
+
+
+HARDWARE = Command(
+    "hardware",
+    "what this computer has, and what Hearth makes of it",
+    show_hardware,
+    declare=_declare_hardware,
+)
+SETTINGS = Command(
+    "settings",
+    "every setting of the window",
+    verbs=(
+        Command("list", "all settings", manage_settings),
+        Command("get", "one setting", manage_settings, "NAME"),
+        Command(
+            "set",
+            "change a setting",
+            manage_settings,
+            "NAME",
+            declare=lambda parser: parser.add_argument("value", metavar="VALUE"),
+        ),
+    ),
+)

@@ -1,33 +1,34 @@
-"""How `hearth models` shows a model: one shape for the list, for one of them, and as JSON."""
+"""The form in which `hearth models` shows a model: in the list, alone, and as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli.output import size
+from app.core.models.details import ModelDetails
 from app.core.models.entry import ModelEntry
-from app.services.models.about import about
-from app.services.models.details import ModelDetails
-from app.wiring import Core
 from engines.errors import EngineError
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _LONGEST = 56
 """Letters of an id in the list; a longer one, such as the path of a file on a server, is in the
 JSON, and the name stands for it: either may be typed."""
 
 
-def listed(core: Core, entry: ModelEntry) -> dict[str, Any]:
-    """A row of the list; a file that has gone or is damaged keeps its row, with the reason."""
+def listed(app: App, entry: ModelEntry) -> dict[str, Any]:
+    """Describe a model for the list; one that is gone or damaged keeps its row, with the reason."""
     try:
-        return described(core, entry)
+        return described(app, entry)
     except EngineError as error:
         return {"id": entry.id, "name": entry.name, "path": str(entry.path), "error": str(error)}
 
 
-def described(core: Core, entry: ModelEntry) -> dict[str, Any]:
-    """Raises EngineError."""
-    found = about(core.library, entry)
+def described(app: App, entry: ModelEntry) -> dict[str, Any]:
+    """Describe a model as a row. Raises EngineError."""
+    found = app.library.facts(entry)
     return {
         "id": entry.id,
         "name": entry.name,
@@ -49,13 +50,26 @@ def described(core: Core, entry: ModelEntry) -> dict[str, Any]:
 
 
 def shown(found: ModelDetails) -> dict[str, Any]:
-    """What goes beyond a row: the details of the file."""
-    value = asdict(found)
-    value["template"] = {name: part for name, part in value["template"].items() if part != ""}
-    value["tensors"] = {it.type: it.size_bytes for it in found.tensors}
-    for name in ("files", "drafter", "projector"):
-        del value[name]
-    return value
+    """Describe what goes beyond a row: the details of the file."""
+    entry, file = found.entry, found.file
+    said = asdict(file)
+    for name in ("drafter", "chat_template"):
+        del said[name]
+    return {
+        "id": entry.id,
+        "name": entry.name,
+        "source": entry.source,
+        "title": file.title,
+        **said,
+        "tensors": {it.type: it.size_bytes for it in file.tensors},
+        "template": {name: it for name, it in asdict(found.template).items() if it != ""},
+        "vision": found.vision,
+        "repo": entry.repo,
+        "revision": entry.revision,
+        "sha256": entry.sha256,
+        "verified": entry.verified,
+        "last_used": entry.last_used,
+    }
 
 
 def model_row(model: dict[str, Any]) -> tuple[str, ...]:
@@ -68,11 +82,11 @@ def model_row(model: dict[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def drafter_rows(core: Core) -> list[tuple[str, ...]]:
-    """They are nothing to chat with, so only people see them below the models."""
+def drafter_rows(app: App) -> list[tuple[str, ...]]:
+    """List the drafters below the models, for people only: nobody chats with them."""
     rows: list[tuple[str, ...]] = []
-    for entry in core.library.drafters():
-        *row, name = model_row(listed(core, entry))
+    for entry in app.library.drafters():
+        *row, name = model_row(listed(app, entry))
         rows.append((*row, f"a drafter: {name}"))
     return rows
 

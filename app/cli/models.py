@@ -1,92 +1,77 @@
-"""`hearth models`: what is on this computer, and what is done with it."""
+"""`hearth models`: lists the models on this computer, and manages them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from app.cli.fit import fit_model
-from app.cli.hub import search_models, show_repository
+from app.cli.command import Command, Usage
+from app.cli.edit import EDIT
+from app.cli.fit import FIT
+from app.cli.hub import SEARCH, show_repository
 from app.cli.manage import cell
 from app.cli.model_rows import added_in_words, described, drafter_rows, listed, model_row, shown
 from app.cli.output import Output, size, table
-from app.cli.parser import Usage
-from app.cli.pull import pull
+from app.cli.pull import PULL
 from app.core.errors import ModelUnknown
 from app.core.models.hub_names import is_hub_name
-from app.core.settings.models import checked
+from app.core.settings.models import checked, effective
 from app.services.models.details import details
-from app.wiring import Core
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _NOTES: Final = 10
 """How many of the files that were skipped are named, so that they do not hide the list."""
 
 
-def manage_models(core: Core, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status."""
-    verbs: dict[str, Callable[[Core, argparse.Namespace, Output], int]] = {
-        "list": _list,
-        "search": search_models,
-        "show": _show,
-        "fit": fit_model,
-        "pull": pull,
-        "import": _import,
-        "verify": _verify,
-        "rename": _rename,
-        "set": _set,
-        "rm": _remove,
-    }
-    return verbs[args.verb](core, args, out)
-
-
-def _list(core: Core, _: argparse.Namespace, out: Output) -> int:
-    found = [listed(core, entry) for entry in core.library.entries()]
-    out.value(found, lambda: table([*map(model_row, found), *drafter_rows(core)]))
-    core.library.keep_facts()
-    notes = core.library.notes()
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    found = [listed(app, entry) for entry in app.library.entries()]
+    out.value(found, lambda: table([*map(model_row, found), *drafter_rows(app)]))
+    app.library.keep_facts()
+    notes = app.library.notes()
     for note in notes[:_NOTES]:
         out.note(note)
     if len(notes) > _NOTES:
         out.note(f"{len(notes) - _NOTES:,} more were skipped.")
-    out.note(f"On the disk: {size(core.care.disk_use().total)} in all.")
+    out.note(f"On the disk: {size(app.manager.disk_use().total)} in all.")
     return 0
 
 
-def _show(core: Core, args: argparse.Namespace, out: Output) -> int:
-    """A model here goes before a repository of the same name, which the Hub is asked for."""
+def _show(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Show a model; one here goes before a repository of that name, which the Hub is asked for."""
     try:
-        found = details(core.library, args.what)
+        found = details(app.library, args.what)
     except (ModelUnknown, ModelNotFound):
         if not is_hub_name(args.what):
             raise
-        return show_repository(core, args, out)
-    value = {**shown(found), **described(core, core.library.find(args.what))}
+        return show_repository(app, args, out)
+    value = {**shown(found), **described(app, app.library.find(args.what))}
     out.value(value, lambda: table([(k, cell(v)) for k, v in value.items() if v not in (None, "")]))
     return 0
 
 
-def _import(core: Core, args: argparse.Namespace, out: Output) -> int:
+def _import(app: App, args: argparse.Namespace, out: Output) -> int:
     def progress(share: float) -> None:
         out.rewrite(f"Copying and checking: {share:4.0%}" if share < 1 else "")
 
-    entry = core.care.take_in(
+    entry = app.manager.take_in(
         Path(args.what), copy=args.copy, progress=progress, cancel=CancelToken()
     )
-    targets = [it.name for it in core.library.drafts_for(entry)] if entry.drafts else []
-    value = {**described(core, entry), "drafts_for": targets}
+    targets = [it.name for it in app.library.drafts_for(entry)] if entry.drafts else []
+    value = {**described(app, entry), "drafts_for": targets}
     out.value(value, lambda: added_in_words(entry, targets))
     return 0
 
 
-def _verify(core: Core, args: argparse.Namespace, out: Output) -> int:
+def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
     def progress(share: float) -> None:
         out.rewrite(f"Reading every byte: {share:4.0%}" if share < 1 else "")
 
-    found = core.care.verify(args.what, progress, CancelToken())
+    found = app.manager.verify(args.what, progress, CancelToken())
     value = {
         "id": found.entry.id,
         "sha256": found.sha256,
@@ -106,15 +91,15 @@ def _verify(core: Core, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _rename(core: Core, args: argparse.Namespace, out: Output) -> int:
-    entry = core.care.rename(args.what, args.name)
+def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
+    entry = app.manager.rename(args.what, args.name)
     out.value(
         {"id": entry.id, "name": entry.name}, lambda: f"{entry.id} is now called {entry.name}."
     )
     return 0
 
 
-def _set(core: Core, args: argparse.Namespace, out: Output) -> int:
+def _set(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.setting is None:
         if args.default:
             raise Usage(
@@ -122,12 +107,12 @@ def _set(core: Core, args: argparse.Namespace, out: Output) -> int:
                 "--default needs the NAME of the setting that it takes back.",
                 "`hearth models set M` shows those that are set.",
             )
-        return _print_settings(core.care.settings(args.what), out)
+        return _print_settings(app.manager.settings(args.what), out)
     if args.default:
-        return _print_settings(core.care.set(args.what, args.setting, None), out)
+        return _print_settings(app.manager.set(args.what, args.setting, None), out)
     if args.value is None:
-        own = core.care.settings(args.what)
-        held = core.library.settings_for(args.what, core.settings.read())
+        own = app.manager.settings(args.what)
+        held = effective(app.settings.read(), app.library.own(args.what))
         checked(args.setting, getattr(held, args.setting, None))
         value = getattr(held, args.setting)
         out.value(
@@ -135,7 +120,7 @@ def _set(core: Core, args: argparse.Namespace, out: Output) -> int:
             lambda: cell(value),
         )
         return 0
-    return _print_settings(core.care.set(args.what, args.setting, args.value), out)
+    return _print_settings(app.manager.set(args.what, args.setting, args.value), out)
 
 
 def _print_settings(values: Any, out: Output) -> int:
@@ -149,8 +134,8 @@ def _print_settings(values: Any, out: Output) -> int:
     return 0
 
 
-def _remove(core: Core, args: argparse.Namespace, out: Output) -> int:
-    gone = core.care.delete(args.what, with_file=args.file)
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    gone = app.manager.delete(args.what, with_file=args.file)
     value = {"removed": gone.entry.id, "files": gone.files, "frees_bytes": gone.frees}
 
     def human() -> str:
@@ -160,3 +145,77 @@ def _remove(core: Core, args: argparse.Namespace, out: Output) -> int:
 
     out.value(value, human)
     return 0
+
+
+def _declare_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--copy",
+        action="store_true",
+        help="copy it to the folder of models; otherwise it is used where it lies",
+    )
+
+
+def _declare_rename(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="what it is called from now on")
+
+
+def _declare_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "setting",
+        nargs="?",
+        metavar="NAME",
+        help="of the setting, as `hearth settings list` has it",
+    )
+    parser.add_argument("value", nargs="?", metavar="VALUE", help="in the setting's unit")
+    parser.add_argument(
+        "--default", action="store_true", help="leave NAME to the settings of the app again"
+    )
+
+
+def _declare_remove(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--file", action="store_true", help="move the file to the trash, too, wherever it lies"
+    )
+
+
+COMMAND = Command(
+    "models",
+    "the models here and on the Hub",
+    verbs=(
+        Command("list", "all models on this computer", _list),
+        SEARCH,
+        Command(
+            "show",
+            "what a model here says of itself, or what a repository on the Hub offers",
+            _show,
+            "M",
+        ),
+        FIT,
+        PULL,
+        Command(
+            "import",
+            "add a GGUF file where it lies, or a copy of it",
+            _import,
+            "PATH",
+            declare=_declare_import,
+        ),
+        Command("verify", "compare a model's bytes with what they should be", _verify, "M"),
+        Command("rename", "call a model something else", _rename, "M", declare=_declare_rename),
+        Command(
+            "set",
+            "a setting for this model alone; with no value, all that are set",
+            _set,
+            "M",
+            declare=_declare_set,
+        ),
+        EDIT,
+        Command(
+            "rm",
+            "take a model off the list, or move a downloaded one to the trash",
+            _remove,
+            "M",
+            aliases=("remove",),
+            declare=_declare_remove,
+        ),
+    ),
+)

@@ -1,4 +1,4 @@
-"""What the terminal prints: answers and JSON on stdout, everything else on stderr."""
+"""Prints to the terminal: answers and JSON on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engines.text import harmless, json_harmless, on_one_line
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """How to print, from the global options.
+    """The terminal's output, as the global options want it.
 
     Nothing gives orders to a terminal. Text for people never holds any; an answer and an export
     go as they are into a file or a pipe. Raises NoOutput where nothing can be written, or
@@ -39,7 +39,7 @@ class Output:
         )
 
     def value(self, value: Any, human: Callable[[], str], *, ours: bool = False) -> None:
-        """One value: as JSON, or as text for people.
+        """Print a value: as JSON, or as text for people.
 
         ours: all of the text is Hearth's own, so that what it orders the terminal may stay in it.
         """
@@ -50,40 +50,40 @@ class Output:
             say(text if ours else harmless(text))
 
     def line(self, text: str) -> None:
-        """One line or more for people."""
+        """Print one line or more for people."""
         say(harmless(text))
 
     def data(self, text: str) -> None:
-        """A text that is to be kept as it is, such as an export."""
+        """Print a text that is to be kept as it is, such as an export."""
         say(_shown(text))
 
     def piece(self, text: str) -> None:
-        """A piece of a streamed answer; nothing where one JSON value will hold it all."""
+        """Print a piece of a streamed answer; nothing where one JSON value will hold it all."""
         if not self.as_json:
             say(_shown(text), end="")
 
     def note(self, line: str) -> None:
-        """Something worth knowing that is not the answer."""
+        """Print something worth knowing that is not the answer, to stderr."""
         if not self.quiet and not self.as_json:
             print(on_one_line(line), file=sys.stderr, flush=True)
 
     def ask(self, question: str) -> None:
-        """What is to be answered on standard input."""
+        """Print a question that is to be answered on standard input."""
         print(on_one_line(question), end=" ", file=sys.stderr, flush=True)
 
     def error(self, error: UserError, **beside: Any) -> None:
-        """An error; `beside` is what else belongs into its JSON value."""
+        """Print an error; `beside` is what else belongs into its JSON value."""
         print(on_one_line(str(error)), file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.do}
             _say_json({"error": parts, **beside})
 
     def progress(self, share: float, doing: str = "") -> None:
-        """How far the model is loaded. doing: what is done for it just now."""
+        """Show how far the model is loaded, 0 to 1. doing: what is done for it just now."""
         self.rewrite(f"{doing or 'Loading the model'}: {share:4.0%}" if share < 1 else "")
 
     def rewrite(self, line: str) -> None:
-        """A line in place of the last such line, on a terminal only."""
+        """Print a line in place of the last such line, on a terminal only."""
         if self.quiet or self.as_json or not sys.stderr.isatty():
             return
         if isinstance(sys.stderr, Complaints):
@@ -91,7 +91,7 @@ class Output:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows with their columns aligned to the left; nothing in a cell makes a row of its own."""
+    """Align columns to the left; nothing in a cell makes a row of its own."""
     if not rows:
         return ""
     rows = [[on_one_line(cell) for cell in row] for row in rows]
@@ -103,7 +103,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def size(count: float | None) -> str:
-    """Bytes for people: 1.5 GB (decimal, as file managers and shops count)."""
+    """Write bytes for people: 1.5 GB (decimal, as file managers and shops count)."""
     if count is None:
         return "unknown"
     for unit in ("B", "kB", "MB", "GB"):
@@ -114,7 +114,7 @@ def size(count: float | None) -> str:
 
 
 def _shown(text: str) -> str:
-    """A terminal carries out what stands in a text for it; a file or a pipe gets all as it is."""
+    """Make a text harmless on a terminal, which would obey what stands in it; a file gets all."""
     at_terminal = sys.stdout is not None and sys.stdout.isatty()
     return harmless(text) if at_terminal else text
 

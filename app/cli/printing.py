@@ -1,24 +1,25 @@
-"""An answer in the terminal: as it comes, or as one JSON value at its end."""
+"""Prints an answer: as it comes, or as one JSON value at its end."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Output
+from app.core.chats.answers import AnswerEvent, Compaction, Ended, Ready
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
-from app.services.answers.answers import AnswerEvent, Ended, Ready
-from app.services.answers.compacting import Compaction
-from app.wiring import Core
 from engines.base import Progress
 from engines.errors import UserError
 from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 
 class AnswerFailed(UserError):
@@ -31,9 +32,9 @@ class AnswerFailed(UserError):
 
 @dataclass
 class _Heard:
-    """What has come of an answer. think: whether it was asked to reason."""
+    """The parts of an answer that have come so far. think: as of `print_answer`."""
 
-    think: bool | None = None
+    think: str | None = None
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     done: Done | None = None
@@ -70,22 +71,23 @@ class _Heard:
             out.note(why_fixed(loaded.thinking))
 
 
-def loading(core: Core, out: Output) -> Progress:
-    """Tells how far a model is loaded, and what a worker does at its start."""
-    return lambda share: out.progress(share, core.answers.doing("vllm"))
+def loading(app: App, out: Output) -> Progress:
+    """Return a callback that shows how far a model is loaded, and what a worker does for it."""
+    return lambda share: out.progress(share, app.answers.doing("vllm"))
 
 
 def print_answer(
-    core: Core,
+    app: App,
     events: Generator[AnswerEvent, None, None],
     out: Output,
-    think: bool | None = None,
+    think: str | None = None,
     said: set[str] | None = None,
 ) -> int:
     """Print an answer; returns the exit status.
 
-    think: whether the model was asked to reason; it is told where that has no effect. said: notes
-    on the engine that were printed before and need no repeating; new ones are added.
+    think: on or off, where the model was asked to reason or not to; it is told where that has no
+    effect. said: notes on the engine that were printed before and need no repeating; new ones are
+    added.
     Raises the answer's error after what was answered has been printed. Where that is to be one
     JSON value, it holds both, and nothing is raised.
     """
@@ -93,8 +95,8 @@ def print_answer(
     try:
         with closing(events):
             for event in events:
-                if isinstance(event, Ready) and event.entry.engine == "remote":
-                    _tell_where(core, event.entry, out)
+                if isinstance(event, Ready) and event.entry.on_server:
+                    _tell_where(app, event.entry, out)
                 heard.take(event, out)
     finally:
         if heard.text:
@@ -108,16 +110,16 @@ def print_answer(
     raise heard.failure
 
 
-def _tell_where(core: Core, entry: ModelEntry, out: Output) -> None:
-    """That text leaves this computer is said before it does."""
-    profile = core.servers.find(entry.server)
+def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
+    """Say that text leaves this computer, before it does."""
+    profile = app.servers.find(entry.server)
     if not is_loopback(profile.host):
         out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
 
 
-def tell_stay(core: Core, chat_id: str, settings: Settings, out: Output, word: str) -> None:
-    """That a chat is kept from a server, where it is. word: what chooses a model here."""
-    server = core.answers.kept_from(chat_id, settings)
+def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
+    """Say that a chat is kept from a server, where it is. word: the command to choose a model."""
+    server = app.answers.withheld_model(chat_id, settings)
     if server is not None:
         out.note(
             f"This chat stays on this computer: nobody has chosen {server} for it. "
@@ -126,7 +128,7 @@ def tell_stay(core: Core, chat_id: str, settings: Settings, out: Output, word: s
 
 
 def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
-    """The JSON value of an answer, or the notes that belong to it."""
+    """Print the JSON value of an answer, or the notes that belong to it."""
     value = _value(heard, done)
     if heard.failure is not None and out.as_json:
         out.error(heard.failure, answer=value)

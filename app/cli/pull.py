@@ -1,4 +1,4 @@
-"""`hearth models pull` and `hearth downloads`: bring a model here, and see how that stands."""
+"""`hearth models pull` and `hearth downloads`: downloads models, and shows how that goes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.cli.arguments import add_revision
+from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.errors import AppError
 from app.core.models.downloads import Download
@@ -16,8 +18,10 @@ from app.hub.retry import Patience
 from app.opening import MB
 from app.services.downloads.metered import is_metered
 from app.services.downloads.pulling import wanted_of
-from app.services.downloads.queue import DownloadQueue, Pace
-from app.wiring import Core
+from app.services.downloads.queue import DownloadLimits, DownloadQueue
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _LOOK_S = 0.2
 _ATTEMPTS = 8
@@ -25,24 +29,24 @@ _OVER = ("done", "failed", "cancelled", "paused")
 _BAR = 24
 
 
-def pull(core: Core, args: argparse.Namespace, out: Output) -> int:
+def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     """Download a model and what belongs to it; returns the exit status."""
     name = hub_name(args.what)
     revision = args.revision
     if revision == "main" and name.revision is not None:
         revision = name.revision
-    repository = core.hub.repository(name.repo, revision)
-    wanted = wanted_of(repository, name, revision, core.fitting.quick)
+    repository = app.hub.repository(name.repo, revision)
+    wanted = wanted_of(repository, name, revision, app.fitting.quick)
     if is_metered():
         out.note(f"This connection counts what it carries: {size(wanted.bytes_total)} will come.")
-    _set_pace(core.downloads, args.limit)
-    added = core.downloads.add(wanted)
-    return _carry_out(core.downloads, added.id, f"hearth models pull {args.what}", out)
+    _set_pace(app.downloads, args.limit)
+    added = app.downloads.add(wanted)
+    return _carry_out(app.downloads, added.id, f"hearth models pull {args.what}", out)
 
 
-def downloads(core: Core, args: argparse.Namespace, out: Output) -> int:
+def downloads(app: App, args: argparse.Namespace, out: Output) -> int:
     """List, pause, resume or cancel downloads; returns the exit status."""
-    queue = core.downloads
+    queue = app.downloads
     if args.verb == "list":
         found = queue.downloads()
         out.value([_value(it) for it in found], lambda: table([_row(it) for it in found]))
@@ -61,11 +65,11 @@ def downloads(core: Core, args: argparse.Namespace, out: Output) -> int:
 
 
 def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
-    """Somebody waits at the terminal, so patience ends; limit: MB/s in place of the setting."""
+    """End retries early, as somebody waits at the terminal. limit: MB/s in place of the setting."""
     from_settings = queue.pace
     given = None if limit is None else max(0.0, limit) * MB
 
-    def pace() -> Pace:
+    def pace() -> DownloadLimits:
         now = replace(from_settings(), patience=Patience(_ATTEMPTS, most_s=30.0))
         return now if given is None else replace(now, limit=given)
 
@@ -90,7 +94,7 @@ def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> 
 
 
 def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
-    """Show how it goes until it is over."""
+    """Show a download until it is over."""
     said = ""
     while True:
         now = queue.download(download)
@@ -170,3 +174,32 @@ def _row(download: Download) -> tuple[str, ...]:
     total = download.wanted.bytes_total
     share = download.bytes_done / total if total else 1.0
     return download.id, download.state, f"{share:.0%}", size(total), download.wanted.label
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    add_revision(parser)
+    parser.add_argument(
+        "--limit",
+        type=float,
+        metavar="MB/S",
+        help="most megabytes a second; otherwise as the settings say; 0 sets no limit",
+    )
+
+
+PULL = Command(
+    "pull",
+    "download a model: owner/name, owner/name:QUANT or owner/name/file.gguf",
+    pull,
+    "M",
+    declare=_declare,
+)
+DOWNLOADS = Command(
+    "downloads",
+    "what is being downloaded",
+    verbs=(
+        Command("list", "all downloads", downloads),
+        Command("pause", "stop a download and keep what is there", downloads, "ID"),
+        Command("resume", "go on with a download", downloads, "ID"),
+        Command("cancel", "stop a download and remove what is there", downloads, "ID"),
+    ),
+)

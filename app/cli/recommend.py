@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.engines.advice import Advice
 from app.core.models.recommend import Pick, Recommendation
 from app.core.models.recommend_words import speed_words
 from app.services.engines.choice import NAMES
-from app.wiring import Core
 from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _KINDS = ("default", "faster", "smarter")
 _TITLES = {"default": "Suggested", "faster": "Faster", "smarter": "Smarter"}
 
 
-def recommend(core: Core, args: argparse.Namespace, out: Output) -> int:
+def recommend(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.refresh:
-        done = core.recommending.refresh(
+        done = app.recommending.refresh(
             CancelToken(), lambda share: out.rewrite(f"Asking the Hub: {share:.0%}")
         )
         out.rewrite("")
         for repo, why in done.missing:
             out.note(f"{repo} could not be refreshed: {why}")
-    found = core.recommending.recommend()
-    advice = core.choice.advise()
+    found = app.recommending.recommend()
+    advice = app.choice.advise()
     out.value(
         {**_as_value(found), "engine": asdict(advice)},
-        lambda: f"{_in_words(found)}\n\n{_engine_in_words(core, found, advice)}",
+        lambda: f"{_in_words(found)}\n\n{_engine_in_words(app, found, advice)}",
     )
     return 0
 
@@ -54,15 +57,15 @@ def _pick_value(pick: Pick | None) -> dict[str, Any] | None:
     }
 
 
-def _engine_in_words(core: Core, found: Recommendation, advice: Advice) -> str:
+def _engine_in_words(app: App, found: Recommendation, advice: Advice) -> str:
     lines = [f"Engine: {NAMES[advice.engine]}. {' '.join(advice.reasons)}"]
     lines += [
         f"  {row.topic}: llama.cpp {row.llamacpp}; vLLM {row.vllm}"
         for row in advice.rows
         if row.measured
     ]
-    size = core.recommending.catalogue().sizes.get(found.default.size_id) if found.default else None
-    other = core.choice.checkpoint_of(size) if size and advice.engine == "vllm" else None
+    size = app.recommending.catalogue().sizes.get(found.default.size_id) if found.default else None
+    other = app.choice.checkpoint_of(size) if size and advice.engine == "vllm" else None
     if other is not None:
         lines.append(f"  For vLLM: {other.repo}, {other.label}. {other.price}")
     return "\n".join(lines)
@@ -108,3 +111,17 @@ def _sum(pick: Pick) -> str:
 def _licence(pick: Pick) -> str:
     account = "; needs an account on the Hub" if pick.licence.account else ""
     return f"{pick.licence.name}{account}{'. ' + pick.licence.note if pick.licence.note else ''}"
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--refresh", action="store_true", help="ask the Hub for the true sizes of the files first"
+    )
+
+
+COMMAND = Command(
+    "recommend",
+    "the model that suits this computer, with the reason and the memory sum",
+    recommend,
+    declare=_declare,
+)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from app.cli.command import Command
 from app.cli.output import Output, table
 from app.cli.streams import read_line
 from app.core.home import from_home
-from app.core.network.servers import ServerFacts, ServerProfile, key_variable, short_name
+from app.core.network.servers import ServerInfo, ServerProfile, key_variable, short_name
 from app.net.hosts import is_loopback
 
 if TYPE_CHECKING:
     from app.services.engines.servers import Servers
+    from app.wiring.app import App
 
 _KINDS = {
     "vllm": "vLLM",
@@ -27,13 +30,14 @@ _KINDS = {
 }
 
 
-def manage_servers(servers: Servers, args: argparse.Namespace, out: Output) -> int:
+def manage_servers(app: App, args: argparse.Namespace, out: Output) -> int:
+    servers = app.servers
     if args.verb == "list":
-        found = [(it, servers.facts(it.id)) for it in servers.list()]
+        found = [(it, servers.info(it.id)) for it in servers.list()]
         out.value(
-            [_described(profile, facts) for profile, facts in found],
+            [_described(profile, info) for profile, info in found],
             lambda: (
-                table([(it.name, it.address, found_line(facts)) for it, facts in found])
+                table([(it.name, it.address, found_line(info)) for it, info in found])
                 or "No servers yet; `hearth servers add NAME ADDRESS` adds one."
             ),
         )
@@ -41,8 +45,8 @@ def manage_servers(servers: Servers, args: argparse.Namespace, out: Output) -> i
         _add(servers, args, out)
     elif args.verb == "test":
         profile = servers.find(args.what)
-        facts = servers.test(profile)
-        out.value(_described(profile, facts), lambda: f"{profile.name}: {found_line(facts)}")
+        info = servers.test(profile)
+        out.value(_described(profile, info), lambda: f"{profile.name}: {found_line(info)}")
     else:
         profile = servers.find(args.what)
         servers.remove(profile.id)
@@ -51,7 +55,7 @@ def manage_servers(servers: Servers, args: argparse.Namespace, out: Output) -> i
 
 
 def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
-    """One with the same name is changed; the key stays unless another is given."""
+    """Add a server, or change the one of that name; its key stays unless another is given."""
     named = (it for it in servers.list() if it.name.casefold() == args.what.casefold())
     before = next(named, None)
     profile = ServerProfile(
@@ -93,35 +97,35 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
 
 
 def _read_key() -> str:
-    """Without showing what is typed, where somebody types it."""
+    """Read the key without showing what is typed."""
     if sys.stdin.isatty():
         return getpass.getpass("Key (it is not shown): ")
     return read_line().strip()
 
 
-def found_line(facts: ServerFacts | None) -> str:
-    """What a server was found to be, in one line."""
-    if facts is None:
+def found_line(info: ServerInfo | None) -> str:
+    """Describe in one line what a server was found to be."""
+    if info is None:
         return "not looked at yet"
     drafts = {True: "MTP is on", False: "MTP is off", None: "does not tell of MTP"}
     models = [
         f"{short_name(it.id)} (context {it.context:,})" if it.context else short_name(it.id)
-        for it in facts.models[:5]
+        for it in info.models[:5]
     ]
-    more = len(facts.models) - len(models)
+    more = len(info.models) - len(models)
     listed = ", ".join(models) or "no models"
     line = "; ".join(
         (
-            f"{_KINDS[facts.kind]} {facts.version}".strip(),
+            f"{_KINDS[info.kind]} {info.version}".strip(),
             f"{listed} and {more} more" if more > 0 else listed,
-            drafts[facts.mtp],
+            drafts[info.mtp],
         )
     )
     # What a server says of itself may steer a terminal.
     return "".join(it for it in line if it.isprintable())
 
 
-def _described(profile: ServerProfile, facts: ServerFacts | None) -> dict[str, Any]:
+def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any]:
     told: dict[str, Any] = {
         "id": profile.id,
         "name": profile.name,
@@ -130,11 +134,54 @@ def _described(profile: ServerProfile, facts: ServerFacts | None) -> dict[str, A
         "certificate": profile.certificate,
         "leaves_computer": not is_loopback(profile.host),
     }
-    if facts is not None:
+    if info is not None:
         told |= {
-            "kind": facts.kind,
-            "version": facts.version,
-            "models": [{"id": it.id, "context": it.context} for it in facts.models],
-            "mtp": facts.mtp,
+            "kind": info.kind,
+            "version": info.version,
+            "models": [{"id": it.id, "context": it.context} for it in info.models],
+            "mtp": info.mtp,
         }
     return told
+
+
+def _declare_add(add: argparse.ArgumentParser) -> None:
+    add.add_argument("address", metavar="ADDRESS", help="such as http://192.168.1.20:8000")
+    add.add_argument(
+        "--ca",
+        type=Path,
+        metavar="FILE",
+        help="the certificate of the server's own authority, as PEM; by default the system's",
+    )
+    add.add_argument(
+        "--cert",
+        type=Path,
+        metavar="FILE",
+        help="a certificate of yours with its key, as PEM; by default none",
+    )
+    key = add.add_mutually_exclusive_group()
+    key.add_argument(
+        "--key-stdin", action="store_true", help="read the server's key from standard input"
+    )
+    key.add_argument(
+        "--keep-key",
+        action="store_true",
+        help="the kept key may go to the changed address; otherwise it is forgotten",
+    )
+
+
+COMMAND = Command(
+    "servers",
+    "other servers whose models answer here",
+    verbs=(
+        Command(
+            "add",
+            "keep a server, or change the one with that name",
+            manage_servers,
+            "NAME",
+            declare=_declare_add,
+        ),
+        Command("list", "all servers, as they were found last", manage_servers),
+        Command("test", "ask a server what it is", manage_servers, "NAME"),
+        Command("rm", "forget a server and its key", manage_servers, "NAME", aliases=("remove",)),
+    ),
+)

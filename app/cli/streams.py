@@ -7,20 +7,22 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal, TextIO
 
+from app.core.errors import FileNotText
 from engines.errors import UserError
 from engines.text import harmless
 
 
 class NoInput(UserError):
-    """Standard input was to be read, and cannot be."""
+    """Standard input cannot be read."""
 
     code = "no_input"
 
 
 class NoOutput(UserError):
-    """Nothing can be written to where the output goes."""
+    """The output cannot be written to."""
 
     code = "no_output"
 
@@ -51,7 +53,7 @@ def prepare() -> None:
 
 
 def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:
-    """closefd: the number of a stream stays taken for as long as the process lives."""
+    """Open a stream; one given by number stays taken as long as the process lives."""
     return open(place, mode, encoding="utf-8", closefd=isinstance(place, str))
 
 
@@ -90,7 +92,7 @@ class Complaints(io.TextIOWrapper):
 
 
 def forget(stream: TextIO) -> None:
-    """Let what is written to a stream, and what waits in it, go nowhere."""
+    """Send what is written to a stream, and what waits in it, nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -112,13 +114,13 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def read() -> str:
-    """All of standard input. Raises NoInput."""
+    """Read all of standard input. Raises NoInput."""
     with _explained():
         return sys.stdin.read()
 
 
 def read_line() -> str:
-    """The next line of standard input, without its end; "" at the end of all. Raises NoInput."""
+    """Read the next line of standard input, without its end; "" at the end. Raises NoInput."""
     with _explained():
         return sys.stdin.readline().rstrip("\r\n")
 
@@ -132,4 +134,19 @@ def _explained() -> Iterator[None]:
             "Standard input cannot be read.",
             f"The system says: {error.strerror or error}.",
             "Start Hearth at a terminal, or give it a file or a pipe to read from.",
+        ) from error
+
+
+def read_file(path: Path) -> str:
+    """Read a text file that the user has named. Raises FileNotText."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = "It is not UTF-8 text."
+        if isinstance(error, OSError):
+            why = f"The system says: {error.strerror}."
+        raise FileNotText(
+            f"{path} cannot be read as text.",
+            why,
+            "Choose a plain text file that exists.",
         ) from error

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.cli.command import Command
 from app.cli.output import Output
 from app.cli.streams import read_line
 from app.core.errors import NoKeyring
-from app.services.tokens import Kept
-from app.store.secrets import SecretStatus
-from app.wiring import Core
+from app.core.network.secret import KeptToken, SecretStatus
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
 
 _PLACES = {
     "keyring": "in the system's keyring",
@@ -22,25 +24,25 @@ _PLACES = {
 }
 
 
-def token(core: Core, args: argparse.Namespace, out: Output) -> int:
+def token(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.verb == "set":
-        _show_kept(core.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+        _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
     elif args.verb == "status":
-        _show(core.tokens.status(args.what), args.what, out)
+        _show(app.tokens.status(args.what), args.what, out)
     else:
-        _show(core.tokens.clear(args.what), args.what, out)
+        _show(app.tokens.clear(args.what), args.what, out)
     return 0
 
 
 def _read() -> str:
-    """Without showing what is typed, where somebody types it."""
+    """Read the token without showing what is typed."""
     if sys.stdin.isatty():
         return getpass.getpass("Token (it is not shown): ")
     return read_line()
 
 
-def _show_kept(kept: Kept, service: str, out: Output) -> None:
-    """Raises NoKeyring: a command's memory ends with it, so nothing was kept."""
+def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
+    """Say where the token is kept. Raises NoKeyring: a command's memory ends with it."""
     status = kept.status
     if status.place == "memory":
         whose = (
@@ -76,3 +78,26 @@ def _described(status: SecretStatus, service: str) -> dict[str, Any]:
         "place": status.place,
         "warning": status.warning,
     }
+
+
+def _declare_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--untested", action="store_true", help="keep it without asking the Hub whose it is"
+    )
+
+
+COMMAND = Command(
+    "token",
+    "secrets, kept in the system's keyring",
+    verbs=(
+        Command(
+            "set",
+            "keep a token, read from standard input",
+            token,
+            "SERVICE",
+            declare=_declare_set,
+        ),
+        Command("status", "whether there is a token, and where", token, "SERVICE"),
+        Command("clear", "forget a token", token, "SERVICE"),
+    ),
+)

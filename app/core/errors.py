@@ -6,16 +6,16 @@ from engines.errors import UserError
 
 
 class AppError(UserError):
-    """The world's fault, met outside the engines."""
+    """An error of the world's outside the engines."""
 
     code = "app"
 
 
 class NothingKept(AppError):
-    """Nothing can be written in the data folder; what is there can still be read."""
+    """The data folder cannot be written; what is there can still be read."""
 
     def at_start(self) -> NothingKept:
-        """As it is said of a start that goes on without writing."""
+        """Return this error as a start tells it that goes on without writing."""
         still = "Chats can still be read and exported."
         return type(self)(self.what, f"{self.why} {still}", self.do)
 
@@ -33,7 +33,10 @@ class DatabaseNewer(AppError):
 
 
 class DatabaseDamaged(AppError):
-    """copy: the name of the last copy of all chats, where there is one that can be put back."""
+    """The database cannot be read.
+
+    copy: the name of the last copy of all chats, where there is one that can be put back.
+    """
 
     code = "database_damaged"
 
@@ -63,7 +66,7 @@ class SearchBroken(AppError):
 
 
 class ExportFailed(AppError):
-    """A file could not be written where the user wanted it; nothing of it was left there."""
+    """An export could not be written; nothing of it was left."""
 
     code = "export"
 
@@ -95,7 +98,7 @@ class NotReproducible(AppError):
 
 
 class PerhapsOtherwise(AppError):
-    """An answer can be asked for again, but something is not as it was then."""
+    """An answer would be asked for again, but something differs from then."""
 
     code = "perhaps_otherwise"
 
@@ -109,13 +112,13 @@ class ModelAmbiguous(AppError):
 
 
 class ModelNotOurs(AppError):
-    """It belongs to another program, or is part of Hearth, and is not to be changed."""
+    """The model belongs to another program or is part of Hearth, and is not to be changed."""
 
     code = "model_not_ours"
 
 
 class ModelDiffers(AppError):
-    """Its bytes are not those that it should have."""
+    """A model's bytes are not those that it should have."""
 
     code = "model_differs"
 
@@ -201,7 +204,7 @@ class RepositoryUnknown(AppError):
 
 
 class GatedRepository(AppError):
-    """licence_page: where the licence is accepted."""
+    """A repository is open only to those who accepted its licence, at `licence_page`."""
 
     code = "repository_gated"
 
@@ -215,7 +218,10 @@ class TokenRefused(AppError):
 
 
 class HubBusy(AppError):
-    """retry_in_s: when the Hub wants to be asked again, in seconds; None if it does not say."""
+    """The Hub refuses for now: too many requests, or a fault of its own.
+
+    retry_in_s: when it wants to be asked again, in seconds; None if it does not say.
+    """
 
     code = "hub_busy"
 
@@ -243,13 +249,13 @@ class FileChanged(AppError):
 
 
 class WrongBytes(AppError):
-    """What came is not what the Hub announced, by its SHA-256."""
+    """A downloaded file has another SHA-256 than the Hub announced."""
 
     code = "wrong_bytes"
 
 
 class HostFailed(AppError):
-    """A host answered, but not with the file."""
+    """A host answered, but did not send the file."""
 
     code = "server_failed"
 
@@ -269,13 +275,13 @@ class EngineNotInstalled(AppError):
 
 
 class EngineFileMissing(AppError):
-    """None of the user's package indexes has a file of an engine."""
+    """No package index of the user's has a file that an engine needs."""
 
     code = "engine_file_missing"
 
 
 class EngineNotMade(AppError):
-    """Its environment could not be made, or did not work; the one before it is in use as ever."""
+    """An engine's environment could not be made or did not work; the one before it stays in use."""
 
     code = "engine_not_made"
 
@@ -291,6 +297,6 @@ class ServerUnknown(AppError):
 
 
 class ServerInvalid(AppError):
-    """A profile cannot be kept like that."""
+    """A server's profile has a fault and cannot be kept."""
 
     code = "server_invalid"

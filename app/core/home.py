@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def from_home(path: Path | str) -> Path:
-    """The path with ~ written out; as it is where the system knows no such user."""
+    """Expand ~ in a path; it stays as it is where the system knows no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""What a start of Hearth is for, as one line that a second start sends to the first."""
+"""The purpose of a start of Hearth, as one line that a second start sends to the first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 
 class LaunchRequest(NamedTuple):
-    """quick_ask: show the small window alone. files: to be opened, with whole paths."""
+    """The request of a start of Hearth: what to show or open.
+
+    quick_ask: show the small window alone. files: to be opened, with whole paths.
+    """
 
     quick_ask: bool = False
     files: tuple[Path, ...] = ()
@@ -19,7 +22,7 @@ class LaunchRequest(NamedTuple):
 
     @classmethod
     def from_line(cls, line: bytes) -> LaunchRequest:
-        """Of an unreadable line: just to be shown."""
+        """Read a request from a line; one that cannot be read asks just for the window."""
         try:
             said = json.loads(line)
             files = tuple(Path(path) for path in said["files"])

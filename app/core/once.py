@@ -1,4 +1,4 @@
-"""A property that is made when it is first asked for, once, whichever thread asks."""
+"""A property whose value is made once, when it is first read, whichever thread reads it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     class once(cached_property):  # noqa: N801 - read as `property` is
-        """As `cached_property`, of which two threads may make two since Python 3.12."""
+        """A `cached_property` that makes one value even when two threads read it at once."""
 
         _making = RLock()
 

@@ -14,13 +14,13 @@ _PLACE = re.compile(r"\{(\d)\}")
 
 
 class Templates:
-    """Those with values in them; a text without any is its own template."""
+    """Finds the template with values in it that a text was made from; other texts are their own."""
 
     def __init__(self, templates: Iterable[str]) -> None:
         self._templates = [text for text in templates if _PLACE.search(text)]
 
     def match(self, sentence: str) -> tuple[str, tuple[str, ...]] | None:
-        """The template with the most words of its own that fits, and its values in their order."""
+        """Find the template with the most words of its own that fits, and its values in order."""
         for template, pattern, places in self._patterns:
             found = pattern.fullmatch(sentence)
             if found:
@@ -35,7 +35,7 @@ class Templates:
 
 
 def _pattern(template: str) -> tuple[re.Pattern[str], list[int]]:
-    """A pattern for what the template makes, and the numbers of its groups."""
+    """Return a pattern for the texts that a template makes, and the numbers of its groups."""
     parts = _PLACE.split(template)
     places = [int(part) for part in parts[1::2]]
     if len(set(places)) < len(places):

@@ -1,4 +1,4 @@
-"""Where the window was and how it was divided, to open it the same way again."""
+"""The window's place and layout, to open it the same way again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 
 class WindowState(NamedTuple):
-    """geometry: as the window system understands it, in hexadecimal; "" for the first time.
+    """The window's geometry and the layout of its sidebar.
 
+    geometry: as the window system understands it, in hexadecimal; "" for the first time.
     sidebar_width: in pixels. folded: the ids of the folders of chats that are folded.
     """
 

@@ -1,1 +1,1 @@
-"""Models on the Hub: what is there, what it says of itself, and how it comes here."""
+"""The Hub: search, repositories, headers of its files, and downloads."""

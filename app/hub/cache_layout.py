@@ -1,4 +1,4 @@
-"""Where huggingface_hub keeps what it has downloaded, so that every tool finds a file once.
+"""The layout of huggingface_hub's cache, so that every tool finds a downloaded file.
 
 ::
 
@@ -58,7 +58,7 @@ class Slot:
 
     @contextmanager
     def held(self, cancel: CancelToken) -> Iterator[None]:
-        """Only one process at a time writes this blob; huggingface_hub waits for the same lock.
+        """Hold the lock of this blob, as huggingface_hub does, so that one process writes it.
 
         Raises Cancelled while another one still has it.
         """
@@ -76,7 +76,7 @@ class Slot:
             yield
 
     def found(self, size: int) -> Path | None:
-        """A file of this content and size: here, or in another repository of the cache."""
+        """Find a file of this content and size: here, or in another repository of the cache."""
         others = sorted(self._root.glob(f"models--*/blobs/{self._checksum}"))
         for candidate in (self.pointer, self.blob, *others):
             try:
@@ -120,7 +120,7 @@ class Slot:
         near.replace(place)
 
     def _point(self, target: Path) -> None:
-        """A relative link; where the system has none, the file itself lies there, as the library's.
+        """Link to the blob relatively; where there are no links, put the file itself there.
 
         Two processes may do this at once, so the link is made aside and moved into place.
         """
@@ -142,7 +142,7 @@ class Slot:
 
 
 def _parts(path: str) -> list[str]:
-    """The names in a path of the Hub's. Raises ValueError for one that leads elsewhere."""
+    """Split a path of the Hub's into names. Raises ValueError for one that leads elsewhere."""
     names = path.split("/")
     if any(name in ("", ".", "..") or set(name) & set("\\:") for name in names):
         raise ValueError(f"not a path within a repository: {path}")

@@ -1,4 +1,4 @@
-"""Where the cache lies that huggingface_hub and Hearth share, before anything is asked of it."""
+"""The folder of the cache that huggingface_hub and Hearth share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.core.home import from_home
 
 
 def default_root() -> Path:
-    """The folder that the environment names, or the usual one; read anew at each call.
+    """Return the folder that the environment names, or the usual one; read anew at each call.
 
     huggingface_hub reads these variables once, when it is imported.
     """

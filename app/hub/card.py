@@ -27,7 +27,7 @@ _STARTS_LIST: Final = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 
 
 def safe_card(text: str) -> str:
-    """The card as markdown; empty if there is nothing to read in it."""
+    """Write the card as markdown; empty if there is nothing to read in it."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
     text = _UNSEEN.sub("", text[:_READ].replace("\r\n", "\n"))
     blocks: list[str] = []
@@ -44,7 +44,7 @@ def safe_card(text: str) -> str:
 
 
 def _block(node: SyntaxTreeNode) -> str:
-    """A block in markdown; empty for what is not shown."""
+    """Write a block as markdown; empty for what is not shown."""
     write = _BLOCKS.get(node.type)
     return write(node) if write else ""
 
@@ -58,7 +58,7 @@ def _heading(node: SyntaxTreeNode) -> str:
 
 
 def _paragraph(node: SyntaxTreeNode) -> str:
-    """Its lines must not become headings, lists or quotations."""
+    """Write a paragraph, escaped so that no line becomes a heading, list or quotation."""
     return _STARTS_LIST.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", _line(node)))
 
 
@@ -118,7 +118,7 @@ def _inline(nodes: Iterable[SyntaxTreeNode], in_link: bool = False) -> str:
 
 
 def _span(node: SyntaxTreeNode, in_link: bool) -> str:
-    """A piece of a line; empty for what is not shown."""
+    """Write a piece of a line; empty for what is not shown."""
     write = _SPANS.get(node.type)
     return write(node, in_link) if write else ""
 
@@ -138,7 +138,7 @@ def _picture(node: SyntaxTreeNode, in_link: bool) -> str:
 
 
 def _plain(node: SyntaxTreeNode) -> str:
-    """The letters in a node, such as an image's alternative text."""
+    """Return the letters in a node, such as an image's alternative text."""
     return "".join(part.content for part in node.walk() if part.type in ("text", "code_inline"))
 
 
@@ -149,7 +149,7 @@ def _code_span(node: SyntaxTreeNode, _: bool) -> str:
 
 
 def _link(text: str, address: str) -> str:
-    """A link to a web page; only its text if it leads anywhere else."""
+    """Write a link to a web page; only its text if it leads anywhere else."""
     try:
         parts = urlsplit(address)
         web = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -185,4 +185,4 @@ _SPANS: Final[dict[str, Callable[[SyntaxTreeNode, bool], str]]] = {
     ),
     "image": _picture,
 }
-"""All that is shown; pieces of HTML are in neither."""
+"""The spans that are shown; pieces of HTML are in neither table."""

@@ -1,4 +1,4 @@
-"""What the bytes of a file should hash to, as the Hub names it."""
+"""The checksums of files as the Hub names them: SHA-256, or git's own for small files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNKNOWN = "0" * 40
 
 
 class Hasher(Protocol):
-    """As in hashlib."""
+    """A hash that takes bytes piece by piece, as in hashlib."""
 
     def update(self, data: bytes | memoryview, /) -> None: ...
 
@@ -21,7 +21,7 @@ class Hasher(Protocol):
 
 
 def hasher(checksum: str, size: int) -> Hasher:
-    """The hash that `checksum` is the value of.
+    """Make the hash that `checksum` is the value of.
 
     The Hub names large files by their SHA-256 (Git LFS) and small ones as Git does: the SHA-1 of
     "blob", the size in bytes and the content.
@@ -44,5 +44,5 @@ def is_checksum(text: str) -> bool:
 
 
 def plain(etag: str | None) -> str | None:
-    """An ETag header without what HTTP puts around it; None if there is none."""
+    """Take an ETag out of what HTTP puts around it; None if there is none."""
     return None if etag is None else etag.removeprefix("W/").strip('"')

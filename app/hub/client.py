@@ -1,4 +1,4 @@
-"""The Hub: what it has, what a repository offers, and what its files say of themselves.
+"""The Hub's client: search, repositories, README pages and headers.
 
 hub = Hub(gate, token=lambda: None)
 for found in hub.search(Query("gemma", vision=True)): print(found.id)
@@ -18,11 +18,11 @@ from urllib.parse import quote, urlsplit
 
 from app.core.errors import GatedRepository, HubNameInvalid
 from app.core.models.hub import Found, Query, RepoFile, Repository, Sort, Variant
-from app.core.models.hub_facts import drafts_ahead, sees_pictures
 from app.core.models.hub_names import HUBS, hub_name
-from app.core.models.quantisations import recommend
+from app.core.models.hub_tags import drafts_ahead, sees_pictures
+from app.core.models.quantisations import best_variant
 from app.core.network.connections import Purpose
-from app.hub.asking import Answer, Asking, ask
+from app.hub.api_request import Answer, Asking, ask
 from app.hub.refusals import unreadable
 from app.hub.remote_header import fetch_headers
 from app.hub.repository import choose
@@ -41,7 +41,7 @@ _TOLD: Final = ("cardData", "downloads", "gated", "gguf", "lastModified", "likes
 
 
 class Hub:
-    """Asks the Hub, which HF_ENDPOINT may name; blocking, and may be used from any thread.
+    """Asks the Hub, or the one that HF_ENDPOINT names; blocking, for any thread.
 
     token: gives the account's token each time, or None to ask as nobody. Everything raises what
     `asking.ask` does.
@@ -52,7 +52,7 @@ class Hub:
         self._token = token
 
     def search(self, query: Query) -> list[Found]:
-        """Repositories with GGUF files. MTP is told by names and tags: the Hub cannot filter it.
+        """Search repositories with GGUF files. The Hub has no filter for MTP: names and tags tell.
 
         words: may be the pasted address of a repository's page.
         """
@@ -69,7 +69,7 @@ class Hub:
     def repository(
         self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
     ) -> Repository:
-        """A repository at the commit that `revision` stands for now; its files are of that commit.
+        """Describe a repository, with its files, at the commit that `revision` stands for now.
 
         drafter, projector: of the variant that most people should take.
         """
@@ -86,7 +86,7 @@ class Hub:
         if not sized:
             repository = replace(repository, files=self._tree(repository, purpose))
         choice = choose(repository.files, repository.id)
-        usual = recommend(choice.variants, lambda _: "tight")
+        usual = best_variant(choice.variants, lambda _: "tight")
         along = choice.along_with(usual) if usual else None
         return replace(
             repository,
@@ -96,7 +96,7 @@ class Hub:
         )
 
     def card(self, repository: Repository) -> str:
-        """The README as safe markdown; empty if there is none, or not for this account."""
+        """Return the README as safe markdown; empty if there is none, or not for this account."""
         from app.hub.card import safe_card
 
         file = next((it for it in repository.files if it.path == CARD), None)
@@ -110,14 +110,14 @@ class Hub:
         return safe_card(answer.body.decode(errors="replace"))
 
     def who(self, token: str) -> str:
-        """The name of a token's account. Raises TokenRefused."""
+        """Return the name of a token's account. Raises TokenRefused."""
         from app.hub.described import name_of_account
 
         asking = Asking("test a token", "/api/whoami-v2", token)
         return name_of_account(ask(self._gate, asking).body)
 
     def headers(self, repository: Repository, variant: Variant, folder: Path) -> Path:
-        """The GGUF headers of a variant, as sparse files of the true size; returns the first.
+        """Fetch a variant's GGUF headers, as sparse files of the true size; returns the first.
 
         They lie in `folder` by repository and commit, and are fetched once. Raises NotAModel,
         ModelDamaged, DiskFull, DataFolderReadOnly.
@@ -126,7 +126,7 @@ class Hub:
         return fetch_headers(partial(self._read, repository), variant.files, within)
 
     def _tree(self, repository: Repository, purpose: Purpose) -> tuple[RepoFile, ...]:
-        """The files with their sizes, from a mirror that does not tell them with the rest."""
+        """List the files with their sizes, for a mirror that does not tell them with the rest."""
         from app.hub.described import tree
 
         path = f"/api/models/{repository.id}/tree/{repository.revision}"
@@ -177,7 +177,7 @@ class Hub:
 
 
 def _words(words: str) -> str:
-    """What to search for; of the address of a page, the repository's name."""
+    """Return the words to search for; of the address of a page, the repository's name."""
     words = words.strip()
     mirror = urlsplit(endpoint()).netloc
     try:
@@ -187,7 +187,7 @@ def _words(words: str) -> str:
 
 
 def _wanted(found: Found, query: Query) -> bool:
-    """What the Hub has no filter for, or one that it does not always apply."""
+    """Apply the filters that the Hub does not have, or does not always apply."""
     if query.vision and not sees_pictures(found.tags):
         return False
     if query.mtp and not drafts_ahead(found.id, found.tags):

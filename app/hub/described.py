@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from app.core.models.hub import Found, Gate, RepoFile, Repository
-from app.core.models.hub_facts import parameters_in
 from app.core.models.hub_names import is_repo, is_safe_path
+from app.core.models.hub_tags import parameters_in
 from app.hub.refusals import unreadable
 
 _Value = TypeVar("_Value")
@@ -21,7 +21,7 @@ _LICENCE = "license:"
 
 
 def _printable(value: object) -> object:
-    """Text without what would move a terminal's cursor."""
+    """Strip what would move a terminal's cursor."""
     return "".join(filter(str.isprintable, value)) if isinstance(value, str) else value
 
 
@@ -45,7 +45,7 @@ class _TreeLfs(BaseModel):
 
 
 class _Entry(BaseModel):
-    """Of a tree: a file or a folder."""
+    """An entry of a tree: a file or a folder."""
 
     type: str
     path: str
@@ -54,7 +54,7 @@ class _Entry(BaseModel):
 
 
 class _Gguf(BaseModel):
-    """What the Hub found in one of the files."""
+    """The facts that the Hub found in one of the GGUF files."""
 
     total: int | None = None
     architecture: Text | None = None
@@ -79,7 +79,7 @@ class _Listed(BaseModel):
 
     @property
     def licence(self) -> str | None:
-        """The short name; of a licence of the owner's own the name that he gives it."""
+        """The licence's short name; the owner's own name for one that is not standard."""
         card = self.card or {}
         said = card.get("license")
         for tag in self.tags or ():
@@ -119,7 +119,7 @@ _ACCOUNT = TypeAdapter(_Account)
 
 
 def listed(body: bytes) -> list[Found]:
-    """The repositories of a list. Raises HubUnreadable."""
+    """Read the repositories of a list. Raises HubUnreadable."""
     return [
         Found(**it.facts, parameters=(it.gguf and it.gguf.total) or parameters_in(it.id))
         for it in _read(_LISTED, body)
@@ -128,7 +128,7 @@ def listed(body: bytes) -> list[Found]:
 
 
 def described(body: bytes) -> tuple[Repository, bool]:
-    """A repository with its files, and whether their sizes were told. Raises HubUnreadable.
+    """Read a repository with its files, and whether their sizes were told. Raises HubUnreadable.
 
     Nothing is chosen from the files yet. Those whose names lead out of a folder, or cannot be
     names on every system, are left out.
@@ -155,7 +155,7 @@ def described(body: bytes) -> tuple[Repository, bool]:
 
 
 def tree(body: bytes) -> list[RepoFile]:
-    """The files of a page of a tree, as `described` has them. Raises HubUnreadable."""
+    """Read the files of a page of a tree, as `described` has them. Raises HubUnreadable."""
     return [
         RepoFile(it.path, it.lfs.size, it.lfs.oid) if it.lfs else RepoFile(it.path, it.size)
         for it in _read(_TREE, body)
@@ -164,7 +164,7 @@ def tree(body: bytes) -> list[RepoFile]:
 
 
 def name_of_account(body: bytes) -> str:
-    """Raises HubUnreadable."""
+    """Read the name of an account. Raises HubUnreadable."""
     return _read(_ACCOUNT, body).name
 
 

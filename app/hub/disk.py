@@ -1,4 +1,4 @@
-"""What Linux does for large files beyond Python's own calls; elsewhere nothing is done."""
+"""Calls of Linux for large files that Python does not have; elsewhere they do nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CANNOT_RESERVE = {errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
 def reserve(file: int, size: int) -> None:
-    """Take the room for a whole file, by fallocate(2); its length stays as it is.
+    """Reserve the space of a whole file, by fallocate(2); its length stays as it is.
 
     The C library's posix_fallocate is not asked: where the file system cannot reserve, it writes
     the whole file full of zeros. Raises OSError where there is no room.
@@ -27,7 +27,7 @@ def reserve(file: int, size: int) -> None:
 
 
 def begin_writing(file: int, start: int, count: int) -> None:
-    """Have these bytes on their way to the disk, by sync_file_range(2), without waiting for them.
+    """Start writing these bytes to the disk, by sync_file_range(2), without waiting for it.
 
     Without it gigabytes would wait in memory for the fsync at the end. An error is left to that.
     """

@@ -1,4 +1,4 @@
-"""How one attempt at a transfer ends when it does not end well."""
+"""The errors that end one attempt at a transfer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.core.errors import AppError
 
 
 class Transient(Exception):
-    """May be better in a while.
+    """An error that may pass if the transfer is tried again.
 
     error: what it is, in words for the user; raised when patience ends.
     asked_s: how long the server asks to wait, in seconds.

@@ -1,4 +1,4 @@
-"""A file of a repository into the Hub's cache: found there, or transferred and put in its place."""
+"""Brings a repository's file into the Hub's cache: finds it there, or transfers it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from urllib.parse import quote
 
 from app.core.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
 from app.core.models.hub import RepoFile
-from app.hub.asking import Asking, ask
+from app.hub.api_request import Asking, ask
 from app.hub.cache_layout import Slot
 from app.hub.checksum import UNKNOWN, hasher, is_checksum
 from app.hub.limiter import Limiter
-from app.hub.part import here, remove_part
+from app.hub.part import arrived, remove_part
 from app.hub.retry import Patience
 from app.hub.source import Source
 from app.hub.space import explained
 from app.hub.transfer import Checking, Retrying, Step, Terms, transfer
-from app.hub.waiting import wait
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
-    """Its checksum, see `checksum.hasher`. Raises what `asking.ask` does."""
+    """Ask for a small file's checksum, see `checksum.hasher`. Raises what `asking.ask` does."""
     asked = f"/api/models/{quote(repo)}/revision/{commit}"
     answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
     try:
@@ -64,14 +63,14 @@ def patiently(
             if seconds is None:
                 raise
             tell(Retrying(error, seconds))
-        wait(seconds, cancel)
+        cancel.wait(seconds)
 
 
 _READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Item:
+class WantedFile:
     """A file to bring. ref: the branch by which other tools will ask for it."""
 
     repo: str
@@ -81,7 +80,7 @@ class Item:
 
 
 class Fetcher:
-    """Brings files; blocking, and may be used from several threads.
+    """Brings files into the cache; blocking, and may be used from several threads.
 
     root: the Hub's cache. token: asked for each file. patience: of the files begun from now on.
     """
@@ -94,14 +93,14 @@ class Fetcher:
         self._token = token
         self._terms = terms
         self.patience = terms.patience
-        self._git_names: dict[Item, str] = {}
+        self._git_names: dict[WantedFile, str] = {}
 
     @property
     def limiter(self) -> Limiter:
         return self._terms.limiter
 
-    def fetch(self, item: Item, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
-        """The path of the file, in the snapshot of its commit; its bytes are right.
+    def fetch(self, item: WantedFile, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
+        """Bring a file, right in all bytes; returns its path in the snapshot of its commit.
 
         A file that is in the cache already is read once to make sure, and not transferred; a
         damaged one is replaced. Raises Cancelled, or AppError.
@@ -113,7 +112,7 @@ class Fetcher:
             self._git_names[item] = patiently(ask, self.patience, tell, cancel)
         slot = self._slot(item)
         size = item.file.size
-        with explained(self.root, size - self.here(item)[0]):
+        with explained(self.root, size - self.arrived(item)[0]):
             slot.prepare()
             with slot.held(cancel):
                 found = slot.found(size)
@@ -130,14 +129,14 @@ class Fetcher:
                 remove_part(slot.part)
                 return placed
 
-    def here(self, item: Item) -> tuple[int, int]:
-        """Bytes of the file that are here, whole or as a part, and bytes of disk it has taken."""
+    def arrived(self, item: WantedFile) -> tuple[int, int]:
+        """Return how many bytes of a file are here, whole or in part, and the disk they take."""
         slot = self._slot(item)
         if slot.found(item.file.size) is not None:
             return item.file.size, item.file.size
-        return here(slot.part)
+        return arrived(slot.part)
 
-    def forget(self, item: Item) -> None:
+    def forget(self, item: WantedFile) -> None:
         """Remove the part of a file, unless another process is at work on it. Raises AppError."""
         slot = self._slot(item)
         at_once = CancelToken()
@@ -147,7 +146,7 @@ class Fetcher:
                 with suppress(Cancelled), slot.held(at_once):
                     remove_part(slot.part)
 
-    def _slot(self, item: Item) -> Slot:
+    def _slot(self, item: WantedFile) -> Slot:
         try:
             checksum = self._checksum(item)
             return Slot(self.root, item.repo, item.commit, item.file.path, checksum)
@@ -158,11 +157,11 @@ class Fetcher:
                 "Choose another repository, and tell the Hub of this one.",
             ) from error
 
-    def _checksum(self, item: Item) -> str:
-        """Until a small file's is known, one that no file has."""
+    def _checksum(self, item: WantedFile) -> str:
+        """Return a file's checksum; a value that no file has until a small file's is known."""
         return item.file.sha256 or self._git_names.get(item, UNKNOWN)
 
-    def _source(self, item: Item) -> Source:
+    def _source(self, item: WantedFile) -> Source:
         from huggingface_hub import hf_hub_url
 
         url = hf_hub_url(item.repo, item.file.path, revision=item.commit, endpoint=endpoint())
@@ -171,7 +170,7 @@ class Fetcher:
         return Source(url, item.repo, name, item.file.size, self._checksum(item), token)
 
     def _right(
-        self, item: Item, found: Path, tell: Callable[[Step], None], cancel: CancelToken
+        self, item: WantedFile, found: Path, tell: Callable[[Step], None], cancel: CancelToken
     ) -> bool:
         done = 0
         checksum = self._checksum(item)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import time
 
-from app.hub.waiting import wait
 from engines.cancel import CancelToken
 
 _BURST_S = 0.2
 
 
 class Bucket:
-    """What has been let through; pure but for what it remembers.
+    """Shares a rate among transfers: it tells each how long to wait for its bytes.
+
+    Each is told in the order in which they come. Pure but for what it remembers.
 
     Each taker is told how long to wait for its bytes, in the order in which they come, so that
     several share the rate.
@@ -22,13 +23,13 @@ class Bucket:
         self._free_at = 0.0
 
     def take(self, count: int, rate: float, now: float) -> float:
-        """Seconds to wait before `count` bytes may pass at `rate` bytes/s."""
+        """Return how many seconds to wait before `count` bytes may pass at `rate` bytes/s."""
         self._free_at = max(self._free_at, now - _BURST_S) + count / rate
         return max(0.0, self._free_at - now)
 
 
 class Limiter:
-    """Shared by all transfers; may be used from any thread.
+    """The speed limit that all transfers share; may be used from any thread.
 
     rate: in bytes/s, may be set at any time; 0 is no limit.
     """
@@ -39,10 +40,10 @@ class Limiter:
         self._lock = threading.Lock()
 
     def pass_through(self, count: int, cancel: CancelToken) -> None:
-        """Return when so many bytes may pass, or at once when cancelled."""
+        """Wait until so many bytes may pass; returns at once when cancelled."""
         rate = self.rate
         if rate <= 0:
             return
         with self._lock:
             seconds = self._bucket.take(count, rate, time.monotonic())
-        wait(seconds, cancel)
+        cancel.wait(seconds)

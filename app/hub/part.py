@@ -1,4 +1,4 @@
-"""A file that has not come whole yet: its bytes, and beside them what it takes to go on."""
+"""A file that has come in part: its bytes, and beside them what it takes to go on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Self
 from app.hub import disk
 from app.hub.checksum import hasher
 from engines.cancel import CancelToken
+from engines.private import replacing
 
 SUFFIX = ".hearth-part"
 """Ends the name of every part: no tool takes such a file for a model, or tidies it away."""
@@ -24,7 +25,7 @@ _WRITE_BYTES = 8 << 20
 
 
 class Part:
-    """The bytes that are here, from the first on; their hash goes along with every write.
+    """The bytes that have come, from the first on; every write is hashed along.
 
     The length of the file is what has come, so a process that is killed loses nothing. Not for
     several threads. Opening and writing raise OSError.
@@ -62,11 +63,11 @@ class Part:
 
     @property
     def right(self) -> bool:
-        """Whether the bytes that are here are those of the whole file."""
+        """Whether the bytes here are the whole file, by size and checksum."""
         return self.complete and self._hash.hexdigest() == self._checksum
 
     def reserve(self) -> None:
-        """Take the room for the whole file where the system does that at once; else nothing."""
+        """Reserve the space of the whole file where the system does that at once."""
         if not self.complete:
             disk.reserve(self._file.fileno(), self.whole)
 
@@ -110,16 +111,15 @@ class Part:
             return
         self.host, self.etag = host, etag
         notes = {"size": self.whole, "checksum": self._checksum, "host": host, "etag": etag}
-        partial = self._notes.with_name(f"{self._notes.name}.new")
-        partial.write_text(json.dumps(notes), encoding="utf-8")
-        partial.replace(self._notes)
+        with replacing(self._notes) as unfinished:
+            unfinished.write_text(json.dumps(notes), encoding="utf-8")
 
     def sync(self) -> None:
         """Return when the bytes are on the disk."""
         os.fsync(self._file.fileno())
 
     def _noted(self) -> tuple[str, str | None]:
-        """The server and its validator; nothing where the notes are of other bytes, or broken."""
+        """The server and its validator; none where the notes are of other bytes, or broken."""
         try:
             notes = json.loads(self._notes.read_text(encoding="utf-8"))
             if (notes["size"], notes["checksum"]) == (self.whole, self._checksum):
@@ -137,8 +137,8 @@ def remove_part(path: Path) -> None:
     path.with_name(path.name + NOTES).unlink(missing_ok=True)
 
 
-def here(path: Path) -> tuple[int, int]:
-    """Bytes of a part that have come, and bytes of disk that it has taken."""
+def arrived(path: Path) -> tuple[int, int]:
+    """Return the bytes of a part that have come, and the bytes of disk that it takes."""
     try:
         status = path.stat()
     except OSError:

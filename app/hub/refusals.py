@@ -1,4 +1,4 @@
-"""What the Hub answers instead of what was asked for, in words for the user: pure."""
+"""Errors for the Hub's refusals, in words for the user: pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DISABLED = "Access to this resource is disabled."
 def refusal(
     status: int, headers: Mapping[str, str], base: str, repo: str, with_token: bool, now: float
 ) -> AppError:
-    """The error behind a status that is no success.
+    """Return the error for a status that is no success.
 
     The Hub's X-Error-Code tells apart what the status does not: it answers 401 to people without
     an account for repositories that do not exist as well. base: the Hub's address. repo: what the
@@ -42,7 +42,7 @@ def refusal(
 
 
 def unreadable(why: str) -> HubUnreadable:
-    """why: one sentence, what is wrong with the answer."""
+    """Make the error for an answer that cannot be read. why: one sentence."""
     return HubUnreadable(
         "The Hub's answer cannot be read.",
         why,

@@ -1,4 +1,4 @@
-"""A GGUF file's header without the file: its first bytes, in a sparse file of the true size.
+"""Fetches the header of a GGUF file without the rest, into a sparse file of the true size.
 
 path = fetch_headers(read, variant.files, folder)
 read_header(path)  # as if the model was here
@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from app.core.models.hub import RepoFile
 from app.store.folder import explained
 from engines.errors import ModelDamaged, NotAModel
 from engines.models.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
-from engines.private import make_private_folder
+from engines.private import make_private_folder, replacing
 
 FIRST: Final = 1 << 20
 MOST: Final = 64 << 20
@@ -93,23 +92,16 @@ def _damaged(name: str, error: BadGguf) -> ModelDamaged:
 
 
 def _keep(start: bytes, size: int, place: Path) -> None:
-    """A file of `size` bytes that takes room for its start only; it appears when it is whole."""
+    """Keep a header as a file of `size` bytes that takes space for it alone; appears when whole."""
     make_private_folder(place.parent)
-    with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as made:
-        try:
-            _make_sparse(made.file)
-            made.write(start)
-            made.truncate(size)
-            made.close()
-            Path(made.name).replace(place)
-        except BaseException:
-            made.close()
-            Path(made.name).unlink(missing_ok=True)
-            raise
+    with replacing(place) as unfinished, unfinished.open("wb") as file:
+        _make_sparse(file)
+        file.write(start)
+        file.truncate(size)
 
 
 def _make_sparse(file: IO[bytes]) -> None:
-    """Windows takes the room for a whole file unless it is told not to; others never do."""
+    """Mark a file as sparse on Windows, which would fill it; other systems need no mark."""
     if sys.platform == "win32":
         import msvcrt
 

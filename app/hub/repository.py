@@ -1,4 +1,4 @@
-"""What of a repository's files is a choice, and what comes along with it: pure.
+"""Sorts a repository's files: what can be chosen, and what comes along with it: pure.
 
 choice = choose(files, "unsloth/gemma-4-12B-it-qat-GGUF")
 for variant in choice.variants: print(variant.label, quantisation_of(variant.label).words)
@@ -44,7 +44,7 @@ _NO_NAMES: Final = {
     "model",
 }
 _PROJECTORS: Final = {"F16": 0, "BF16": 1, "Q8_0": 2, "": 3, "F32": 5}
-"""Which projector is the better one: 32 bits only take twice the memory of 16."""
+"""The ranks of projectors: 32 bits only take twice the memory of 16."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Incomplete:
 
 @dataclass(frozen=True)
 class Companions:
-    """What comes with a variant by itself."""
+    """The drafter and projector that come with a variant by themselves."""
 
     drafter: RepoFile | None = None
     projector: RepoFile | None = None
@@ -65,7 +65,7 @@ class Companions:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a repository offers.
+    """The variants and companions that a repository offers.
 
     variants: the smallest first. drafters: those that Hearth may be able to run, which are the
     ones for MTP; others are only kept from being taken for models. left_out: what is incomplete.
@@ -77,7 +77,7 @@ class Choice:
     left_out: tuple[Incomplete, ...] = ()
 
     def along_with(self, variant: Variant) -> Companions:
-        """The nearest drafter and projector of a variant."""
+        """Find the nearest drafter and projector of a variant."""
         several = len({_model(it.files[0]) for it in self.variants}) > 1
         return Companions(
             _nearest(variant, self.drafters, several, _drafter_rank),
@@ -104,7 +104,7 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> Choice:
 
 
 def kind_of(path: str) -> FileKind:
-    """What a file is, from its name; "other" is nothing that a model needs."""
+    """Tell what a file is by its name; "other" is nothing that a model needs."""
     name = PurePosixPath(path).name.lower()
     if not name.endswith(".gguf") or name.startswith("._"):
         return "other"
@@ -117,7 +117,7 @@ def kind_of(path: str) -> FileKind:
 
 
 def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list[Incomplete]]:
-    """One variant for each model file, or for all parts of one."""
+    """Make one variant of each model file, or of all parts of one."""
     variants: list[Variant] = []
     parts: dict[tuple[str, int], dict[int, RepoFile]] = {}
     for file in files:
@@ -145,7 +145,7 @@ def _variant(files: tuple[RepoFile, ...], repo: str) -> Variant:
 
 
 def _quantisation(file: RepoFile, repo: str) -> Quantisation:
-    """From the file's name, or its folders', or its repository's."""
+    """Tell the quantisation from the file's name, or its folders', or its repository's."""
     folders = PurePosixPath(file.path).parent.parts
     for text in (_stem(file), *reversed(folders), repo):
         found = quantisation_of(text, f"{repo}/{file.path}")
@@ -155,7 +155,7 @@ def _quantisation(file: RepoFile, repo: str) -> Quantisation:
 
 
 def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
-    """The same variants with labels of which no two are alike.
+    """Give variants labels of which no two are alike.
 
     Where two are, the model's name stands before the quantisation, or else the whole path does.
     """
@@ -178,7 +178,7 @@ def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
 def _nearest(
     variant: Variant, files: Iterable[RepoFile], several: bool, rank: _Rank
 ) -> RepoFile | None:
-    """The best companion in the variant's folder or one above it.
+    """Find the best companion in the variant's folder or one above it.
 
     several: whether the repository holds several models, so that a companion which names another
     model is not this one's.
@@ -212,10 +212,10 @@ _Rank = Callable[[Variant, RepoFile], tuple[float, ...]]
 
 
 def _stem(file: RepoFile) -> str:
-    """A file's name without its ending and its part's number."""
+    """Return a file's name without its ending and its part's number."""
     return _PART.sub("", PurePosixPath(file.path).name.removesuffix(".gguf"))
 
 
 def _model(file: RepoFile) -> frozenset[str]:
-    """The words of the model's name in a file's name; none for “mmproj-F16.gguf”."""
+    """Return the words of the model's name in a file's name; none for “mmproj-F16.gguf”."""
     return frozenset(_WORDS.split(without_quantisation(_stem(file)).lower())) - _NO_NAMES

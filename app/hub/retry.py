@@ -1,4 +1,4 @@
-"""When a transfer is tried again, and how long it waits before: pure."""
+"""Decides when a transfer is tried again, and how long it waits before: pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from datetime import UTC
 _TRANSIENT = {408, 425, 429}
 _LONGEST_ASKED_S = 3600.0
 _RESET = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)")
-"""Of the RateLimit header: nothing remains, and so many seconds until it does again."""
+"""The RateLimit header: nothing remains, and so many seconds until it does again."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on with what may get better by itself.
+    """The limits of retrying what may get better by itself.
 
     attempts: failures in a row, without one new byte, after which it gives up; None never does.
     first_s, most_s: the wait after the first failure; it doubles up to the longest.
@@ -26,7 +26,7 @@ class Patience:
     most_s: float = 60.0
 
     def delay(self, failures: int, share: float, asked_s: float | None = None) -> float | None:
-        """Seconds until the next attempt after so many failures in a row; None to give up.
+        """Return the seconds until the next attempt after so many failures; None to give up.
 
         share: a random number from 0 to 1; it keeps many clients from coming back at once.
         asked_s: how long the server asks to wait.
@@ -43,7 +43,7 @@ def is_transient(status: int) -> bool:
 
 
 def asked_s(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a busy server asks to wait, by HTTP's header or by the Hub's own.
+    """Return the seconds that a busy server asks to wait, by HTTP's header or by the Hub's own.
 
     now: seconds since 1970. None if neither says anything.
     """
@@ -53,7 +53,7 @@ def asked_s(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def retry_after(header: str | None, now: float) -> float | None:
-    """Seconds that a Retry-After header asks for: it gives seconds or a date (RFC 9110, 10.2.3).
+    """Read a Retry-After header, seconds or a date (RFC 9110, 10.2.3), as seconds from `now`.
 
     now: seconds since 1970. None if there is no such header, or it says nothing.
     """

@@ -1,4 +1,4 @@
-"""Where a file comes from, and the words for what a server answers instead of it."""
+"""The source of a file, and the words for a server's refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Source:
 
 
 def origin(url: str) -> Origin:
-    """No port is given where it is none that there can be, so that nobody is at home there."""
+    """Return scheme, host and port; no port where it is impossible, so that it matches nothing."""
     parts = urlsplit(url)
     try:
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -61,7 +61,7 @@ def missing(source: Source) -> AppError:
 
 
 def not_given(source: Source, host: str, status: int) -> AppError:
-    """Of a package index."""
+    """Make the error for a package index's host that does not give the file."""
     return HostFailed(
         f"{host} does not give out {source.name}.",
         f"It answers with the error {status}, although the package index names the file.",

@@ -1,4 +1,4 @@
-"""Room on the disk: asked before a download begins, and told in figures where there is none."""
+"""Disk space for downloads: asked for before one begins, told in figures where it lacks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SPARE = 200_000_000
 """Bytes that stay free on a disk, for the system and for chats."""
 
 
-def require_room(folder: Path, needed: int, promised: int) -> None:
-    """Raises DiskFull unless there is room for a download in the folder or where it will be.
+def require_disk_space(folder: Path, needed: int, promised: int) -> None:
+    """Refuse a download that the disk has no space for. Raises DiskFull.
 
     needed: bytes it still has to take. promised: bytes that other downloads still have to take.
     """

@@ -1,4 +1,4 @@
-"""One file from the Hub to one place: resumed, limited in speed, checked while it comes."""
+"""Transfers one file from the Hub: resumed, limited in speed, checked while it comes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 from app.core.errors import AddressInvalid, AppError, CertificateRefused, ProxyRefused
 from app.hub import source as words
-from app.hub.answer import ask, first_byte, validator
 from app.hub.faults import Transient
+from app.hub.file_response import ask, first_byte, validator
 from app.hub.limiter import Limiter
-from app.hub.line import Watch, hung_up_by
 from app.hub.part import Part
 from app.hub.retry import Patience
 from app.hub.source import Source, origin
-from app.hub.waiting import wait
 from app.net import explained
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import Cancelled
 
 if TYPE_CHECKING:
@@ -31,21 +30,21 @@ _SELDOM_BETTER = (CertificateRefused, ProxyRefused, AddressInvalid)
 
 @dataclass(frozen=True)
 class Checking:
-    """What is here is being read again; done: bytes read so far."""
+    """The bytes that were here are read again. done: bytes read so far."""
 
     done: int
 
 
 @dataclass(frozen=True)
 class Receiving:
-    """done: bytes of the file that are here."""
+    """Bytes have come. done: bytes of the file that are here."""
 
     done: int
 
 
 @dataclass(frozen=True)
 class Retrying:
-    """The next attempt comes in so many seconds."""
+    """An attempt failed; the next one comes in so many seconds."""
 
     error: AppError
     seconds: float
@@ -53,7 +52,7 @@ class Retrying:
 
 @dataclass(frozen=True)
 class StartedAnew:
-    """What was here could not be used; why: a sentence."""
+    """The bytes that were here could not be used. why: a sentence."""
 
     why: str
 
@@ -63,7 +62,7 @@ Step = Checking | Receiving | Retrying | StartedAnew
 
 @dataclass(frozen=True)
 class Terms:
-    """How a transfer behaves.
+    """The speed, patience and timeouts of a transfer.
 
     connect_s, stall_s: how long a connection may take to open, and to give the next byte.
     """
@@ -82,7 +81,7 @@ def transfer(
     tell: Callable[[Step], None],
     cancel: CancelToken,
 ) -> None:
-    """Bring the file to `path`, go on where an earlier transfer to that place has stopped.
+    """Bring the file to `path`, from where an earlier transfer to that place has stopped.
 
     When it returns the whole file is there, is right by its checksum, and is on the disk. Until
     then, and on every error, `path` holds a part that the next call goes on with.
@@ -128,19 +127,19 @@ class _Transfer:
             if self._part.complete:
                 self._begin_after_wrong_bytes()
             try:
-                with hung_up_by(self._cancel) as watch:
-                    self._attempt(watch)
+                with Connection.ended_by(self._cancel) as connection:
+                    self._attempt(connection)
             except Transient as fault:
                 self._bear(fault)
 
-    def _attempt(self, watch: Watch) -> None:
+    def _attempt(self, connection: Connection) -> None:
         import httpx2
 
         url = self._source.url
         try:
             terms = self._terms
             response = ask(
-                self._client, self._source, self._part, terms.connect_s, terms.stall_s, watch
+                self._client, self._source, self._part, terms.connect_s, terms.stall_s, connection
             )
             url = str(response.url)
             try:
@@ -177,7 +176,7 @@ class _Transfer:
         raise Transient(words.ended_early(self._source, response.url.host))
 
     def _bear(self, fault: Transient) -> None:
-        """Wait for the next attempt. Raises what lasts too long."""
+        """Wait for the next attempt. Raises an error that lasts too long."""
         part = self._part
         if part.size > self._most:
             self._failures = self._seldom = 0
@@ -196,7 +195,7 @@ class _Transfer:
             raise fault.error from fault
         if not self._cancel.cancelled:
             self._tell(Retrying(fault.error, seconds))
-            wait(seconds, self._cancel)
+            self._cancel.wait(seconds)
 
     def _begin_after_wrong_bytes(self) -> None:
         if self._from_start:

@@ -1,4 +1,4 @@
-"""What a markdown text consists of: a flat list of blocks, each knowing where it stands.
+"""The blocks of a markdown text: a flat list, in which each block knows where it stands.
 
 Flat, because a text document is flat: a list item is a paragraph with an indent and a marker, so
 a growing list costs one new paragraph and not a new list.
@@ -37,7 +37,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block stands.
+    """The place of a block in lists, quotations and footnotes.
 
     indent: how many lists it is in. marker: of the list item that it begins, such as "•" or "2.".
     quote: how many quotations it is in. tight: it follows the block before without a gap.
@@ -53,7 +53,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """heading: 1 to 6, or 0 for a plain paragraph."""
+    """A paragraph. heading: 1 to 6, or 0 for plain text."""
 
     spans: tuple[Span, ...]
     heading: int = 0
@@ -81,7 +81,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Table:
-    """rows: the heading row first; every row has as many cells as `align`."""
+    """A table. rows: the heading row first; every row has as many cells as `align`."""
 
     rows: tuple[tuple[tuple[Span, ...], ...], ...]
     align: tuple[Align, ...]

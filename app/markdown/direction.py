@@ -1,4 +1,4 @@
-"""Which way a paragraph runs: by its first letter that has a direction, as Unicode does it."""
+"""The direction of a paragraph, by its first letter that has one, as Unicode does it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.markdown.blocks import Span
 
 
 def is_right_to_left(spans: Iterable[Span]) -> bool:
-    """Code, formulas and pictures do not count: they run as they do whatever is around them."""
+    """Whether a block runs right to left; code, formulas and pictures never do."""
     for span in spans:
         if not (span.code or span.math or span.picture):
             for character in span.text:

@@ -1,4 +1,4 @@
-"""Colouring code: which pieces of a line are keywords, strings, comments, and so on."""
+"""Colours code: finds the keywords, strings, comments and so on of each line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
 
 
 def highlight(code: str, language: str) -> Iterator[tuple[Piece, ...]]:
-    """Yields the coloured pieces of one line after the other; nothing for an unknown language.
+    """Yield the coloured pieces of one line after the other; nothing for an unknown language.
 
     Lazy, so that long code can be coloured bit by bit.
     """

@@ -1,4 +1,4 @@
-"""From blocks to HTML in which everything is escaped and nothing is loaded from elsewhere.
+"""Writes blocks as HTML in which everything is escaped and nothing is loaded from elsewhere.
 
 The tags are those that both browsers and Qt's text documents know.
 """
@@ -22,12 +22,12 @@ _DEEPEST = 8
 
 
 def html_of(blocks: Iterable[Block], draw: DrawFormula, heading: int = 2) -> str:
-    """heading: the level that stands above the text; its own headings come below it."""
+    """Write blocks as HTML. heading: the level above the text; its own headings come below it."""
     return "\n".join(_quoted(_block(block, draw, heading), block.place) for block in blocks)
 
 
 def plain_formula(latex: str) -> str:
-    """A formula as its source, where it is not drawn."""
+    """Write a formula as its source, where it is not drawn."""
     return f'<code class="formula">{escape(latex)}</code>'
 
 

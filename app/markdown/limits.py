@@ -1,4 +1,4 @@
-"""What keeps hostile markdown affordable, without losing any of its text."""
+"""Limits that keep hostile markdown affordable, without losing any of its text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CELLS = 1_500
 
 
 def limits_plugin(markdown: MarkdownIt) -> None:
-    """The parser leaves out what is nested too deep; this turns it into plain paragraphs."""
+    """Turn what is nested too deep, which the parser leaves out, into plain paragraphs."""
     markdown.block.ruler.before("table", "too_deep", _too_deep)
 
 

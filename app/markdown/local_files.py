@@ -1,4 +1,4 @@
-"""Files on this computer that a text names: what of them an answer may show.
+"""Files on this computer that a text names, and which of them an answer may show.
 
 A model can write any path. Only one that the user has written in the same chat is looked at.
 """
@@ -20,7 +20,7 @@ _MOST = 6
 
 
 def local_path(address: str) -> str:
-    """The absolute path that an address leads to; "" for any other and for other computers."""
+    """Return the absolute path that an address leads to; "" for any other and other computers."""
     if address.lower().startswith("file:"):
         parts = urlsplit(address)
         if parts.netloc not in {"", "localhost"}:
@@ -35,17 +35,17 @@ def local_path(address: str) -> str:
 
 
 def is_named(path: str, texts: Iterable[str]) -> bool:
-    """Whether one of the texts holds this very path, or the file URL of it."""
+    """Tell whether one of the texts holds this very path, or its file URL."""
     wanted = re.compile(rf"(?<![\w.~-]){re.escape(_plain(path))}(?![\w/-]|\.\w)")
     return bool(path) and any(wanted.search(_plain(text)) for text in texts)
 
 
 def pictures_in(text: str) -> tuple[str, ...]:
-    """The paths of pictures that a text names, in its order, each once."""
+    """List the paths of pictures that a text names, in its order, each once."""
     found = (local_path(match.group()) for match in _PICTURE.finditer(text))
     return tuple(dict.fromkeys(path for path in found if path))[:_MOST]
 
 
 def _plain(text: str) -> str:
-    """One way to write a path: without a scheme, with slashes, with nothing escaped."""
+    """Normalise how a path is written: without a scheme, with slashes, with nothing escaped."""
     return re.sub(r"(?i)file://(?:localhost)?", "", unquote(text)).replace("\\", "/")

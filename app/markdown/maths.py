@@ -25,7 +25,7 @@ _PROSE = re.compile(r"(?:^|\s)\W?[A-Za-z]{2,}\W?(?=\s|$)")
 
 
 def maths_plugin(markdown: MarkdownIt) -> None:
-    """Adds tokens `math_inline` (markup "display" for full height) and `math_block`.
+    """Add tokens `math_inline` (markup "display" for full height) and `math_block`.
 
     A `math_block` whose end is not written has no markup.
     """
@@ -35,7 +35,7 @@ def maths_plugin(markdown: MarkdownIt) -> None:
 
 
 def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
-    """A formula ends before an empty line. One that a growing text ends in is still open."""
+    """Read a formula; it ends before an empty line, or is still open at the end of growing text."""
     if state.is_code_block(first):
         return False
     start = state.bMarks[first] + state.tShift[first]
@@ -82,7 +82,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _formula(text: str, start: int, end: int) -> tuple[str, int, str] | None:
-    """The formula that begins here: its source, its length with delimiters, and its style."""
+    """Return the formula that begins here: source, length with delimiters, and style."""
     opening = text[start : start + 2]
     if opening in {"\\(", "\\[", "$$"}:
         close = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}[opening]
@@ -101,7 +101,7 @@ def _formula(text: str, start: int, end: int) -> tuple[str, int, str] | None:
 
 
 def _closing(text: str, start: int, end: int) -> int:
-    """The next dollar that is not escaped, or -1."""
+    """Find the next dollar that is not escaped, or -1."""
     place = text.find("$", start, end)
     while place > 0 and text[place - 1] == "\\":
         place = text.find("$", place + 1, end)
@@ -109,7 +109,7 @@ def _closing(text: str, start: int, end: int) -> int:
 
 
 def _is_formula(inner: str, before: str, after: str) -> bool:
-    """Whether what lies between two dollars is maths; else it is money, a shell's variable, …"""
+    """Tell whether what lies between two dollars is maths; not money, a shell's variable, …"""
     if not inner or inner[0].isspace() or inner[-1].isspace() or "`" in inner:
         return False
     if _WORD.match(before) or (after.isascii() and after.isdigit()):

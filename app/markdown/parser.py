@@ -1,4 +1,4 @@
-"""From markdown to blocks: CommonMark, tables, tasks, footnotes, formulas and bare links.
+"""Parses markdown into blocks: CommonMark, tables, tasks, footnotes, formulas and bare links.
 
 Raw HTML stays text, pictures elsewhere become links, and only http, https and mailto addresses
 are links: what a model writes can neither load nor run anything.
@@ -56,7 +56,7 @@ class Parser:
             self._markdown.core.ruler.push("document", _as_document)
 
     def parse(self, text: str) -> tuple[Block, ...]:
-        """The blocks of a whole text; its footnotes stand under a rule at its end."""
+        """Parse a whole text; its footnotes stand under a rule at its end."""
         env = {COMPLETE: True}
         tokens = self._markdown.parse(text, env)
         ranked = list(Walk(text.split("\n"), env).blocks(tokens))
@@ -66,7 +66,7 @@ class Parser:
         return (*blocks, *rule, *(block for _, block in notes))
 
     def parse_piece(self, text: str, env: dict[str, Any]) -> Piece:
-        """What a text that may go on consists of; a footnote stands where it is written."""
+        """Parse a text that may go on; a footnote stands where it is written."""
         tokens = self._markdown.parse(text, env)
         tops = [index for index, it in enumerate(tokens) if it.level == 0 and it.map]
         last = tops[-1] if tops else 0
@@ -86,7 +86,7 @@ def _as_document(state: StateCore) -> None:
 
 
 class _Markdown(MarkdownIt):
-    """A file on this computer may be named by a picture; `is_openable` bars it as a link."""
+    """markdown-it's parser, in which pictures, but not links, may name files on this computer."""
 
     def validateLink(self, url: str) -> bool:
         return super().validateLink(url) or bool(local_path(url))

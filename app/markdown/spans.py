@@ -1,4 +1,4 @@
-"""From the inline part of markdown to spans of one style each."""
+"""Turns the inline part of markdown into spans of one style each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_elsewhere(address: str) -> bool:
 
 
 def spans_of(tokens: Sequence[Token]) -> tuple[Span, ...]:
-    """Neighbours of the same style are joined."""
+    """Return the spans of inline tokens; neighbours of the same style are joined."""
     spans: list[Span] = []
     style = Span("")
     for token in tokens:
@@ -69,7 +69,7 @@ def _span(token: Token, style: Span) -> Span:
 
 
 def _picture(token: Token, style: Span) -> Span:
-    """Nothing is fetched: a picture elsewhere is a link to it."""
+    """Make a span for a picture; nothing is fetched: one elsewhere is a link to it."""
     address = str(token.attrGet("src") or "")
     words = "".join(child.content for child in token.children or []) or address
     href = address if is_openable(address) else style.href
@@ -86,7 +86,7 @@ def _join(spans: list[Span], span: Span) -> None:
 
 
 def _look(span: Span) -> tuple[object, ...]:
-    """Everything but the text."""
+    """Return everything of a span but its text."""
     return (
         span.bold,
         span.italic,

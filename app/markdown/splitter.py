@@ -1,4 +1,4 @@
-"""A growing markdown text: what will not change any more, and the tail that still may.
+"""Splits growing markdown into blocks that are final, and the tail that may still change.
 
 Only the text from the last top-level block on is parsed again when more arrives, so that the
 cost of an update does not grow with the length of the answer. Where that block is itself very
@@ -17,7 +17,7 @@ from app.markdown.parser import Parser
 LONGEST_BLOCK = 4_000
 """Characters of a block after which it is cut where that shows least."""
 _LONGEST_WITH_CODE = 24_000
-"""As above for a list with code in it that has not ended: a cut would show."""
+"""The limit for a list with code that has not ended: a cut would show."""
 _WORTHWHILE = 400
 """Characters from which on a text without an empty line is looked through for whole blocks."""
 _READ_AGAIN = 24_000
@@ -29,14 +29,14 @@ _TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n {0,3}[|:-][-| :\t]*\n")
 
 @dataclass(frozen=True)
 class Update:
-    """settled: blocks that are new and final. tail: what follows them for now."""
+    """The blocks that an addition changed. settled: new and final. tail: what follows for now."""
 
     settled: tuple[Block, ...]
     tail: tuple[Block, ...]
 
 
 class StreamSplitter:
-    """Fed with pieces of any size.
+    """Parses a text that grows by pieces of any size.
 
     The split is judged by whole lines only: a line that has only begun can mean anything
     (“***” may become a rule or bold text).
@@ -55,7 +55,7 @@ class StreamSplitter:
 
     @property
     def text(self) -> str:
-        """Everything that was fed."""
+        """The text so far."""
         return "".join(self._fed)
 
     def feed(self, text: str) -> Update:
@@ -83,7 +83,7 @@ class StreamSplitter:
         return Update(tuple(settled), tail)
 
     def finish(self) -> tuple[Block, ...] | None:
-        """All blocks anew where the end of the text may have changed early ones, else None."""
+        """Return all blocks anew if the end of the text may have changed early ones, else None."""
         notes = self._tail_env.get("footnotes", {}).get("refs")
         unsure = notes or self._tail_env.get("references") or self._in_formula
         if unsure and len(self.text) <= _READ_AGAIN:
@@ -91,7 +91,7 @@ class StreamSplitter:
         return None
 
     def _has_parts(self) -> bool:
-        """Whether looking for a block to settle is worth its while."""
+        """Tell whether looking for a block to settle is worth its while."""
         return "\n\n" in self._open or len(self._open) > _WORTHWHILE
 
     def _settle(self) -> tuple[Block, ...]:
@@ -118,7 +118,7 @@ class StreamSplitter:
         return settled
 
     def _begin_fence(self, code: Block) -> None:
-        """Read on without the parser where all that is open is a fence."""
+        """Go on without the parser where all that is open is a fence."""
         opening = _FENCE.match(self._open)
         if opening and isinstance(code, Code):
             begun = replace(code, text="")
@@ -126,7 +126,7 @@ class StreamSplitter:
             _, self._open = self._fence.read(self._open[opening.end() :])
 
     def _trial(self) -> dict[str, Any]:
-        """A copy for text that may still grow: the first definition of a link is the one kept."""
+        """Copy the definitions for text that may still grow: a link's first one is kept."""
         notes = self._env.get("footnotes", {})
         return {
             "references": dict(self._env.get("references", {})),
@@ -156,7 +156,7 @@ class _Fence:
         return replace(self._code, text="\n".join(self._lines)), text
 
     def with_begun(self, code: Code, line: str) -> Code:
-        """The code with a line that may still grow, or may become the end."""
+        """Return the code with a line that may still grow, or may become the end."""
         if self._end.match(line):
             return replace(code, closed=True)
         lines = [*self._lines, self._indent.sub("", line, count=1)] if line else self._lines
@@ -164,7 +164,7 @@ class _Fence:
 
 
 def _place_to_cut(text: str) -> int:
-    """Before the last line that stands at the margin, else the last line, word or character."""
+    """Find where to cut: before the last line at the margin, else the last line, word or letter."""
     least = len(text) // 2
     for mark in (re.compile(r"\n(?=[^\s])"), re.compile(r"\n"), re.compile(r" ")):
         places = [found.end() for found in mark.finditer(text, least)]
@@ -174,5 +174,5 @@ def _place_to_cut(text: str) -> int:
 
 
 def clean(text: str) -> str:
-    """Line ends as the parser counts them, whatever pieces they arrive in."""
+    """Normalise line ends as the parser counts them, whatever pieces they arrive in."""
     return text.replace("\r", "")

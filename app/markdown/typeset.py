@@ -21,7 +21,7 @@ _LABELS = re.compile(r"\\(?:label|tag)\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z]
 
 @dataclass(frozen=True)
 class SetFormula:
-    """Measures in pixels; `descent` is how much of `height` lies under the line of writing."""
+    """A formula as SVG. Pixels; `descent` is how much of `height` lies under the baseline."""
 
     svg: bytes
     width: float
@@ -30,7 +30,7 @@ class SetFormula:
 
 
 def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula | None:
-    """None where it cannot be set; then the source is what is left to show."""
+    """Typeset a formula; None where it cannot be, and its source is shown instead."""
     latex = _LABELS.sub("", latex).strip()
     if not latex or work_for(latex) > _MOST_WORK:
         return None
@@ -51,7 +51,7 @@ def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula
 
 
 def work_for(latex: str) -> int:
-    """How much work a formula is, see `_MOST_WORK`."""
+    """Estimate how much work a formula is, see `_MOST_WORK`."""
     changes = [(match.start(), 1) for match in _DEEPER.finditer(latex)]
     changes += [(match.start(), -1) for match in _LESS_DEEP.finditer(latex)]
     work, depth, last = 0, 0, 0

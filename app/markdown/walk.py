@@ -1,4 +1,4 @@
-"""From the tokens of markdown-it to blocks."""
+"""Turns the tokens of markdown-it into blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDS_OF_NOTHING = {
     "list_item_close",
     "footnote_reference_close",
 }
-"""Where an item that nothing stands in yet ends, or is to hold a list."""
+"""Tokens at which an item that is empty so far ends, or is to hold a list."""
 
 
 @dataclass
@@ -34,7 +34,10 @@ class _Item:
 
 @dataclass
 class _List:
-    """note, rank: the name and the place of the footnote that stands here in place of a list."""
+    """A list that is being walked through, or a footnote in its place.
+
+    note, rank: the name and the place of that footnote.
+    """
 
     number: int | None
     marker: str
@@ -45,7 +48,7 @@ class _List:
 
 
 class Walk:
-    """Goes once through the tokens of one text, all at once or in parts between its blocks."""
+    """Walks once through the tokens of one text, all at once or in parts between its blocks."""
 
     def __init__(self, lines: list[str], env: dict[str, Any]) -> None:
         self._lines = lines
@@ -54,7 +57,7 @@ class Walk:
         self._quotes = 0
 
     def blocks(self, tokens: Sequence[Token]) -> Iterator[tuple[int, Block]]:
-        """Blocks with ranks: 0 in the text, from 1 on in the footnotes, by their first mention."""
+        """Yield blocks with ranks: 0 in the text, from 1 on in footnotes as first mentioned."""
         left = iter(tokens)
         for token in left:
             for block in self._blocks_of(token, left):
@@ -109,7 +112,7 @@ class Walk:
         current.items += 1
 
     def _begin_note(self, label: str) -> None:
-        """A footnote that nothing refers to, or not yet, shows its own label."""
+        """Begin a footnote; one that nothing refers to, or not yet, shows its own label."""
         number = self._numbers.get(f":{label}", -1) + 1
         marker = f"{number}." if number else f"[{label}]"
         rank = number or len(self._numbers) + 1
@@ -117,7 +120,7 @@ class Walk:
         self._begin_item()
 
     def _place(self, tight: bool) -> Place:
-        """The place of the next block; the first block of an item carries the item's marker."""
+        """Return the next block's place; the first block of an item carries the item's marker."""
         marker = note = ""
         if self._lists and not self._lists[-1].item.begun:
             item = self._lists[-1].item
@@ -145,7 +148,7 @@ class Walk:
         )
 
     def _is_closed(self, fence: Token) -> bool:
-        """Whether a fence ends with its own line of at least as many marks."""
+        """Tell whether a fence ends with its own line of at least as many marks."""
         first, end = fence.map or [0, 0]
         last = self._lines[end - 1].strip("> \t") if end - 1 > first else ""
         return len(last) >= len(fence.markup) and set(last) == {fence.markup[0]}
@@ -171,7 +174,7 @@ class Walk:
 
 
 def _parts(block: Block) -> tuple[Block, ...]:
-    """Only a paragraph can carry a marker: one without words stands before any other block."""
+    """Put an empty paragraph before a block that cannot carry its marker itself."""
     if isinstance(block, Paragraph) or not block.place.marker:
         return (block,)
     bare = replace(block.place, marker="", note="")

@@ -1,4 +1,4 @@
-"""The one gate through which Hearth connects to anything: policy, purpose and ledger."""
+"""The one gate through which Hearth connects to anything: it checks, notes and counts."""
 
 from app.net.endpoint import endpoint
 from app.net.explained import explained

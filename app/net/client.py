@@ -17,13 +17,14 @@ from app import __version__
 from app.core.errors import Offline
 from app.core.network.connections import LoggedConnection, Purpose
 from app.net.connection_pool import ConnectionPool
-from app.net.entry import Entry
+from app.net.entry import LedgerEntry
 from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
 from app.net.metered_stream import Received, Sent
 from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
+from engines.connection import Connection
 from engines.redaction import remember_address
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
@@ -34,7 +35,7 @@ _KEPT = 20
 PORTS = {"http": 80, "https": 443}
 _PROXY_WANTS_A_NAME = 407
 _ENDED: tuple[Purpose, ...] = ("download a model", "get an engine", "ask a server")
-"""What a person may end at any time: it has connections of its own."""
+"""Purposes that a person may end at any time: they have connections of their own."""
 
 
 class GatedClient(httpx2.Client):
@@ -47,10 +48,10 @@ class GatedClient(httpx2.Client):
         super().__init__(transport=self._gated, follow_redirects=True, **_plain())
 
     def close(self) -> None:
-        """Nothing: huggingface_hub closes its session whenever a host cannot be reached."""
+        """Do nothing: huggingface_hub closes its session whenever a host cannot be reached."""
 
     def hang_up(self) -> None:
-        """End what is under way, in whatever thread; later requests are as before."""
+        """End what is under way, in whatever thread; later requests work as before."""
         self._gated.hang_up()
 
     def end(self) -> None:
@@ -59,7 +60,7 @@ class GatedClient(httpx2.Client):
 
 
 def plain_client(transport: httpx2.BaseTransport, *, follow_redirects: bool) -> httpx2.Client:
-    """A client that keeps no cookies and reads nothing of the environment."""
+    """Make a client that keeps no cookies and reads nothing of the environment."""
     return httpx2.Client(transport=transport, follow_redirects=follow_redirects, **_plain())
 
 
@@ -80,7 +81,7 @@ class GatedTransport(httpx2.BaseTransport):
 
     The system's proxies are asked for each request, since a laptop moves between networks; a
     custom transport turns off what httpx2 itself does about them. tls: what certificates it
-    trusts and shows. lines: where its connections are hung up, if not by itself.
+    trusts and shows. pool: where its connections are hung up, if not by itself.
     """
 
     def __init__(
@@ -88,14 +89,14 @@ class GatedTransport(httpx2.BaseTransport):
         record: Callable[[LoggedConnection], None],
         offline: Callable[[], bool],
         tls: ssl.SSLContext,
-        lines: ConnectionPool | None = None,
+        pool: ConnectionPool | None = None,
     ) -> None:
         self._record = record
         self._offline = offline
         self._lock = threading.Lock()
         self._tls = tls
         self._routes: dict[tuple[str | None, bool], httpx2.HTTPTransport] = {}
-        self._lines = lines or ConnectionPool()
+        self._pool = pool or ConnectionPool()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         scope = current()
@@ -106,13 +107,19 @@ class GatedTransport(httpx2.BaseTransport):
         ):
             del request.headers["Authorization"]
         deadline = _deadline(request)
-        hung_up: Callable[[], bool] = request.extensions.get("hung_up", bool)
-        whole: Callable[[], bool] = request.extensions.get("whole", bool)
-        entry = Entry(self._record, url.host, port, scope.purpose, request.method)
-        entry.on_end(deadline.cancel)
+        connection = Connection.of(request.extensions)
+        entry = LedgerEntry(self._record, url.host, port, scope.purpose, request.method)
+
+        def over() -> None:
+            deadline.cancel()
+            connection.let_go()
+
+        connection.begin()
+        entry.on_end(over)
         try:
             self._stay_within_reach(url.host)
-            response = self._opened(request, entry, scope.purpose not in _ENDED, deadline)
+            keep = scope.purpose not in _ENDED
+            response = self._opened(request, entry, keep, deadline, connection)
         except Offline:
             entry.end("refused")
             raise
@@ -122,24 +129,24 @@ class GatedTransport(httpx2.BaseTransport):
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
             raise httpx2.UnsupportedProtocol(f"Nothing can be at “{address}”") from error
         except httpx2.HTTPError as error:
-            entry.end("cancelled" if hung_up() else "failed")
-            if not hung_up():
+            entry.end("cancelled" if connection.hung_up else "failed")
+            if not connection.hung_up:
                 self._stay_within_reach(url.host, begun=True)
                 deadline.require(error)
             raise
         except BaseException:
-            entry.end("cancelled" if hung_up() else "failed")
+            entry.end("cancelled" if connection.hung_up else "failed")
             raise
         stays = partial(self._stay_within_reach, begun=True)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=Received(response, entry, stays, hung_up, whole, deadline),
+            stream=Received(response, entry, stays, connection, deadline),
             extensions=response.extensions,
         )
 
     def hang_up(self) -> None:
-        self._lines.hang_up()
+        self._pool.hang_up()
 
     def close(self) -> None:
         with self._lock:
@@ -147,24 +154,34 @@ class GatedTransport(httpx2.BaseTransport):
                 route.close()
 
     def _opened(
-        self, request: httpx2.Request, entry: Entry, keep: bool, deadline: Deadline
+        self,
+        request: httpx2.Request,
+        entry: LedgerEntry,
+        keep: bool,
+        deadline: Deadline,
+        connection: Connection,
     ) -> httpx2.Response:
-        """The answer as soon as it begins; its owner, a `hang_up`, or a deadline may leave."""
-        watching = deadline.watching(request.extensions.get("trace"))
-        request.extensions["trace"] = self._lines.watching(watching)
-        opening = Opening(lambda: self._send(request, entry, keep))
-        on_hang_up = request.extensions.get("on_hang_up", _never)
-        with self._lines.left_by(opening.leave):
-            forget = on_hang_up(opening.leave)
-            try:
-                with deadline.leaving(opening.leave):
-                    response = opening.response()
-                deadline.hold(response.extensions.get("network_stream"))
-                return response
-            finally:
-                forget()
+        """Return the response once it begins; its owner, a `hang_up` or a deadline may leave it."""
+        watchers = (self._pool.watching(), deadline.connection.watch, connection.watch)
 
-    def _send(self, request: httpx2.Request, entry: Entry, keep: bool) -> httpx2.Response:
+        def watch(event: str, told: dict[str, Any]) -> None:
+            for watcher in watchers:
+                watcher(event, told)
+
+        request.extensions["trace"] = watch
+        opening = Opening(lambda: self._send(request, entry, keep))
+        with (
+            self._pool.left_by(opening.leave),
+            deadline.connection.left_by(opening.leave),
+            connection.left_by(opening.leave),
+        ):
+            response = opening.response()
+        if (stream := response.extensions.get("network_stream")) is not None:
+            deadline.connection.hold(stream)
+            connection.hold(stream)
+        return response
+
+    def _send(self, request: httpx2.Request, entry: LedgerEntry, keep: bool) -> httpx2.Response:
         proxy = proxy_for(request.url.scheme, request.url.host)
         route = self._route(proxy, keep)
         if request.url.host == LOCALHOST:
@@ -177,7 +194,10 @@ class GatedTransport(httpx2.BaseTransport):
         return _through_proxy(route, _sent(request, request.url, entry))
 
     def _stay_within_reach(self, host: str, *, begun: bool = False) -> None:
-        """Raises Offline, before anything has looked the host up. begun: it was asked already."""
+        """Refuse another host while offline, before its look-up. begun: it was asked already.
+
+        Raises Offline.
+        """
         if not is_loopback(host) and self._offline():
             raise Offline(
                 "Hearth is offline.",
@@ -189,8 +209,11 @@ class GatedTransport(httpx2.BaseTransport):
             )
 
     def _route(self, proxy: str | None, keep: bool) -> httpx2.HTTPTransport:
-        """keep: whether connections serve for later requests; one that is opened for a request
-        can be hung up from another thread."""
+        """Return the transport for a proxy, or for none.
+
+        keep: whether connections serve for later requests; one that is opened for a request can be
+        hung up from another thread.
+        """
         with self._lock:
             if (proxy, keep) not in self._routes:
                 limits = httpx2.Limits(max_keepalive_connections=_KEPT if keep else 0)
@@ -201,7 +224,7 @@ class GatedTransport(httpx2.BaseTransport):
 
 
 def _deadline(request: httpx2.Request) -> Deadline:
-    """One for all hops of a redirect."""
+    """Return the request's deadline, the same for all hops of a redirect."""
     within_s: float | None = request.extensions.get("within_s", _WITHIN_S)
     if within_s is None:
         return Deadline(None)
@@ -209,15 +232,10 @@ def _deadline(request: httpx2.Request) -> Deadline:
     return Deadline(max(0.0, until - time.monotonic()))
 
 
-def _never(_leave: Callable[[], None]) -> Callable[[], None]:
-    """For a request whose owner does not hang up."""
-    return lambda: None
-
-
 def _to_localhost(
-    route: httpx2.HTTPTransport, request: httpx2.Request, entry: Entry
+    route: httpx2.HTTPTransport, request: httpx2.Request, entry: LedgerEntry
 ) -> httpx2.Response:
-    """Both of its addresses are known, so no name server is asked for them."""
+    """Try both addresses of localhost, so that no name server is asked."""
     request.extensions["sni_hostname"] = LOCALHOST
     try:
         return route.handle_request(_sent(request, request.url.copy_with(host="127.0.0.1"), entry))
@@ -226,7 +244,7 @@ def _to_localhost(
 
 
 def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
-    """What fails between here and the proxy is the proxy's error, not that of the host."""
+    """Send through a proxy; a failure on the way to it is the proxy's error, not the host's."""
     try:
         response = route.handle_request(request)
     except httpx2.ConnectError as error:
@@ -239,8 +257,8 @@ def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> http
     return response
 
 
-def _sent(request: httpx2.Request, url: httpx2.URL, entry: Entry) -> httpx2.Request:
-    """The request as it goes out: to this address, with its bytes counted."""
+def _sent(request: httpx2.Request, url: httpx2.URL, entry: LedgerEntry) -> httpx2.Request:
+    """Return the request as it goes out: to this address, with its bytes counted."""
     return httpx2.Request(
         request.method,
         url,

@@ -1,22 +1,21 @@
-"""The connections that are open, so that all of them can be hung up at once."""
+"""The open connections, so that all of them can be hung up at once."""
 
 from __future__ import annotations
 
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
-Trace = Callable[[str, dict[str, Any]], None]
-"""Told of the steps of a request: httpcore2's “trace” extension."""
+from engines.connection import Trace, shut
 
-OPENED = ("connect_tcp.complete", "start_tls.complete")
+_OPENED = ("connect_tcp.complete", "start_tls.complete")
 
 
 class ConnectionPool:
-    """Holds no connection open, and closes none: who reads from one that is hung up does that."""
+    """Knows the open connections; it closes none: who reads from one that is hung up does that."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,25 +23,23 @@ class ConnectionPool:
         self._waiting: set[Callable[[], None]] = set()
         self._times = 0
 
-    def watching(self, also: Trace | None) -> Trace:
-        """What a request is watched by, from before it is sent. also: who else watches it."""
+    def watching(self) -> Trace:
+        """Return the trace that tells of a request's connections, from before it is sent."""
         times = self._times
 
         def watch(event: str, told: dict[str, Any]) -> None:
-            if event.endswith(OPENED):
+            if event.endswith(_OPENED):
                 opened = told["return_value"].get_extra_info("socket")
                 with self._lock:
                     self._sockets.add(opened)
                     if self._times != times:
                         shut(opened)
-            if also is not None:
-                also(event, told)
 
         return watch
 
     @contextmanager
     def left_by(self, leave: Callable[[], None]) -> Iterator[None]:
-        """Who waits within for a line to open leaves when all are hung up."""
+        """Call `leave` when all are hung up within the block."""
         with self._lock:
             self._waiting.add(leave)
         try:
@@ -52,17 +49,11 @@ class ConnectionPool:
                 self._waiting.discard(leave)
 
     def hang_up(self) -> None:
-        """Whoever waits for a connection, an answer or its bytes wakes, with an error."""
+        """Wake whoever waits for a connection, a response or its bytes, with an error."""
         with self._lock:
             self._times += 1
-            for line in list(self._sockets):
-                shut(line)
+            for opened in list(self._sockets):
+                shut(opened)
             waiting = list(self._waiting)
         for leave in waiting:
             leave()
-
-
-def shut(line: socket.socket) -> None:
-    """A socket with TLS would first forget its cipher, and write on as it is."""
-    with suppress(OSError):  # the other side was faster
-        socket.socket.shutdown(line, socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Where the Hub is: its own address, or the mirror that the environment names."""
+"""The Hub's address: its own, or that of the mirror which the environment names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HUB = "https://huggingface.co"
 
 
 def endpoint() -> str:
-    """The Hub's address without a slash at its end, read anew at each call.
+    """Return the Hub's address without a slash at its end, read anew at each call.
 
     huggingface_hub reads HF_ENDPOINT once, when it is imported; so give it this one.
     Raises AddressInvalid.
@@ -29,7 +29,7 @@ def endpoint() -> str:
 
 
 def is_http(address: str) -> bool:
-    """Whether this is an address with a host and, if one is given, a port that there can be."""
+    """Tell whether this is an address with a host and, if one is given, a possible port."""
     try:
         parts = urlsplit(address)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

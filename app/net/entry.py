@@ -1,4 +1,4 @@
-"""A line of the ledger while its request is still under way."""
+"""A line of the ledger in the making, while its request is under way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engines.redaction import redact
 _log = logging.getLogger(__name__)
 
 
-class Entry:
+class LedgerEntry:
     """Counts one request; `end` writes it down, once."""
 
     def __init__(
@@ -42,8 +42,7 @@ class Entry:
         self._afterwards = afterwards
 
     def end(self, result: str) -> None:
-        """A ledger that cannot be written is told in the log: the connection was made all the
-        same, and who asked for it should have the answer."""
+        """Write the line; a ledger that fails is told in the log, as the connection was made."""
         if self._ended:
             return
         self._ended = True

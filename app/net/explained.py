@@ -1,4 +1,4 @@
-"""What goes wrong between here and a host, in words for its user."""
+"""Errors of connections in words for the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRY_AGAIN = "Check the connection to the internet, then try again."
 
 
 def explained(error: Exception, host: str) -> AppError:
-    """An error of httpx2 from a request to this host, as one of ours.
+    """Turn an error of httpx2 from a request to this host into one of ours.
 
     Our own errors are returned as they are; anything else is a bug and raised again.
     """
@@ -43,7 +43,7 @@ def explained(error: Exception, host: str) -> AppError:
 
 
 def is_certificate(error: BaseException) -> bool:
-    """Whether a certificate that could not be verified is behind an error."""
+    """Tell whether a certificate that could not be verified is behind an error."""
     import ssl
 
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
@@ -121,7 +121,7 @@ def _proxy(error: Exception, host: str) -> ProxyRefused:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what is behind it, from the latest to the first."""
+    """Yield the error and what is behind it, from the latest to the first."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

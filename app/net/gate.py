@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """Every connection of Hearth; may be used from any thread.
+    """The way of every connection of Hearth; may be used from any thread.
 
     record: keeps a connection in the ledger, whatever became of it.
     offline: whether only this computer may be reached; asked before each connection and while
@@ -34,7 +34,7 @@ class Gate:
         self._offline = offline
         self._lock = threading.Lock()
         self._client: GatedClient | None = None
-        self._lines: dict[bool, ConnectionPool] = {}
+        self._pools: dict[bool, ConnectionPool] = {}
         self._closed = False
 
     @contextmanager
@@ -56,7 +56,7 @@ class Gate:
         return self._opened()
 
     def lend(self, purpose: Purpose, address: str, trust: Trust | None = None) -> httpx2.Client:
-        """A client for the server at an address, by the same rules; whoever asked closes it.
+        """Make a client for the server at an address, by the same rules; who asked closes it.
 
         All its requests have this purpose; no redirect is followed, and an Authorization header
         goes nowhere else. Raises AddressInvalid, and CertificateRefused for a file that cannot
@@ -66,11 +66,14 @@ class Gate:
         from app.net.server_client import home_of, lent_client
         from app.net.tls import tls_context
 
-        lines = self._lent_lines(outside=not is_loopback(home_of(address)[1]))
-        return lent_client(self._record, self._offline, purpose, address, tls_context(trust), lines)
+        pool = self._lent_pool(outside=not is_loopback(home_of(address)[1]))
+        return lent_client(self._record, self._offline, purpose, address, tls_context(trust), pool)
 
     def check(self, address: str, trust: Trust) -> None:
-        """Raises AddressInvalid and CertificateRefused as `lend` does; nothing is connected."""
+        """Check an address and its certificates as `lend` does, without connecting.
+
+        Raises AddressInvalid and CertificateRefused.
+        """
         from app.net.server_client import home_of
 
         home_of(address)
@@ -84,33 +87,33 @@ class Gate:
         with self._lock:
             if self._client is not None:
                 self._client.hang_up()
-            for lines in self._lines.values():
-                lines.hang_up()
+            for pool in self._pools.values():
+                pool.hang_up()
 
     def leave_outside(self) -> None:
-        """For when Hearth goes offline: end what other computers still answer, however silent.
+        """End what other computers still answer, however silent, as Hearth goes offline.
 
         A download looks for itself, at each piece that comes.
         """
         with self._lock:
-            if outside := self._lines.get(True):
+            if outside := self._pools.get(True):
                 outside.hang_up()
 
     def close(self) -> None:
         """End all connections; later requests fail, but for those of a client that was lent."""
         with self._lock:
             self._closed = True
-            for lines in self._lines.values():
-                lines.hang_up()
+            for pool in self._pools.values():
+                pool.hang_up()
             if self._client is not None:
                 self._client.end()
 
-    def _lent_lines(self, *, outside: bool) -> ConnectionPool:
-        """The connections of all clients that are lent, to other computers or within this one."""
+    def _lent_pool(self, *, outside: bool) -> ConnectionPool:
+        """Return the pool of all lent clients, to other computers or within this one."""
         from app.net.connection_pool import ConnectionPool
 
         with self._lock:
-            return self._lines.setdefault(outside, ConnectionPool())
+            return self._pools.setdefault(outside, ConnectionPool())
 
     def _opened(self) -> GatedClient:
         with self._lock:

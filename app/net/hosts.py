@@ -1,4 +1,4 @@
-"""Which hosts are this computer, and which proxy leads to the others; asks no name server."""
+"""Tells which hosts are this computer, and which proxy leads to others; asks no name server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOCALHOST = "localhost"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a connection to this host stays on this computer: 127.0.0.0/8, ::1, localhost."""
+    """Tell whether a host is this computer: 127.0.0.0/8, ::1, localhost."""
     if host.lower() == LOCALHOST:
         return True
     try:
@@ -21,7 +21,7 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_for(scheme: str, host: str) -> str | None:
-    """The address of the system's proxy for a host, if it has one; this computer needs none.
+    """Return the system's proxy for a host, if it has one; this computer needs none.
 
     The environment's variables count first, then what Windows and macOS have in their settings.
     Raises ProxyRefused for a proxy that Hearth cannot speak to.

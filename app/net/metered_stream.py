@@ -9,8 +9,9 @@ from typing import cast
 import httpx2
 
 from app.core.errors import Offline
-from app.net.entry import Entry
+from app.net.entry import LedgerEntry
 from app.net.opening import Deadline
+from engines.connection import Connection
 
 _REDIRECTS = range(300, 400)
 _MOST_OF_REDIRECT = 1 << 16
@@ -21,9 +22,9 @@ _LOOK_S = 0.5
 
 
 class Sent(httpx2.SyncByteStream):
-    """A request's body, counted."""
+    """The body of a request, counted."""
 
-    def __init__(self, request: httpx2.Request, entry: Entry) -> None:
+    def __init__(self, request: httpx2.Request, entry: LedgerEntry) -> None:
         self._body = cast(httpx2.SyncByteStream, request.stream)
         self._entry = entry
 
@@ -37,28 +38,27 @@ class Sent(httpx2.SyncByteStream):
 
 
 class Received(httpx2.SyncByteStream):
-    """A response's body, counted; it ends soon after Hearth goes offline, and at its deadline.
+    """The body of a response, counted; it ends soon after Hearth goes offline, or at its deadline.
 
     That of a redirect is empty: only where it leads counts.
 
-    hung_up: whether whoever asked has ended it. whole: whether they have all that they asked for.
+    connection: tells whether whoever asked has ended it, and whether they have all that they asked
+    for.
     """
 
     def __init__(
         self,
         response: httpx2.Response,
-        entry: Entry,
+        entry: LedgerEntry,
         stay_within_reach: Callable[[str], None],
-        hung_up: Callable[[], bool],
-        whole: Callable[[], bool],
+        connection: Connection,
         deadline: Deadline,
     ) -> None:
         self._body = cast(httpx2.SyncByteStream, response.stream)
         self._status = str(response.status_code)
         self._entry = entry
         self._stay_within_reach = stay_within_reach
-        self._hung_up = hung_up
-        self._whole = whole
+        self._connection = connection
         self._deadline = deadline
         self._leads_on = response.status_code in _REDIRECTS and "location" in response.headers
         self._length = int(response.headers.get("Content-Length", -1))
@@ -82,25 +82,25 @@ class Received(httpx2.SyncByteStream):
             self._result = "refused"
             raise
         except httpx2.HTTPError as error:
-            self._result = "cancelled" if self._hung_up() else "failed"
-            if not self._hung_up():
+            self._result = "cancelled" if self._connection.hung_up else "failed"
+            if not self._connection.hung_up:
                 self._stay_within_reach(entry.host)
                 self._deadline.require(error)
             raise
-        if self._length < 0 and not self._whole() and not self._hung_up():
+        if self._length < 0 and not self._connection.whole and not self._connection.hung_up:
             # Where the end of the connection is the end of the body, a hang-up looks like it.
             self._stay_within_reach(entry.host)
             self._require_in_time()
         self._result = self._status
 
     def _require_in_time(self) -> None:
-        """Raises ReadTimeout: that too looks like the end of the body."""
+        """Refuse a body that ends at the deadline: it may not be whole. Raises ReadTimeout."""
         if self._deadline.passed:
             self._result = "failed"
         self._deadline.require()
 
     def _look_up(self) -> None:
-        """Now and then: whether Hearth is offline is read from a file."""
+        """Check now and then, as it means reading a file, whether Hearth went offline."""
         if time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _LOOK_S
             self._stay_within_reach(self._entry.host)
@@ -109,5 +109,9 @@ class Received(httpx2.SyncByteStream):
         try:
             self._body.close()
         finally:
-            cut = self._result == "cancelled" and self._whole() and not self._hung_up()
+            cut = (
+                self._result == "cancelled"
+                and self._connection.whole
+                and not self._connection.hung_up
+            )
             self._entry.end(self._status if cut else self._result)

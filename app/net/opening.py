@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from app.net.connection_pool import OPENED, Trace, shut
+from engines.connection import Connection
 
 if TYPE_CHECKING:
     import httpx2
 
 
 class Opening:
-    """One request, on a thread of its own until its answer begins.
+    """A request on a thread of its own until its response begins.
 
     Nothing wakes a look-up of a host, and nothing on every system a connection that is being
     opened. So `leave` ends the waiting alone; the thread closes what it is still given.
@@ -29,7 +28,7 @@ class Opening:
         self._error: BaseException | None = None
 
     def response(self) -> httpx2.Response:
-        """Raises what `send` raises, or ConnectError where it was left."""
+        """Wait for the response. Raises what `send` raises, or ConnectError where it was left."""
         import httpx2
 
         threading.Thread(target=self._carry_out, name="hearth-request", daemon=True).start()
@@ -50,11 +49,11 @@ class Opening:
         raise httpx2.ConnectError("left")
 
     def leave(self) -> None:
-        """From any thread, at any time; an answer that has begun is not touched."""
+        """Stop waiting, from any thread, at any time; a response that has begun is not touched."""
         self._known.set()
 
     def _taken(self) -> httpx2.Response | None:
-        """The answer, if it has begun; otherwise nobody waits for it from now on."""
+        """Take the response, if it has begun; otherwise nobody waits for it from now on."""
         with self._lock:
             self._left = self._response is None
             return self._response
@@ -75,71 +74,33 @@ class Opening:
 
 
 class Deadline:
-    """Shuts the connection of a request that takes longer in all, whatever it waits for.
+    """Hangs up on a request that takes longer in all, whatever it waits for.
 
     A limit on each read does not end a server that sends a byte now and then.
     within_s: seconds from now; None for a request that takes what it takes.
+    connection: what is hung up; it is shown what the request opens and uses.
     """
 
     def __init__(self, within_s: float | None) -> None:
         self.passed = False
-        self._lock = threading.Lock()
-        self._opened: Any = None
-        self._leave: Callable[[], None] = _nobody
+        self.connection = Connection()
         self._timer = threading.Timer(within_s or 0.0, self._pass)
         self._timer.daemon = True
         if within_s is not None:
             self._timer.start()
 
     def cancel(self) -> None:
-        """The request is over."""
+        """Note that the request is over."""
         self._timer.cancel()
-
-    def watching(self, also: Trace | None) -> Trace:
-        """What the request is watched by, for the connection that it opens. also: who else is."""
-
-        def watch(event: str, told: dict[str, Any]) -> None:
-            if event.endswith(OPENED):
-                self.hold(told["return_value"])
-            if also is not None:
-                also(event, told)
-
-        return watch
-
-    def hold(self, stream: Any) -> None:
-        """The network stream that the request uses; a kept connection is opened by no step."""
-        if stream is None:
-            return
-        with self._lock:
-            self._opened = stream.get_extra_info("socket")
-            if self.passed:
-                shut(self._opened)
-
-    @contextmanager
-    def leaving(self, leave: Callable[[], None]) -> Iterator[None]:
-        """Who waits within for the answer to begin leaves at the deadline."""
-        self._leave = leave
-        if self.passed:
-            leave()
-        try:
-            yield
-        finally:
-            self._leave = _nobody
+        self.connection.let_go()
 
     def require(self, error: Exception | None = None) -> None:
-        """Raises ReadTimeout if it has passed. error: what came of that."""
+        """Raise ReadTimeout if the deadline has passed. error: what came of that."""
         import httpx2
 
         if self.passed:
             raise httpx2.ReadTimeout("not whole in time") from error
 
     def _pass(self) -> None:
-        with self._lock:
-            self.passed = True
-            if self._opened is not None:
-                shut(self._opened)
-        self._leave()
-
-
-def _nobody() -> None:
-    """Nobody waits."""
+        self.passed = True
+        self.connection.hang_up()

@@ -1,4 +1,4 @@
-"""What a request is made for: a purpose, and the one place that its Authorization may go to."""
+"""The purpose of a request, and the one origin that its Authorization may go to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Origin = tuple[str, str, int | None]
 
 @dataclass
 class Scope:
-    """One block of `Gate.for_purpose`.
+    """A block of `Gate.for_purpose`.
 
     home: where the first Authorization header of the block went.
     """
@@ -24,7 +24,7 @@ class Scope:
     home: Origin | None = None
 
     def may_authorize(self, origin: Origin) -> bool:
-        """Whether an Authorization header may go there; the first place is remembered."""
+        """Tell whether an Authorization header may go there; the first origin is remembered."""
         if self.home is None:
             self.home = origin
         return self.home == origin
@@ -43,7 +43,7 @@ def within(scope: Scope) -> Iterator[None]:
 
 
 def current() -> Scope:
-    """The scope of this thread's request. Raises RuntimeError outside of one: a bug."""
+    """Return the scope of this thread's request. Raises RuntimeError outside of one: a bug."""
     scope = _scope.get()
     if scope is None:
         raise RuntimeError("a request without a purpose; wrap it in Gate.for_purpose")

@@ -1,4 +1,4 @@
-"""A client for one server alone, which engines are lent; loaded when it is needed."""
+"""Clients for one server alone, which engines are lent; loaded when needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.net.tls import tls_context
 
 
 def socket_client(path: Path) -> httpx2.Client:
-    """For requests to http://localhost/…, whatever the network; whoever asked closes it.
+    """Make a client for http://localhost/… at a socket; who asked closes it.
 
     No proxy is asked and nothing is written into the ledger: nothing leaves this computer. Each
     request has a connection of its own, so that it can be hung up.
@@ -34,20 +34,20 @@ def lent_client(
     purpose: Purpose,
     address: str,
     tls: ssl.SSLContext,
-    lines: ConnectionPool | None = None,
+    pool: ConnectionPool | None = None,
 ) -> httpx2.Client:
-    """A client whose requests have this purpose and go by the rules of the gate.
+    """Make a client whose requests have this purpose and go by the rules of the gate.
 
     An Authorization header goes to the address's scheme, host and port only, and no redirect is
-    followed. Whoever asked for the client closes it. lines: where its connections are hung up.
+    followed. Whoever asked for the client closes it. pool: where its connections are hung up.
     """
     home = home_of(address)
-    gated = GatedTransport(record, offline, tls, lines)
+    gated = GatedTransport(record, offline, tls, pool)
     return plain_client(_OnPurpose(gated, Scope(purpose, home)), follow_redirects=False)
 
 
 def home_of(address: str) -> Origin:
-    """Where a key for an address may go. Raises AddressInvalid where nothing can be there."""
+    """Return the origin a key for an address may go to. Raises AddressInvalid for none."""
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL as error:
@@ -65,7 +65,7 @@ def worker_client(
     where: Path | str,
     key: str,
 ) -> httpx2.Client:
-    """A client for a worker of this computer's: at its socket, or at its address with its key."""
+    """Make a client for a worker here: at its socket, or at its address with its key."""
     if isinstance(where, Path):
         client = socket_client(where)
     else:
@@ -76,7 +76,7 @@ def worker_client(
 
 
 class _OnPurpose(httpx2.BaseTransport):
-    """Whoever is lent a client knows nothing of purposes."""
+    """A transport that sets the purpose, of which who is lent a client knows nothing."""
 
     def __init__(self, gated: GatedTransport, scope: Scope) -> None:
         self._gated = gated

@@ -1,4 +1,4 @@
-"""What certificates are trusted and shown: the system's, with those of a server's profile."""
+"""The certificates that are trusted and shown: the system's, and those of a server's profile."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from app.core.network.connections import Trust
 
 
 def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
-    """The system's store (by truststore on Windows and macOS) or that of SSL_CERT_FILE, and what
-    a profile adds to it. Raises CertificateRefused for a file that cannot be used."""
+    """Make a TLS context with the system's certificates and those that a profile adds.
+
+    The system's store is found by truststore on Windows and macOS, or is that of SSL_CERT_FILE.
+    Raises CertificateRefused for a file that cannot be used.
+    """
     try:
         context = httpx2.create_ssl_context()
     except OSError as error:

@@ -1,1 +1,1 @@
-"""Python packages from the user's own indexes: where they are told of, found, and brought here."""
+"""Python packages from the user's own indexes: finding and downloading them."""

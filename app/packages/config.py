@@ -1,4 +1,4 @@
-"""Which package indexes the user has: read from the settings of uv and of pip, never written.
+"""The user's package indexes: read from the settings of uv and pip, never written.
 
 Hearth names no index of its own. uv says itself what it would use, with its own standard where
 nothing is set; pip's settings lie in files and variables (pip's guide, “Configuration”).
@@ -27,14 +27,17 @@ _KEYS = ("index-url", "extra-index-url", "find-links", "no-index")
 
 @dataclass(frozen=True)
 class Indexes:
-    """indexes: addresses that projects are looked up at. links: folders, or pages of links."""
+    """The places where packages are looked for.
+
+    indexes: addresses that projects are looked up at. links: folders, or pages of links.
+    """
 
     indexes: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
 
 
 def indexes_here(uv: str) -> Indexes:
-    """As the user has them. uv: the program. Raises EngineNotMade."""
+    """Return the indexes that the user has set. uv: the program. Raises EngineNotMade."""
     environment = dict(os.environ)
     plain = {name: value for name, value in environment.items() if not name.startswith("UV_")}
     says = _asked(uv, environment)
@@ -43,8 +46,9 @@ def indexes_here(uv: str) -> Indexes:
 
 
 def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
-    """Every place of either. Who has named an index of their own does not have the standard one
-    asked: a hash decides what a file is, so an order decides nothing.
+    """Combine the places of uv and pip; the standard index counts only where none is named.
+
+    A hash decides what a file is, so the order of places decides nothing.
 
     uv: what it would use. standard: what it uses where nothing is set. pip: its settings.
     """
@@ -60,7 +64,7 @@ def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
 
 
 def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What pip is set to, of the settings that say where packages are; variables win."""
+    """Read pip's settings that say where packages are; variables win."""
     found: dict[str, str] = {}
     for file in _pip_files(environment):
         parser = configparser.RawConfigParser()
@@ -81,7 +85,7 @@ def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
-    """The system's, the user's, this environment's and the one that is named, in pip's order."""
+    """List pip's files in its order: the system's, the user's, the environment's, the named one."""
     named = environment.get("PIP_CONFIG_FILE", "")
     if named == os.devnull:
         return
@@ -108,7 +112,7 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
-    """What uv says of no requirements. Raises EngineNotMade where its settings are broken."""
+    """Have uv lock nothing and print its indexes. Raises EngineNotMade if its settings fail."""
     try:
         result = subprocess.run(
             [uv, *_UV, "--quiet", *words],

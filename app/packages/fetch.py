@@ -1,4 +1,4 @@
-"""Locked files into a folder: found, transferred and checked; what has come is not asked again."""
+"""Brings locked files into a folder: finds, transfers and checks them; none comes twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ Found = tuple[LockedFile, Link]
 
 @dataclass(frozen=True)
 class Progress:
-    """done, total: bytes of all files. name: of the one that comes. trouble: why it waits."""
+    """The progress of bringing files.
+
+    done, total: bytes of all files. name: of the one that comes. trouble: why it waits.
+    """
 
     done: int
     total: int
@@ -36,7 +39,7 @@ class Progress:
 
 
 class PackageFetcher:
-    """Brings files; blocking."""
+    """Brings locked files from the user's indexes; blocking."""
 
     def __init__(self, gate: Gate, terms: Terms) -> None:
         self._gate = gate
@@ -50,7 +53,7 @@ class PackageFetcher:
         tell: Callable[[Progress], None],
         cancel: CancelToken,
     ) -> None:
-        """All files into the folder, under their names; their bytes are right then.
+        """Bring files into the folder, under their names, with the right bytes.
 
         Raises Cancelled, AppError and OSError; what has come is gone on with by the next call.
         """
@@ -94,7 +97,7 @@ class PackageFetcher:
 
 
 class _Counted:
-    """How much of all files is here."""
+    """Counts how much of all files is here."""
 
     def __init__(self, files: Sequence[LockedFile], tell: Callable[[Progress], None]) -> None:
         self._total = sum(it.size for it in files)
@@ -121,7 +124,7 @@ class _Counted:
 
 
 def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
-    """Whether the file has come whole. One that has been changed since does not count.
+    """Tell whether the file has come whole and was not changed since.
 
     Raises Cancelled.
     """
@@ -137,7 +140,7 @@ def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
 
 
 def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
-    """From a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
+    """Copy a file from a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
     remove_part(part)
     with Part(part, path.stat().st_size, file.sha256) as copied, path.open("rb") as source:
         while piece := source.read(_READ_BYTES):

@@ -1,4 +1,4 @@
-"""The files that a page of an index names: PEP 691 (JSON) and PEP 503 (HTML); pure."""
+"""Reads the files that a page of an index names: PEP 691 (JSON) and PEP 503 (HTML); pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Link:
 
 
 def links_of(text: str, kind: str, address: str) -> list[Link]:
-    """The files of a page. kind: its content type. address: of the page, after redirects.
+    """List the files of a page. kind: its content type. address: of the page, after redirects.
 
     Raises ValueError where it is no such page.
     """

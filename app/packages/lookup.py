@@ -1,4 +1,4 @@
-"""Where a locked file lies: looked up in the user's indexes, by its hash."""
+"""Looks a locked file up in the user's indexes, by its hash."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from urllib.parse import unquote, urlsplit
 
 from app.core.errors import AppError, EngineFileMissing, HostFailed, NoConnection
 from app.core.home import from_home
-from app.hub.line import hung_up_by
 from app.hub.retry import is_transient
 from app.net import Gate, explained
 from app.packages.config import Indexes
 from app.packages.links import ACCEPT, Link, links_of
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import Cancelled
 from engines.redaction import remember_address
 from engines.vllm.provision.lock import LockedFile
@@ -32,7 +32,7 @@ _MOST_PAGE = 16 << 20
 
 @dataclass(frozen=True)
 class _Answer:
-    """address: where it came from, after redirects."""
+    """An index's response. address: where it came from, after redirects."""
 
     status: int
     headers: Mapping[str, str]
@@ -41,7 +41,7 @@ class _Answer:
 
 
 class Lookup:
-    """Finds files; asks each place once for each project. Not for several threads."""
+    """Finds locked files; asks each place once for each project. Not for several threads."""
 
     def __init__(self, gate: Gate, indexes: Indexes) -> None:
         self._gate = gate
@@ -51,7 +51,7 @@ class Lookup:
         self._pages: dict[str, list[Link]] = {}
 
     def find(self, file: LockedFile, cancel: CancelToken) -> Link:
-        """Its link: what lies on this computer first. Raises Cancelled, AppError."""
+        """Find a file's link: on this computer first. Raises Cancelled, AppError."""
         troubles: list[AppError] = []
         for place in self._places(file.project):
             try:
@@ -67,7 +67,7 @@ class Lookup:
         raise self._missing(file)
 
     def size(self, link: Link, cancel: CancelToken) -> int:
-        """Its size in bytes, where neither lock nor index say. Raises Cancelled, AppError."""
+        """Ask for a file's size in bytes, which nothing else tells. Raises Cancelled, AppError."""
         path = local(link.address)
         if path is not None:
             return path.stat().st_size
@@ -81,7 +81,7 @@ class Lookup:
         return int(length)
 
     def _places(self, project: str) -> list[str]:
-        """Folders and pages of links, then the pages of a project; local ones first."""
+        """List where to look, local first: folders, pages of links, the project's pages."""
         pages = [f"{it.rstrip('/')}/{project}/" for it in self._indexes.indexes]
         return sorted([*self._indexes.links, *pages], key=lambda it: local(it) is None)
 
@@ -106,8 +106,10 @@ class Lookup:
             ) from error
 
     def _asked(self, method: str, address: str, cancel: CancelToken) -> _Answer:
-        """The answer, whole: 200, or 404 to a GET. Again after what passes. Raises Cancelled,
-        AppError."""
+        """Ask for a whole response: 200, or 404 to a GET; transient faults are retried.
+
+        Raises Cancelled, AppError.
+        """
         for _ in range(_ATTEMPTS - 1):
             with suppress(NoConnection, _Passing):
                 return self._asked_once(method, address, cancel)
@@ -121,9 +123,9 @@ class Lookup:
         try:
             with (
                 self._gate.for_purpose("get an engine"),
-                hung_up_by(cancel) as watch,
+                Connection.ended_by(cancel) as connection,
                 self._gate.client.stream(
-                    method, address, headers=headers, extensions={"trace": watch}
+                    method, address, headers=headers, extensions=connection.extensions
                 ) as response,
             ):
                 answer = _Answer(
@@ -149,14 +151,14 @@ class Lookup:
 
 
 def is_it(link: Link, file: LockedFile) -> bool:
-    """By the hash where there is one; otherwise by the name, and the bytes will tell."""
+    """Tell whether a link is the file by its hash, or by its name until the bytes decide."""
     if link.sha256 is not None:
         return link.sha256 == file.sha256
     return link.name == file.name
 
 
 def local(address: str) -> Path | None:
-    """The path that an address means, if it lies on this computer."""
+    """Return the path that an address means, if it lies on this computer."""
     parts = urlsplit(address)
     if parts.scheme == "file":
         path = unquote(parts.path)
@@ -165,7 +167,7 @@ def local(address: str) -> Path | None:
 
 
 def _listed(place: Path) -> list[Link]:
-    """The files of a folder, or those that a page in it or at it names."""
+    """List the files of a folder, or those that a page in it or at it names."""
     page = place / "index.html" if place.is_dir() else place
     if page.is_file():
         text = page.read_text(encoding="utf-8", errors="replace")
@@ -176,12 +178,12 @@ def _listed(place: Path) -> list[Link]:
 
 
 def _host(address: str) -> str:
-    """Never the whole address: it can hold a name and a password."""
+    """Return the host alone: the whole address can hold a name and a password."""
     return urlsplit(address).hostname or address
 
 
 def _text(response: httpx2.Response, host: str) -> str:
-    """Raises HostFailed for a page that is longer than any."""
+    """Read a page. Raises HostFailed for one that is longer than any index has."""
     read = bytearray()
     for piece in response.iter_bytes():
         read += piece
@@ -195,7 +197,7 @@ def _text(response: httpx2.Response, host: str) -> str:
 
 
 class _Passing(HostFailed):
-    """May be better at once."""
+    """A host failed in a way that may pass at once."""
 
 
 def _refused(host: str, status: int) -> HostFailed:

@@ -1,4 +1,4 @@
-"""What can be done with the messages of a chat, besides asking: one bundle for a page."""
+"""The presenters for what can be done with a chat's messages, besides asking: one bundle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.presenters.waiting import WaitingMessages
 
 @dataclass(frozen=True)
 class Answering:
-    """All of them work on the same chats and the same Generation."""
+    """The presenters of one chat page; all work on the same chats and the same Generation."""
 
     branches: Branches
     waiting: WaitingMessages

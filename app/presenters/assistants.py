@@ -17,9 +17,10 @@ from app.store.message_rows import new_id
 
 
 class Assistants(QObject):
-    """There are few of them, so all are held here. changed(): another list, or other words in it.
+    """The user's assistants and presets; there are few, so all are held in memory.
 
-    failed(error): a change was not saved; it holds for as long as the window is open.
+    changed(): another list, or other words in it. failed(error): a change was not saved; it applies
+    for as long as the window is open.
     """
 
     changed = Signal()
@@ -33,15 +34,15 @@ class Assistants(QObject):
         self._presets = {it.id: it for it in store.presets()}
 
     def all(self) -> list[Assistant]:
-        """The user's, in the order in which they were made."""
+        """Return the user's assistants, in the order in which they were made."""
         return list(self._all.values())
 
     def get(self, assistant_id: str | None) -> Assistant | None:
-        """None if there is none of this id, or not any more."""
+        """Return the assistant of this id; None if there is none, or not any more."""
         return self._all.get(assistant_id) if assistant_id else None
 
     def suggested(self) -> list[Assistant]:
-        """Drafts to make an assistant from: those that the user has none of this name of."""
+        """Return drafts to make an assistant from, but those of a name that the user has."""
         names = {it.name for it in self._all.values()}
         return [it for it in SUGGESTED if it.name not in names]
 
@@ -60,22 +61,22 @@ class Assistants(QObject):
         return made
 
     def save(self, assistant: Assistant) -> None:
-        """Also one that was removed: it comes back, as the last."""
+        """Save an assistant; one that was removed comes back, as the last."""
         self._all[assistant.id] = assistant
         self._write(lambda: self._store.save(assistant))
 
     def remove(self, assistant_id: str) -> Assistant | None:
-        """Returns what was removed, to `save` it again if that was not meant."""
+        """Remove an assistant; returns it, to `save` it again if that was not meant."""
         removed = self._all.pop(assistant_id, None)
         self._write(lambda: self._store.remove(assistant_id))
         return removed
 
     def presets(self) -> tuple[Preset, ...]:
-        """Hearth's, then the user's own."""
+        """Return Hearth's presets, then the user's own."""
         return (*PRESETS, *self._presets.values())
 
     def keep_preset(self, name: str, settings: Settings) -> Preset:
-        """Give the way in which these settings draw a name."""
+        """Make a preset of how these settings draw."""
         taken = {it.name for it in self.presets()}
         values = {it: getattr(settings, it) for it in SAMPLING}
         preset = Preset(new_id(), free_name(name, taken), values)
@@ -83,12 +84,12 @@ class Assistants(QObject):
         return preset
 
     def save_preset(self, preset: Preset) -> None:
-        """Also one that was removed."""
+        """Save a preset; one that was removed comes back."""
         self._presets[preset.id] = preset
         self._write(lambda: self._store.save_preset(preset))
 
     def remove_preset(self, preset_id: str) -> Preset | None:
-        """Returns what was removed, to `save_preset` it again if that was not meant."""
+        """Remove a preset; returns it, to `save_preset` it again if that was not meant."""
         removed = self._presets.pop(preset_id, None)
         self._write(lambda: self._store.remove_preset(preset_id))
         return removed

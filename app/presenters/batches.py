@@ -1,15 +1,15 @@
-"""What an engine says token by token, in the pieces that a window can use: pure."""
+"""Joins what an engine says token by token into pieces that a window can use: pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.services.answers.answers import AnswerEvent, Ended
+from app.core.chats.answers import AnswerEvent, Ended
 from engines.types import Done, MtpReport, ReasoningDelta, TextDelta
 
 
 def joined(events: Iterable[AnswerEvent]) -> list[AnswerEvent]:
-    """The same events, with neighbouring pieces of text joined.
+    """Join neighbouring pieces of text.
 
     Of MTP's reports only the last is left, with that of a Done among them, as the last event but
     an Ended.

@@ -1,4 +1,4 @@
-"""Searching all chats while the user types, and keeping the index in step, in the background."""
+"""Searches all chats while the user types, and keeps the index in step in the background."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _PAUSE_MS = 1_000
 
 
 class ChatSearch(QObject):
-    """found(words, hits): a list of Hit, the newest first; only for the words that came last.
+    """The search over all chats.
 
-    indexed(share): how much of what was there before the index can be found by now, 0.0 to 1.0;
-    the newest is found first. failed(error).
+    found(words, hits): a list of Hit, the newest first; only for the words that came last.
+    indexed(share): how much of what was there before the index can be found by now, 0.0 to 1.0; the
+    newest is found first. failed(error).
     """
 
     found = Signal(str, object)
@@ -46,7 +47,7 @@ class ChatSearch(QObject):
         tasks.closing.connect(self._close)
 
     def search(self, words: str, limit: int = 50) -> None:
-        """Search archived chats too, the trash not. Any text will do; a later call wins."""
+        """Search, archived chats too, the trash not. Any text will do; a later call wins."""
 
         def work() -> list[Hit]:
             catch_up(self._index)
@@ -55,7 +56,7 @@ class ChatSearch(QObject):
         self._latest.run(work, lambda hits: self.found.emit(words, hits), self.failed.emit)
 
     def keep_in_step(self) -> None:
-        """Read what has changed, a moment from now; connect it to whatever may change a chat."""
+        """Index changes, a moment from now; connect it to whatever may change a chat."""
         if not self._closed and not self._pause.isActive():
             self._pause.start()
 

@@ -1,4 +1,4 @@
-"""What holds in a chat, and changing it, for the window: read at once, saved on the store's queue.
+"""The settings of chats, for the window: read at once, saved on the store's queue.
 
 A chat of None is the one that begins with the next question: what it is given is kept here, and
 goes into the store with that question.
@@ -23,7 +23,10 @@ from app.store.chat_settings import ChatSettingsStore
 
 
 class ChatSettings(QObject):
-    """changed(chat_id or None): something else holds in this chat. failed(error): not saved."""
+    """Reads and changes the settings of chats.
+
+    changed(chat_id or None): other settings apply in this chat. failed(error): not saved.
+    """
 
     changed = Signal(object)
     failed = Signal(Exception)
@@ -36,11 +39,11 @@ class ChatSettings(QObject):
         settings: SettingsService,
         tasks: Tasks,
         parent: QObject | None = None,
-        stays: Callable[[str], str] = lambda called: called,
+        local_fallback: Callable[[str], str] = lambda usual: usual,
     ) -> None:
-        """stays: of the usual model, the one of a stored chat for which nobody has chosen any."""
+        """Begin. local_fallback: as of `app.services.answers.answers.Answers`."""
         super().__init__(parent)
-        self._stays = stays
+        self._local_fallback = local_fallback
         self._store = store
         self._assistants = assistants
         self._library = library
@@ -50,7 +53,7 @@ class ChatSettings(QObject):
         self._unsaved: dict[str, NewChat] = {}
 
     def own(self, chat_id: str | None) -> NewChat:
-        """What the chat has of its own, also before that is saved."""
+        """Return the chat's own settings, also before they are saved."""
         if chat_id is None:
             return self._next
         return self._unsaved.get(chat_id) or self._store.get(chat_id)
@@ -59,23 +62,26 @@ class ChatSettings(QObject):
         return self._assistants.get(self.own(chat_id).assistant_id)
 
     def resolve(self, chat_id: str | None) -> ResolvedSettings:
-        """What the next answer in this chat is written with, and where it comes from."""
+        """Resolve the settings of the chat's next answer."""
         own = self.own(chat_id)
         layers = layers_of(own, self._assistants.get(own.assistant_id))
-        settings = self._settings.current
-        if chat_id is not None and layers.model is None:
-            settings = replace(settings, model=self._stays(settings.model))
-        return resolve(settings, self._library.own_at_once, layers)
+        settings, own_at_once = self._settings.current, self._library.own_at_once
+        if chat_id is None:
+            return resolve(settings, own_at_once, layers)
+        return resolve(settings, own_at_once, layers, self._local_fallback)
 
     def model(self, chat_id: str | None) -> str:
-        """The id, name or path of the model that answers in it."""
+        """Return the id, name or path of the model that answers in it."""
         return self.resolve(chat_id).settings.model
 
-    def kept_from(self, chat_id: str | None) -> str | None:
-        """The usual model, at a server, where this chat has not been sent to one by anybody."""
-        own, usual = self.own(chat_id), self._settings.current.model
-        chosen = own.model or (it.model if (it := self.assistant(chat_id)) else None)
-        return usual if chat_id and not chosen and self._stays(usual) != usual else None
+    def withheld_model(self, chat_id: str | None) -> str | None:
+        """Name the usual model, where a chat's text is kept from it.
+
+        It runs on a server then, and nobody has chosen it for this chat.
+        """
+        resolved, usual = self.resolve(chat_id), self._settings.current.model
+        nobody = resolved.source("model") == "settings"
+        return usual if nobody and resolved.settings.model != usual else None
 
     def set(self, chat_id: str | None, name: str, value: object) -> None:
         """Give the chat a setting of its own; None takes it back.
@@ -87,15 +93,15 @@ class ChatSettings(QObject):
         self._merge(chat_id, {name: value})
 
     def set_preset(self, chat_id: str | None, preset: Preset) -> None:
-        """Have the chat's answers drawn as a preset says."""
+        """Apply a preset to the chat."""
         self._merge(chat_id, preset.settings)
 
     def set_model(self, chat_id: str | None, model: str | None) -> None:
-        """None leaves it to the assistant and the settings."""
+        """Give the chat a model; None leaves it to the assistant and the settings."""
         self._change(chat_id, replace(self.own(chat_id), model=model))
 
     def set_assistant(self, chat_id: str | None, assistant_id: str | None) -> None:
-        """Its greeting becomes part of a chat that has not begun.
+        """Give the chat an assistant, whose greeting goes into a chat that has not begun.
 
         A model of the assistant's own takes the place of the one that the chat had.
         """
@@ -106,14 +112,14 @@ class ChatSettings(QObject):
         self._change(chat_id, own)
 
     def begins(self) -> NewChat:
-        """What a chat that begins now has of its own; it keeps the model that it begins with."""
+        """Return the settings of a chat that begins now; it keeps the model it begins with."""
         own, assistant = self._next, self._assistants.get(self._next.assistant_id)
         if own.model is None and not (assistant and assistant.model):
             own = replace(own, model=self._settings.current.model, usual=True)
         return replace(own, greeting=assistant.greeting.strip() if assistant else "")
 
     def fresh(self) -> None:
-        """The next chat begins with nothing of its own."""
+        """Let the next chat begin without settings of its own."""
         self._next = NewChat()
         self.changed.emit(None)
 

@@ -1,4 +1,4 @@
-"""The chats and their order, for the window: reading at once, writing on the store's queue."""
+"""The lists of chats, for the window: read at once, written on the store's queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Chats(QObject):
-    """Reading takes milliseconds, however many chats there are, and never waits for a writer.
+    """The chats. Reading takes milliseconds, however many there are, and waits for no writer.
 
     changed(): titles, order or places are different now. failed(error). drafts: what was written
     and not sent.
@@ -36,7 +36,7 @@ class Chats(QObject):
     def __init__(
         self,
         store: ChatStore,
-        shelves: ChatLists,
+        lists: ChatLists,
         folders: FolderStore,
         drafts: Drafts,
         forget_states: Callable[[str], None],
@@ -45,7 +45,7 @@ class Chats(QObject):
     ) -> None:
         super().__init__(parent)
         self._store = store
-        self._shelves = shelves
+        self._lists = lists
         self._folders = folders
         self.drafts = drafts
         self._forget_states = forget_states
@@ -54,30 +54,30 @@ class Chats(QObject):
         self._removed: dict[str, RemovedFolder] = {}
 
     def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
-        """Chats of a place, the last used first; of the trash, the last deleted first."""
-        return self._shelves.page(place, offset, limit)
+        """Return chats of a place, the last used first; of the trash, the last deleted first."""
+        return self._lists.page(place, offset, limit)
 
     def count(self, place: Place) -> int:
-        return self._shelves.count(place)
+        return self._lists.count(place)
 
     def count_since(self, place: Place, when: float) -> int:
-        """How many of them were used at `when` or later; in seconds since 1970."""
-        return self._shelves.count_since(place, when)
+        """Count those that were used at `when` or later; in seconds since 1970."""
+        return self._lists.count_since(place, when)
 
     def chat(self, chat_id: str) -> Chat | None:
-        """A chat wherever it lies, the trash too; None if it is gone for good."""
-        return self._shelves.find(chat_id)
+        """Return a chat wherever it lies, the trash too; None if it is gone for good."""
+        return self._lists.find(chat_id)
 
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
-        """The messages that a chat shows. Raises ChatNotFound."""
+        """Return the messages that a chat shows. Raises ChatNotFound."""
         return self._store.path(chat_id)
 
     def mtp(self, chat_id: str) -> MtpMode | None:
-        """How the chat's switch stands, also before that is saved; None if it was never set."""
+        """Return the chat's MTP mode, also before it is saved; None if it was never set."""
         return self._chosen.get(chat_id) or self._store.mtp(chat_id)
 
     def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
-        """Saved on the store's queue; what could not be saved still holds in this window."""
+        """Set the chat's MTP mode; what could not be saved still applies in this window."""
         self._chosen[chat_id] = mtp
 
         def saved(_: None) -> None:
@@ -89,29 +89,29 @@ class Chats(QObject):
         )
 
     def rename(self, chat_id: str, title: str) -> None:
-        """By the user, whose word is final: the model makes no title for this chat any more."""
+        """Give a chat the user's title, after which the model makes none any more."""
         self._write(lambda: self._store.rename(chat_id, title))
 
     def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
-        self._write(lambda: self._shelves.set_pinned(chat_ids, pinned))
+        self._write(lambda: self._lists.set_pinned(chat_ids, pinned))
 
     def archive(self, *chat_ids: str) -> None:
-        self._write(lambda: self._shelves.set_archived(chat_ids, True))
+        self._write(lambda: self._lists.set_archived(chat_ids, True))
 
     def unarchive(self, *chat_ids: str) -> None:
-        self._write(lambda: self._shelves.set_archived(chat_ids, False))
+        self._write(lambda: self._lists.set_archived(chat_ids, False))
 
     def move(self, folder_id: str | None, *chat_ids: str) -> None:
-        """Into a folder, or out of any. To undo it, move each back to its `Chat.folder_id`."""
-        self._write(lambda: self._shelves.move(chat_ids, folder_id))
+        """Move chats into a folder or out. To undo it, move each back to its `Chat.folder_id`."""
+        self._write(lambda: self._lists.move(chat_ids, folder_id))
 
     def delete(self, *chat_ids: str) -> None:
-        """Into the trash, for 30 days."""
-        self._write(lambda: self._shelves.delete(chat_ids))
+        """Move chats into the trash, for 30 days."""
+        self._write(lambda: self._store.delete(*chat_ids))
 
     def undelete(self, *chat_ids: str) -> None:
-        """Back to where they were: pinned, in their folder, or archived."""
-        self._write(lambda: self._shelves.undelete(chat_ids))
+        """Bring chats back to where they were: pinned, in their folder, or archived."""
+        self._write(lambda: self._store.undelete(*chat_ids))
 
     def delete_for_good(self, *chat_ids: str) -> None:
         """Remove chats that are in the trash; this has no way back."""
@@ -124,7 +124,7 @@ class Chats(QObject):
         self._write(write)
 
     def folders(self) -> list[Folder]:
-        """By their position."""
+        """Return the folders by their position."""
         return self._folders.folders()
 
     def make_folder(self, name: str, *chat_ids: str) -> str:
@@ -133,20 +133,20 @@ class Chats(QObject):
 
         def write() -> None:
             self._folders.add(folder)
-            self._shelves.move(chat_ids, folder.id)
+            self._lists.move(chat_ids, folder.id)
 
         self._write(write)
         return folder.id
 
     def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
-        """Of its chats, those that are pinned, too, the last used first."""
-        return self._shelves.ids_in_folder(folder_id)
+        """Return the ids of a folder's chats, pinned ones too, the last used first."""
+        return self._lists.ids_in_folder(folder_id)
 
     def rename_folder(self, folder_id: str, name: str) -> None:
         self._write(lambda: self._folders.rename(folder_id, name))
 
     def remove_folder(self, folder_id: str) -> None:
-        """Its chats stay, in no folder; `put_back_folder` undoes it while the window is open."""
+        """Remove a folder, not its chats; `put_back_folder` undoes it in this window."""
 
         def write() -> None:
             removed = self._folders.remove(folder_id)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from collections.abc import Callable
 
 from app.core.network.connections import LoggedConnection
-from app.presenters.tasks import STORE, Tasks
+from app.presenters.tasks import STORE, Failed, Tasks
 from app.store.ledger import KEPT, Ledger
 
 
-class Connections(QObject):
-    """looked(list of LoggedConnection, the newest first): only when they are others than before."""
+class Connections:
+    """The ledger of connections as the window knows it."""
 
-    looked = Signal(object)
-    failed = Signal(Exception)
-
-    def __init__(self, ledger: Ledger, tasks: Tasks, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, ledger: Ledger, tasks: Tasks) -> None:
         self._ledger = ledger
         self._tasks = tasks
         self._known: list[LoggedConnection] | None = None
 
-    def look(self) -> None:
+    def look(self, done: Callable[[list[LoggedConnection]], object], failed: Failed) -> None:
+        """Read the connections; `done` gets them, the newest first, only if they have changed."""
         known = self._known
 
         def work() -> list[LoggedConnection] | None:
@@ -30,18 +27,18 @@ class Connections(QObject):
                 return None
             return self._ledger.connections(KEPT)
 
-        self._tasks.run(work, self._tell, self.failed.emit, on=STORE)
+        def have(found: list[LoggedConnection] | None) -> None:
+            if found is not None:
+                self._known = found
+                done(found)
 
-    def clear(self) -> None:
-        """Forget all of them."""
+        self._tasks.run(work, have, failed, on=STORE)
 
-        def work() -> list[LoggedConnection]:
-            self._ledger.clear()
-            return []
+    def clear(self, done: Callable[[], object], failed: Failed) -> None:
+        """Delete all of them."""
 
-        self._tasks.run(work, self._tell, self.failed.emit, on=STORE)
+        def cleared(_: int) -> None:
+            self._known = []
+            done()
 
-    def _tell(self, found: list[LoggedConnection] | None) -> None:
-        if found is not None:
-            self._known = found
-            self.looked.emit(found)
+        self._tasks.run(self._ledger.clear, cleared, failed, on=STORE)

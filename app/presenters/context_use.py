@@ -1,4 +1,4 @@
-"""The context of a chat, for the window: what it takes, its policy, its pins."""
+"""The context of chats, for the window: its use, the policy, the pins."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.chats.answers import AnswerOptions
 from app.core.chats.budget import ContextUse
 from app.core.chats.conversation import OverflowPolicy, StoredMessage
 from app.presenters.latest import Latest
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Tasks
-from app.services.answers.answers import AnswerOptions
 from app.services.answers.counting import Counting
 from app.store.summaries import SummaryStore
 from engines.errors import UserError
@@ -20,7 +20,7 @@ COUNTING = "counting"
 
 
 class ContextUses(QObject):
-    """Counting has a queue of its own, so it waits for no answer and keeps no window waiting.
+    """Measures contexts, on a queue of its own: it waits for no answer, and no window for it.
 
     known(chat_id or None, ContextUse or None): what was asked for last; None where it cannot be
     said, as for a model that is gone. changed(chat_id): a policy or a pin of the chat is saved.
@@ -54,7 +54,7 @@ class ContextUses(QObject):
         options: AnswerOptions,
         known: ContextUse | None = None,
     ) -> None:
-        """Find out what the next question takes; what was asked before counts no more.
+        """Measure the next question; what was asked before counts no more.
 
         known: what was found before, where since then nothing but the draft has changed.
         """
@@ -78,7 +78,7 @@ class ContextUses(QObject):
         )
 
     def policy(self, chat_id: str | None) -> OverflowPolicy:
-        """What holds in a chat, also before it is saved."""
+        """Return the policy for a full context, also before it is saved."""
         own = None
         if chat_id is not None:
             own = self._chosen.get(chat_id) or self._summaries.overflow(chat_id)
@@ -89,15 +89,15 @@ class ContextUses(QObject):
         self._save(chat_id, lambda: self._summaries.set_overflow(chat_id, policy))
 
     def pin(self, message: StoredMessage, pinned: bool) -> None:
-        """Have a message stay in the prompt, or not any more."""
+        """Keep a message in the prompt, or not any more."""
         self._save(message.chat_id, lambda: self._summaries.set_pinned(message.id, pinned))
 
     def forget_summary(self, chat_id: str, message_id: str) -> None:
-        """Take away the summary that hangs on a message; what it stood for is itself again."""
+        """Remove the summary on a message; what it stood for is itself again."""
         self._save(chat_id, lambda: self._summaries.forget(message_id))
 
     def close(self) -> None:
-        """Nothing more is to be found out."""
+        """Stop measuring."""
         self._latest.forget()
 
     def _save(self, chat_id: str, change: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""The downloads, for the window: what any thread of the queue tells arrives here in good time."""
+"""The downloads, for the window: what any thread of the queue tells arrives here."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _BEGINS = frozenset(("waiting", "running", "retrying", "verifying"))
 
 
 class DownloadList(QObject):
-    """changed(tuple of Download): at most four times a second, however fast the bytes come.
+    """The downloads as the window shows them.
 
+    changed(tuple of Download): at most four times a second, however fast the bytes come.
     came(Download, ModelEntry or None): it is whole, and its model is in the library.
     chosen(ModelEntry): the model of a download that is to be used. metered(bool): whether the
     connection counts what it carries. failed(error).
@@ -70,7 +71,7 @@ class DownloadList(QObject):
         queue.on_done = self._done
 
     def look(self) -> None:
-        """Read how all downloads stand; what waits is begun."""
+        """Read the state of all downloads, and start what waits."""
         self._timer.stop()
         if self._closed:
             return
@@ -97,22 +98,22 @@ class DownloadList(QObject):
         self._order(lambda: self._queue.pause(download))
 
     def resume(self, download: str) -> None:
-        """Go on with what was paused, or try again what has failed."""
+        """Resume what was paused, or try again what has failed."""
         self._order(lambda: self._queue.resume(download))
 
     def cancel(self, download: str) -> None:
         self._order(lambda: self._queue.cancel(download))
 
     def move(self, download: str, index: int) -> None:
-        """Give it another place in the queue, 0 being the first."""
+        """Move a download in the queue, 0 being the first place."""
         self._order(lambda: self._queue.move(download, index))
 
     def clear_done(self) -> None:
-        """Take what is over off the list; the files stay."""
+        """Take finished downloads off the list; the files stay."""
         self._order(self._queue.clear_done)
 
     def resume_stopped_by(self, code: str) -> None:
-        """Go on with all that was paused by an error, by its code, that holds no longer."""
+        """Resume all that an error paused, by its code, once that is gone."""
 
         def work() -> None:
             for it in self._queue.downloads():
@@ -122,7 +123,7 @@ class DownloadList(QObject):
         self._order(work)
 
     def use(self, download: Download) -> None:
-        """Say which model a download has brought: chosen, or failed if it has gone since."""
+        """Tell the model that a download has brought: chosen, or failed if it has gone."""
 
         def work() -> ModelEntry:
             found = model_of(download, self._library.entries())
@@ -140,7 +141,7 @@ class DownloadList(QObject):
         self._tasks.run(work, lambda _: None, self.failed.emit, on=DOWNLOADS)
 
     def _plan(self) -> None:
-        """Read soon: now, or when the last reading is long enough ago."""
+        """Plan to read soon: now, or when the last reading is long enough ago."""
         if self._closed or self._timer.isActive():
             return
         since = (time.monotonic() - self._read_at) * 1000
@@ -156,14 +157,14 @@ class DownloadList(QObject):
         self.failed.emit(error)
 
     def _have_read(self) -> None:
-        """What has changed since the reading began is read next."""
+        """Note the end of a reading, and read again what has changed since it began."""
         self._reading = False
         if self._again:
             self._again = False
             self._plan()
 
     def _done(self, download: Download, paths: list[Path]) -> None:
-        """On a thread of the queue."""
+        """Take a finished download over, on a thread of the queue."""
         try:
             self._take_over(download, paths)
         except UserError as error:
@@ -186,7 +187,7 @@ class DownloadList(QObject):
 
 
 def model_of(download: Download, entries: list[ModelEntry]) -> ModelEntry | None:
-    """The model that a download has brought; None if there is none: it was only a sidecar."""
+    """Find the model that a download has brought; None if it was only a sidecar."""
     files = {file.path for file in download.wanted.files}
     found = [it for it in entries if it.repo == download.wanted.repo and it.file in files]
     same = [it for it in found if it.revision == download.wanted.revision]

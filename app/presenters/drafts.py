@@ -9,13 +9,13 @@ from app.store.drafts import DraftStore
 from engines.errors import UserError
 
 _SAVE_MS = 400
-"""So much of a draft, in time, a power cut may cost."""
+"""The time that a power cut may cost of a draft."""
 
 
 class Drafts(QObject):
-    """By chat; None is the chat that is not begun yet.
+    """The drafts by chat; None is the chat that is not begun yet.
 
-    failed(error): a draft could not be saved; it still holds while the window is open, and is
+    failed(error): a draft could not be saved; it still stands while the window is open, and is
     tried again with the next words, and at the end.
     """
 
@@ -35,7 +35,7 @@ class Drafts(QObject):
         tasks.closing.connect(self._close)
 
     def of(self, chat_id: str | None) -> str:
-        """The newest text, saved or not."""
+        """Return the newest text, saved or not."""
         if chat_id not in self._texts:
             self._texts[chat_id] = self._store.of(chat_id)
         return self._texts[chat_id]
@@ -48,12 +48,12 @@ class Drafts(QObject):
                 self._pause.start()
 
     def adopt(self, chat_id: str) -> None:
-        """What is written for a new chat belongs to the one it has become."""
+        """Move the draft of a new chat to the chat that it has become."""
         self.keep(chat_id, self.of(None))
         self.keep(None, "")
 
     def forget(self) -> None:
-        """Let go of what is not saved; nothing is written any more."""
+        """Drop what is not saved; nothing is written any more."""
         self._pause.stop()
         self._unsaved.clear()
 
@@ -61,7 +61,7 @@ class Drafts(QObject):
         self._tasks.run(self._save, lambda _: None, self.failed.emit, on=STORE)
 
     def _save(self) -> None:
-        """Takes what is newest when it is its turn, so that no older text comes after it."""
+        """Save what is newest when it is its turn, so that no older text comes after it."""
         while self._unsaved:
             chat_id, text = self._unsaved.popitem()
             try:

@@ -1,71 +1,41 @@
-"""The engines, for the window: what they need, looking after them, and the worker that runs."""
+"""The engines, for the window: their state, managing them, and the worker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.models.entry import ModelEntry
-from app.presenters.tasks import ENGINE, SYSTEM, Task, Tasks
+from app.presenters.tasks import ENGINE, SYSTEM, Failed, Task, Tasks
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
 if TYPE_CHECKING:
     from app.core.engines.advice import Advice, System
-    from app.core.engines.care import Check, EngineState, Profile, Step
+    from app.core.engines.installation import (
+        Check,
+        Device,
+        InstallState,
+        Profile,
+        Step,
+        WorkerState,
+    )
     from app.core.models.counterparts import Counterpart
 
 T = TypeVar("T")
 
-CARE = "engine care"
+INSTALLATION = "installation"
 TRIALS = "device trials"
-"""Their own queues: an installation, and trying a device, take minutes."""
+"""Queues of their own: an installation, and trying a device, take minutes."""
 
 
-@dataclass(frozen=True)
-class Device:
-    """What llama.cpp can compute on. name: as settings have it. why: a sentence, if refused.
-
-    total_bytes, free_bytes: 0 where it does not say. usual: used where the settings name none.
-    """
-
-    name: str
-    title: str
-    total_bytes: int
-    free_bytes: int
-    state: Literal["untried", "works", "refused"]
-    why: str = ""
-    usual: bool = True
-
-
-@dataclass(frozen=True)
-class WorkerState:
-    """The worker of vLLM. words, share: how far its start is. memory_bytes: what it holds.
-
-    memory_once: what its processes share is counted once in that, and not for each of them.
-    idle_s: since its last answer; stops_after_s: when it is ended for that, 0 never. log: its last
-    lines.
-    """
-
-    state: Literal["stopped", "starting", "ready"]
-    model: str = ""
-    words: str = ""
-    share: float = 0.0
-    memory_bytes: int = 0
-    memory_once: bool = True
-    idle_s: float = 0.0
-    stops_after_s: float = 0.0
-    log: tuple[str, ...] = ()
-
-
-class Care(Protocol):
-    """`app.services.engines.installer.EngineInstaller`, as far as the window uses it."""
+class Installer(Protocol):
+    """The part of `app.services.engines.installer.EngineInstaller` that the window uses."""
 
     def usual_profile(self) -> Profile: ...
-    def state(self) -> EngineState: ...
+    def state(self) -> InstallState: ...
     def check(self, profile: Profile) -> Check: ...
     def install(
         self, profile: Profile, tell: Callable[[Step], None], cancel: CancelToken
@@ -74,13 +44,8 @@ class Care(Protocol):
     def remove(self) -> object: ...
 
 
-class Seams(Protocol):
-    """What the engines know of themselves; each may take its time.
-
-    devices: again: those that were refused are tried once more. advise: which engine suits.
-    counterparts: the same model on other engines; fetch downloads one.
-    stop_worker, free_memory: after the answers that are there.
-    """
+class Manager(Protocol):
+    """The part of `app.services.engines.manager.EngineManager` that the window uses."""
 
     system: System
 
@@ -94,36 +59,34 @@ class Seams(Protocol):
 
 
 class EngineList(QObject):
-    """Signals bring what the verbs have found, failed an error in three parts or a bug of ours.
+    """The engines. Signals tell their state, also after a verb has changed it.
 
-    stood(EngineState), checked(Check): of vLLM. stepped(Step): how far its installation is;
-    ended(): it is over, well or not. devices_known(tuple of Device). advised(Advice).
-    worker_seen(WorkerState). elsewhere(model id, tuple of Counterpart).
+    stood(InstallState): of vLLM. stepped(Step): how far its installation is; ended(): it is over,
+    well or not. devices_known(tuple of Device). advised(Advice). worker_seen(WorkerState).
+    failed(error): a look or the installation has; in three parts, or a bug of ours.
     """
 
     stood = Signal(object)
-    checked = Signal(object)
     stepped = Signal(object)
     ended = Signal()
     devices_known = Signal(object)
     advised = Signal(object)
     worker_seen = Signal(object)
-    elsewhere = Signal(str, object)
     failed = Signal(Exception)
     _told = Signal(object)
 
     def __init__(
         self,
-        care: Care,
-        seams: Seams,
+        installer: Installer,
+        manager: Manager,
         stop_answers: Callable[[], object],
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
-        """stop_answers: ends all answers, so that an engine can be stopped."""
+        """Begin. stop_answers: ends all answers, so that an engine can be stopped."""
         super().__init__(parent)
-        self._care = care
-        self._seams = seams
+        self._installer = installer
+        self._manager = manager
         self._stop_answers = stop_answers
         self._tasks = tasks
         self._installing: Task | None = None
@@ -132,29 +95,31 @@ class EngineList(QObject):
 
     @property
     def system(self) -> System:
-        return self._seams.system
+        return self._manager.system
 
     @property
     def is_installing(self) -> bool:
         return self._installing is not None
 
     def look(self) -> None:
-        """How vLLM stands, what there is to compute on, and which engine suits."""
+        """Look at vLLM, the worker, the devices, and which engine suits."""
         self.look_at_vllm()
         self.look_at_worker()
         self.look_at_devices()
-        self._ask(self._seams.advise, self.advised.emit, SYSTEM)
+        self._ask(self._manager.advise, self.advised.emit, SYSTEM)
 
-    def look_at_vllm(self) -> None:
-        """As it stands; while it is being installed the steps of that say it."""
+    def look_at_vllm(self, failed: Failed | None = None) -> None:
+        """Read vLLM's state; during an installation its steps tell it."""
         if not self.is_installing:
-            self._ask(self._care.state, self.stood.emit, CARE)
+            self._tasks.run(
+                self._installer.state, self.stood.emit, failed or self.failed.emit, on=INSTALLATION
+            )
 
     def look_at_devices(self, *, again: bool = False) -> None:
-        self._ask(lambda: self._seams.devices(again=again), self.devices_known.emit, TRIALS)
+        self._ask(lambda: self._manager.devices(again=again), self.devices_known.emit, TRIALS)
 
     def look_at_worker(self) -> None:
-        """One look at a time: it may be asked for more often than it can be answered."""
+        """Look at the worker, once at a time: it may be asked more often than it answers."""
         if self._looking:
             return
         self._looking = True
@@ -167,23 +132,26 @@ class EngineList(QObject):
             self._looking = False
             self.failed.emit(error)
 
-        self._tasks.run(self._seams.worker, seen, failed, on=SYSTEM)
+        self._tasks.run(self._manager.worker, seen, failed, on=SYSTEM)
 
-    def look_elsewhere(self, entry: ModelEntry) -> None:
-        """For the same model on other engines."""
-        self._ask(
-            lambda: self._seams.counterparts(entry),
-            lambda found: self.elsewhere.emit(entry.id, found),
-            SYSTEM,
+    def look_elsewhere(
+        self, entry: ModelEntry, done: Callable[[tuple[Counterpart, ...]], object], failed: Failed
+    ) -> None:
+        """Look for the same model on other engines."""
+        self._tasks.run(lambda: self._manager.counterparts(entry), done, failed, on=SYSTEM)
+
+    def fetch(self, other: Counterpart, failed: Failed) -> None:
+        """Download a counterpart with its drafter."""
+        self._tasks.run(lambda: self._manager.fetch(other), lambda _: None, failed, on=INSTALLATION)
+
+    def check(self, done: Callable[[Check], object], failed: Failed) -> None:
+        """Check what an installation of vLLM needs and takes; nothing is changed."""
+        self._tasks.run(
+            lambda: self._installer.check(self._installer.usual_profile()),
+            done,
+            failed,
+            on=INSTALLATION,
         )
-
-    def fetch(self, other: Counterpart) -> None:
-        """Put the files of a counterpart, and of its drafter, among the downloads."""
-        self._ask(lambda: self._seams.fetch(other), lambda _: None, CARE)
-
-    def check(self) -> None:
-        """What an installation of vLLM would need and take; nothing is changed."""
-        self._ask(lambda: self._care.check(self._care.usual_profile()), self.checked.emit, CARE)
 
     def install(self) -> None:
         """Install vLLM, or go on with it; `cancel` ends it."""
@@ -191,7 +159,7 @@ class EngineList(QObject):
             return
 
         def work(cancel: CancelToken) -> Iterator[None]:
-            self._care.install(self._care.usual_profile(), self._told.emit, cancel)
+            self._installer.install(self._installer.usual_profile(), self._told.emit, cancel)
             yield None
 
         def over() -> None:
@@ -204,41 +172,44 @@ class EngineList(QObject):
             if not isinstance(error, Cancelled):
                 self.failed.emit(error)
 
-        self._installing = self._tasks.stream(work, lambda _: None, over, broke, on=CARE)
+        self._installing = self._tasks.stream(work, lambda _: None, over, broke, on=INSTALLATION)
 
     def cancel(self) -> None:
-        """End the installation; what has come of it stays, so that it can go on later."""
+        """End the installation; what has come stays, so that it can go on later."""
         if self._installing is not None:
             self._installing.cancel()
 
-    def roll_back(self) -> None:
-        """The worker is stopped first: it runs from what is put out of use."""
-        self.stop_worker(lambda: self._change(self._care.rollback))
+    def roll_back(self, failed: Failed) -> None:
+        """Put the previous version in use, after stopping the worker that runs from this one."""
+        self._change(self._installer.rollback, failed)
 
-    def remove(self) -> None:
-        self.stop_worker(lambda: self._change(self._care.remove))
+    def remove(self, failed: Failed) -> None:
+        self._change(self._installer.remove, failed)
 
-    def stop_worker(self, then: Callable[[], object] = lambda: None) -> None:
-        """End all answers, then the worker. then: called once it has ended."""
-        self._end(self._seams.stop_worker, then)
+    def stop_worker(self, done: Callable[[], object] = lambda: None, *, failed: Failed) -> None:
+        """End all answers, then the worker."""
+        self._end(self._manager.stop_worker, done, failed)
 
-    def free_memory(self, then: Callable[[], object] = lambda: None) -> None:
-        """Unload whatever Hearth has loaded. then: called once that is done."""
-        self._end(self._seams.free_memory, then)
+    def free_memory(self, done: Callable[[], object], failed: Failed) -> None:
+        """Unload whatever Hearth has loaded."""
+        self._end(self._manager.free_memory, done, failed)
 
-    def _end(self, work: Callable[[], None], then: Callable[[], object]) -> None:
-        def done(_: None) -> None:
+    def _end(self, work: Callable[[], None], done: Callable[[], object], failed: Failed) -> None:
+        def ended(_: None) -> None:
             self.look_at_worker()
-            then()
+            done()
 
         self._stop_answers()
-        self._ask(work, done, ENGINE)
+        self._tasks.run(work, ended, failed, on=ENGINE)
 
-    def _change(self, work: Callable[[], object]) -> None:
-        self._ask(work, lambda _: self.look(), CARE)
+    def _change(self, work: Callable[[], object], failed: Failed) -> None:
+        def change() -> None:
+            self._tasks.run(work, lambda _: self.look(), failed, on=INSTALLATION)
+
+        self.stop_worker(change, failed=failed)
 
     def _pass_on(self, step: Step) -> None:
-        """It comes from the thread of the installation, whose end can be here first."""
+        """Pass a step on, unless the installation has ended: its end may overtake it."""
         if self._installing is not None:
             self.stepped.emit(step)
 

@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.chats.answers import AnswerEvent, AnswerOptions, Compaction, Ended, Ready
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
+from app.core.engines.wait import Wait
 from app.presenters.batches import joined
 from app.presenters.settings import SettingsService
-from app.presenters.tasks import ENGINE, STORE, Task, Tasks
-from app.services.answers.answers import AnswerEvent, AnswerOptions, Answers, Ended, Ready
-from app.services.answers.compacting import Compaction
-from app.services.answers.growing import GrowingAnswer
-from app.services.engines.queue import Wait
-from app.services.engines.turns import Ticket
+from app.presenters.tasks import ENGINE, STORE, Failed, Task, Tasks
+from app.services.answers.answers import Answers
+from app.services.answers.in_progress import AnswerInProgress
 from app.store.chats import ChatStore
-from engines.cancel import CancelToken
 from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta, WasReasoning
 
+Asked = Callable[[StoredMessage], object]
+"""Called with a question that was saved."""
 
-@dataclass(frozen=True)
-class _Running:
-    """An answer that is being written, or waits for its turn."""
 
-    chat_id: str
+@dataclass(eq=False)
+class _Answer:
+    """The state of one answer, from its asking until nothing is at work on it any more.
+
+    heard: how many characters of it were told. unsaved: as it ended, where that could not be
+    saved; then this stays until the answer is continued.
+    """
+
+    writing: AnswerInProgress
     task: Task
     mtp: MtpMode
-    turn: Ticket
+    wait: Wait | None = None
+    heard: int = 0
+    ended: bool = False
+    at_work: bool = True
+    unsaved: StoredMessage | None = None
+
+    @property
+    def id(self) -> str:
+        return self.writing.answer.id
+
+    @property
+    def chat_id(self) -> str:
+        return self.writing.answer.chat_id
 
 
 class Generation(QObject):
-    """Answers are written side by side where the engines can, and else in the order of asking.
+    """Writes answers: side by side where the engines can, and else in the order of asking.
 
-    What is asked for has a number, and what comes of it says which one it answers.
-
-    asked(number, question): it is saved; it may have begun a new chat.
+    asked(question): one was saved; it may have begun a new chat.
     begun(answer): an answer is waited for; it is empty, or has text when it is continued.
     waits(answer_id, Wait or None): why it waits for its turn at an engine; None: no more.
     loading(answer_id, share): the model is being loaded for it, 0.0 to 1.0.
@@ -49,12 +63,11 @@ class Generation(QObject):
     compacting(answer_id, Compaction): older turns are summed up before it, or could not be.
     mtp(chat_id, MtpReport): what MTP does, also once at the end.
     ended(answer): complete, stopped or failed, as it was saved.
-    refused(number, text, error): the question could not be saved; nothing was asked.
     crashed(error): a bug of ours.
     Several answers of a chat may be on their way, on different branches.
     """
 
-    asked = Signal(int, object)
+    asked = Signal(object)
     begun = Signal(object)
     waits = Signal(str, object)
     loading = Signal(str, float)
@@ -66,7 +79,6 @@ class Generation(QObject):
     was_reasoning = Signal(str)
     compacting = Signal(str, object)
     ended = Signal(object)
-    refused = Signal(int, str, Exception)
     crashed = Signal(Exception)
     _progressed = Signal(str, float)
     _waited = Signal(str, object)
@@ -84,21 +96,22 @@ class Generation(QObject):
         self._answers = answers
         self._settings = settings
         self._tasks = tasks
-        self._running: dict[str, _Running] = {}
-        self._growing: dict[str, GrowingAnswer] = {}
-        self._unsaved: dict[str, StoredMessage] = {}
-        self._waiting: dict[str, Wait] = {}
-        self._at_work: set[Task] = set()
+        self._answered: list[_Answer] = []
         self._quiet: list[Callable[[], object]] = []
-        self._numbers = count(1)
-        self._anyway: set[str] = set()
         self._progressed.connect(self._pass_progress_on)
         self._waited.connect(self._pass_wait_on)
         # Who listens may be gone before what is on its way comes.
-        tasks.closing.connect(self._running.clear)
+        tasks.closing.connect(self._answered.clear)
 
-    def ask(self, chat_id: str | None, text: str, options: AnswerOptions) -> int:
-        """Save a question, then answer it; returns its number.
+    def ask(
+        self,
+        chat_id: str | None,
+        text: str,
+        options: AnswerOptions,
+        done: Asked,
+        failed: Failed,
+    ) -> None:
+        """Save a question, then answer it. done: with the question; failed: nothing was asked.
 
         A chat of None begins a new one, whose MTP switch then stands as the options say, and whose
         model is its own from then on.
@@ -109,53 +122,48 @@ class Generation(QObject):
         def save() -> tuple[StoredMessage, StoredMessage]:
             begins = None
             if chat_id is None:
-                begins = self._answers.begin(options.begins or usual, settings)
+                begins = self._answers.with_model(options.begins or usual, settings)
             return self._store.ask(chat_id, text, options.mtp, begins)
 
-        return self.ask_by(
-            save,
-            options,
-            lambda number, error: self.refused.emit(number, text, error),
-        )
+        self.ask_by(save, options, done, failed)
 
     def ask_by(
         self,
         save: Callable[[], tuple[StoredMessage, StoredMessage]],
         options: AnswerOptions,
-        failed: Callable[[int, Exception], None],
-    ) -> int:
-        """Answer a question that is saved in a way of its own; returns its number.
-
-        save: makes the question and its empty answer. failed: called if that was not possible.
-        """
-        number = next(self._numbers)
+        done: Asked,
+        failed: Failed,
+    ) -> None:
+        """Ask as `ask` does. save: stores a question in a way of its own, and its empty answer."""
 
         def saved(pair: tuple[StoredMessage, StoredMessage]) -> None:
             question, answer = pair
-            self.asked.emit(number, question)
+            done(question)
+            self.asked.emit(question)
             self._answer(answer, options)
 
-        self._tasks.run(save, saved, lambda error: failed(number, error), on=STORE)
-        return number
+        self._tasks.run(save, saved, failed, on=STORE)
 
-    def regenerate(self, answer: StoredMessage, options: AnswerOptions) -> int:
+    def regenerate(self, answer: StoredMessage, options: AnswerOptions, failed: Failed) -> None:
         """Answer the same question again; the old answer stays as a branch."""
-        return self.answer_by(lambda: self._store.answer_again(answer.chat_id, answer.id), options)
+        self.answer_by(lambda: self._store.answer_again(answer.chat_id, answer.id), options, failed)
 
-    def resume(self, answer: StoredMessage, options: AnswerOptions) -> int:
+    def resume(self, answer: StoredMessage, options: AnswerOptions, failed: Failed) -> None:
         """Go on with an answer that was stopped or interrupted, or failed."""
-        return self.answer_by(lambda: self._store.reopen(answer), options)
+        self.answer_by(lambda: self._store.reopen(answer), options, failed)
 
-    def answer_by(self, save: Callable[[], StoredMessage], options: AnswerOptions) -> int:
-        """Write an answer that is made or opened in a way of its own; returns its number."""
-        self._tasks.run(
-            save, lambda answer: self._answer(answer, options), self.crashed.emit, on=STORE
-        )
-        return next(self._numbers)
+    def answer_by(
+        self, save: Callable[[], StoredMessage], options: AnswerOptions, failed: Failed
+    ) -> None:
+        """Write an answer. save: stores it, empty or as it is to be continued.
+
+        failed: that was not possible, and nothing was begun.
+        """
+        self._tasks.run(save, lambda answer: self._answer(answer, options), failed, on=STORE)
 
     def load_anyway(self, model: str) -> None:
         """Load this model even if it does not seem to fit, for as long as Hearth is open."""
-        self._anyway.add(model)
+        self._answers.load_anyway(model)
 
     def stop(self, chat_id: str) -> None:
         """End the answer in this chat; what is there is kept."""
@@ -163,141 +171,149 @@ class Generation(QObject):
             self.stop_answer(answer_id)
 
     def stop_answer(self, answer_id: str) -> None:
-        if answer_id in self._running:
-            self._running[answer_id].task.cancel()
+        running = self._running(answer_id)
+        if running is not None:
+            running.task.cancel()
 
     def answering(self, chat_id: str) -> tuple[str, ...]:
-        """The answers that are being written in this chat, or wait for their turn."""
-        return tuple(it for it, running in self._running.items() if running.chat_id == chat_id)
+        """Return the answers that are being written in this chat, or wait for their turn."""
+        return tuple(it.id for it in self._answered if it.chat_id == chat_id and not it.ended)
 
     def stop_all(self, then: Callable[[], object] = lambda: None) -> None:
         """End every answer, also those that wait for their turn.
 
         then: called once nothing is at work on one any more.
         """
-        for running in self._running.values():
-            running.task.cancel()
+        for it in self._answered:
+            it.task.cancel()
         self._quiet.append(then)
         self._tell_quiet()
 
     def waits_for(self, answer_id: str) -> Wait | None:
-        """Why this answer waits for its turn, if it does."""
-        return self._waiting.get(answer_id)
+        """Return why this answer waits for its turn; None if it does not."""
+        running = self._running(answer_id)
+        return running.wait if running else None
 
     def chat_of(self, answer_id: str) -> str | None:
-        """Of an answer that is being written, or waits for its turn."""
-        running = self._running.get(answer_id)
+        """Return the chat of an answer that is being written, or waits for its turn."""
+        running = self._running(answer_id)
         return running.chat_id if running else None
 
     def is_answering(self, chat_id: str) -> bool:
         return bool(self.answering(chat_id))
 
     def usual_mtp(self) -> MtpMode:
-        """How the switch of a new chat stands, for the model in use."""
+        """Return the MTP mode of a new chat, for the model in use."""
         return self._answers.usual_mtp(self._settings.current)
 
     def running_mtp(self, chat_id: str) -> MtpMode | None:
-        """The mode of the answer that is being written in this chat; None if there is none."""
-        answers = self.answering(chat_id)
-        return self._running[answers[0]].mtp if answers else None
+        """Return the mode of the answer being written in this chat; None if there is none."""
+        running = (it.mtp for it in self._answered if it.chat_id == chat_id and not it.ended)
+        return next(running, None)
 
     def doing(self, answer_id: str) -> str:
-        """What is done to load the model for an answer; "" where its engine does not say."""
-        running = self._running.get(answer_id)
-        return self._answers.doing(running.turn.engine) if running else ""
+        """Say what is done to load the model for an answer; "" where its engine does not say."""
+        running = self._running(answer_id)
+        return self._answers.doing(running.writing.ticket.engine) if running else ""
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
-        """An answer from the store, with the text that has come since it was last saved.
+        """Return a stored answer with the text that has been told since it was last saved.
 
         One whose last save failed is kept here with its text, until it is continued and saved.
         """
-        if answer.id in self._unsaved:
-            return self._unsaved[answer.id]
-        growing = self._growing.get(answer.id)
-        return growing.onto(answer) if growing else answer
+        it = self._latest(answer.id)
+        if it is None or (it.ended and it.unsaved is None):
+            return answer
+        return it.unsaved or it.writing.so_far(answer, it.heard)
+
+    def _latest(self, answer_id: str) -> _Answer | None:
+        """Return the state of an answer, since it was asked for or continued."""
+        return next((it for it in reversed(self._answered) if it.id == answer_id), None)
+
+    def _running(self, answer_id: str) -> _Answer | None:
+        """Return an answer that is being written, or waits for its turn."""
+        it = self._latest(answer_id)
+        return None if it is None or it.ended else it
 
     def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
         # Its place is that of its asking, whatever thread is the first to begin.
-        turn = self._answers.turn(lambda wait: self._waited.emit(answer.id, wait))
-
-        def progress(share: float) -> None:
-            self._progressed.emit(answer.id, share)
-
-        def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
-            with turn:
-                model = self._answers.model_of(answer.chat_id, settings, options)
-                chosen = replace(options, anyway=model in self._anyway)
-                yield from self._answers.write(answer, settings, chosen, progress, cancel, turn)
-
-        def over() -> None:
-            self._at_work.discard(task)
-            self._tell_quiet()
-
-        def failed(error: Exception) -> None:
-            self._over(answer)
-            over()
-            self.crashed.emit(error)
-
-        self._unsaved.pop(answer.id, None)
-        self._growing[answer.id] = GrowingAnswer(answer)
+        writing = self._answers.begin(answer, lambda wait: self._waited.emit(answer.id, wait))
         task = self._tasks.stream(
-            work, lambda events: self._pass_on(answer, events), over, failed, on=ENGINE
+            lambda cancel: self._answers.write(
+                answer,
+                settings,
+                options,
+                lambda share: self._progressed.emit(answer.id, share),
+                cancel,
+                writing,
+            ),
+            lambda events: self._pass_on(it, events),
+            lambda: self._over(it),
+            lambda error: self._crash(it, error),
+            on=ENGINE,
         )
-        mtp = options.mtp or self.usual_mtp()
-        self._at_work.add(task)
-        self._running[answer.id] = _Running(answer.chat_id, task, mtp, turn)
+        it = _Answer(writing, task, options.mtp or self.usual_mtp())
+        before = self._latest(answer.id)
+        if before is not None:
+            before.unsaved = None
+            self._forget(before)
+        self._answered.append(it)
         self.begun.emit(answer)
 
     def _pass_progress_on(self, answer_id: str, share: float) -> None:
-        """It travels another way than the answer, whose end can be here first."""
-        if answer_id in self._running:
+        """Pass a load's progress on, unless the answer has ended: its end may overtake it."""
+        if self._running(answer_id) is not None:
             self.loading.emit(answer_id, share)
 
     def _pass_wait_on(self, answer_id: str, wait: Wait | None) -> None:
-        if answer_id in self._running:
-            self._waiting.pop(answer_id, None)
-            if wait is not None:
-                self._waiting[answer_id] = wait
+        running = self._running(answer_id)
+        if running is not None:
+            running.wait = wait
             self.waits.emit(answer_id, wait)
 
-    def _tell_quiet(self) -> None:
-        if not self._at_work:
-            waiting, self._quiet = self._quiet, []
-            for then in waiting:
-                then()
-
-    def _over(self, answer: StoredMessage) -> None:
-        """Forget what was kept while this answer was written."""
-        self._waiting.pop(answer.id, None)
-        self._growing.pop(answer.id, None)
-        self._running.pop(answer.id, None)
-
-    def _grow(self, answer_id: str, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
-        self._growing[answer_id].take(event)
-        match event:
-            case TextDelta(text):
-                self.text.emit(answer_id, text)
-            case ReasoningDelta(text):
-                self.reasoning.emit(answer_id, text)
-            case WasReasoning():
-                self.was_reasoning.emit(answer_id)
-
-    def _pass_on(self, answer: StoredMessage, events: list[AnswerEvent]) -> None:
+    def _pass_on(self, it: _Answer, events: list[AnswerEvent]) -> None:
+        answer = it.writing.answer
         for event in joined(events):
             match event:
                 case Ready():
                     self.ready.emit(answer.id, event)
                 case PromptReady():
                     self.prompt.emit(answer.id, event)
-                case TextDelta() | ReasoningDelta() | WasReasoning():
-                    self._grow(answer.id, event)
+                case TextDelta(text):
+                    it.heard += len(text)
+                    self.text.emit(answer.id, text)
+                case ReasoningDelta(text):
+                    it.heard += len(text)
+                    self.reasoning.emit(answer.id, text)
+                case WasReasoning():
+                    self.was_reasoning.emit(answer.id)
                 case Compaction():
                     self.compacting.emit(answer.id, event)
                 case MtpReport():
                     self.mtp.emit(answer.chat_id, event)
                 case Ended(message, saved):
-                    self._over(message)
-                    if not saved:
-                        self._unsaved[answer.id] = message
+                    it.ended = True
+                    it.unsaved = None if saved else message
                     self.ended.emit(message)
+
+    def _over(self, it: _Answer) -> None:
+        """Note that nothing is at work on an answer any more."""
+        it.at_work = False
+        self._forget(it)
+        self._tell_quiet()
+
+    def _forget(self, it: _Answer) -> None:
+        if not it.at_work and it.unsaved is None and it in self._answered:
+            self._answered.remove(it)
+
+    def _crash(self, it: _Answer, error: Exception) -> None:
+        it.ended = True
+        self._over(it)
+        self.crashed.emit(error)
+
+    def _tell_quiet(self) -> None:
+        if not any(it.at_work for it in self._answered):
+            waiting, self._quiet = self._quiet, []
+            for then in waiting:
+                then()

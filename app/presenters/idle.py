@@ -17,11 +17,13 @@ _log = logging.getLogger(__name__)
 
 
 class IdleStop(QObject):
-    """stopped(): the worker has given its memory back. minutes: as the settings say; 0 is never.
+    """Stops the worker after some minutes without a question; 0 is never.
 
-    The worker is ended in its turn, so that nothing is at work on it: what is asked in the
-    meantime is answered before, and has started the clock again. The terminal needs none of this,
-    as its worker goes with the command.
+    stopped(): the worker has given its memory back. minutes: as the settings say.
+
+    The worker is ended in its turn, so that nothing is at work on it: what is asked in the meantime
+    is answered before, and has started the clock again. The terminal needs none of this, as its
+    worker goes with the command.
     """
 
     stopped = Signal()
@@ -49,7 +51,7 @@ class IdleStop(QObject):
         return self._looking
 
     def look(self) -> None:
-        """End it, if it is time. One look at a time waits for its turn."""
+        """Stop it, if it is time. One look at a time waits for its turn."""
         after_s = self._minutes() * 60.0
         if not after_s or self._looking or self._runtime.held("vllm") is None:
             return

@@ -1,4 +1,4 @@
-"""Work of which only the last counts, such as a search while its words are still changing."""
+"""Work of which only the last counts, such as a search while its words still change."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ T = TypeVar("T")
 
 
 class Latest:
-    """Hands work to a queue; what comes of anything but the last is dropped."""
+    """Hands work to a queue; results of anything but the last are dropped."""
 
     def __init__(self, tasks: Tasks, on: str) -> None:
         self._tasks = tasks
         self._on = on
         self._number = 0
 
-    def run(self, work: Callable[[], T], done: Callable[[T], None], failed: Failed) -> None:
-        """As `Tasks.run`; work that has been overtaken before its turn is not even begun."""
+    def run(self, work: Callable[[], T], done: Callable[[T], object], failed: Failed) -> None:
+        """Run work as `Tasks.run`; what is overtaken before its turn is not even begun."""
         self._number += 1
         number = self._number
 
@@ -37,5 +37,5 @@ class Latest:
         self._tasks.run(carry_out, finish, fail, on=self._on)
 
     def forget(self) -> None:
-        """Nothing that was asked for is wanted any more."""
+        """Drop all that was asked for."""
         self._number += 1

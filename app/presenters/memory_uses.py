@@ -1,4 +1,4 @@
-"""From the memory sum of a model to the picture of the memories that it would be in: pure."""
+"""Turns a model's memory sum into the picture of the memories it would be in: pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from app.core.models.memory_use import MemoryUse, Place
 from engines.hardware import Hardware
 from engines.memory.fit import Parts
 from engines.memory.placement import chosen
-from engines.models.gguf.header import GgufHeader
-from engines.types import LoadPlan
 
 
 def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[MemoryUse, ...]:
-    """The computer's memory, that of its graphics cards, or both where the model is in both.
+    """Return the use of the computer's memory, of its graphics cards, or of both.
 
     share: of the model on graphics cards, 0 to 1. have: what a model may take where it would be.
     """
@@ -31,13 +29,6 @@ def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[
         _use("graphics", cards, taken, parts, lambda amount: round(amount * share)),
         _use("memory", own, busy, parts, lambda amount: amount - round(amount * share)),
     )
-
-
-def share_on_cards(plan: LoadPlan, header: GgufHeader) -> float:
-    """How much of a model a plan puts on graphics cards, 0 to 1; its output counts as a layer."""
-    if plan.gpu_layers < 0:
-        return 1.0
-    return min(1.0, plan.gpu_layers / (header.block_count + 1))
 
 
 def _use(

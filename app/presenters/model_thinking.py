@@ -1,4 +1,4 @@
-"""Whether a model thinks before it answers, as its file says, before it is loaded."""
+"""Tells whether a model thinks before it answers, by its file, before it is loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from app.presenters.tasks import Tasks
 from app.services.models.library import Library
 from engines.dialect import Dialect, may_reason
 from engines.errors import UserError
-from engines.models.gguf.header import read_template
 from engines.types import LoadedModel, Thinking
 
 THINKING = "thinking"
@@ -20,7 +19,7 @@ THINKING = "thinking"
 
 @dataclass(frozen=True)
 class ThinkingFacts:
-    """As `LoadedModel` has them."""
+    """The fields on thinking of `LoadedModel`, from a model's file."""
 
     thinking: Thinking
     thinks: bool
@@ -29,8 +28,10 @@ class ThinkingFacts:
 
 
 class ModelThinking(QObject):
-    """known(model, ThinkingFacts or None): by what the model is called; None for a file that
-    cannot be read. crashed(error): a bug of ours.
+    """Tells a model's thinking.
+
+    known(model, ThinkingFacts or None): by what the model is called; None for a file that cannot be
+    read. crashed(error): a bug of ours.
     """
 
     known = Signal(str, object)
@@ -42,7 +43,7 @@ class ModelThinking(QObject):
         self._latest = Latest(tasks, THINKING)
 
     def look(self, called: str) -> None:
-        """Find out; only what was asked for last is told."""
+        """Find it out; only what was asked for last is told."""
 
         def failed(error: Exception) -> None:
             if isinstance(error, UserError):
@@ -58,14 +59,9 @@ class ModelThinking(QObject):
 
 
 def of_file(library: Library, called: str) -> ThinkingFacts:
-    """Raises ModelUnknown or EngineError."""
+    """Read it from a model's file. Raises ModelUnknown or EngineError."""
     entry = library.find(called)
-    if entry.engine == "remote":
-        return ThinkingFacts("none", thinks=False)  # known once the server has answered
-    if entry.engine == "vllm":
-        template = library.checkpoints.read(entry.path).chat_template or ""
-    else:
-        template = read_template(entry.path)
+    template = library.formats.of(entry).template(entry)
     if not may_reason(template):
         return ThinkingFacts("none", thinks=False)
     with closing(Dialect(template)) as dialect:

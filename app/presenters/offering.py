@@ -1,4 +1,4 @@
-"""From recommendations to what the window shows of them: pure."""
+"""Turns recommendations into what the window shows of them: pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Ha
 
 
 def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
-    """Each family with its models and what they are good at."""
+    """Return each family with its models and what they are good at."""
     return tuple(
         KnownFamily(
             family.name,

@@ -1,4 +1,4 @@
-"""All models on this computer at a glance, for the window; their files are read in passing."""
+"""The overview of the models on this computer, for the window; reads files in passing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.core.models.entry import ModelEntry
-from app.core.models.overview import ModelFacts, Overview
+from app.core.models.overview import ListedFacts, Overview
 from app.core.models.quantisations import quantisation_of
 from app.presenters.tasks import Task, Tasks
-from app.services.models.about import about
 from app.services.models.library import Library
 from app.services.models.manager import ModelManager
 from engines.cancel import CancelToken
@@ -22,9 +21,10 @@ OVERVIEW = "overview"
 
 
 class ModelOverview(QObject):
-    """looked(Overview) comes soon, learnt(list of ModelFacts) as the files are read.
+    """The overview of models.
 
-    failed(error): the list cannot be made.
+    looked(Overview) comes soon, learnt(list of ListedFacts) as the files are read. failed(error):
+    the list cannot be made.
     """
 
     looked = Signal(object)
@@ -34,38 +34,38 @@ class ModelOverview(QObject):
     def __init__(
         self,
         library: Library,
-        care: ModelManager,
+        manager: ModelManager,
         folder: Path,
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
-        """folder: on the disk of which the free room is told."""
+        """Begin. folder: on the disk whose free space is told."""
         super().__init__(parent)
         self._library = library
-        self._care = care
+        self._manager = manager
         self._folder = folder
         self._tasks = tasks
         self._task: Task | None = None
 
     def look(self, *, anew: bool = False) -> None:
-        """anew: look into every folder again, also where nothing seems to have changed."""
+        """Look. anew: into every folder again, also where nothing seems to have changed."""
         if self._task is not None:
             self._task.cancel()
 
-        def work(cancel: CancelToken) -> Iterator[Overview | ModelFacts]:
+        def work(cancel: CancelToken) -> Iterator[Overview | ListedFacts]:
             return self._look(cancel, anew)
 
         self._task = self._tasks.stream(
             work, self._tell, lambda: None, self.failed.emit, on=OVERVIEW
         )
 
-    def _look(self, cancel: CancelToken, anew: bool) -> Iterator[Overview | ModelFacts]:
+    def _look(self, cancel: CancelToken, anew: bool) -> Iterator[Overview | ListedFacts]:
         if cancel.cancelled:
             return
         if anew:
             self._library.refresh()
-        use = self._care.disk_use()
-        models = [it for it in self._library.entries() if it.engine != "remote"]
+        use = self._manager.disk_use()
+        models = [it for it in self._library.entries() if not it.on_server]
         yield Overview(
             models=tuple(models),
             drafters=tuple(self._library.drafters()),
@@ -76,7 +76,7 @@ class ModelOverview(QObject):
         )
         yield from self._read(models, cancel)
 
-    def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ModelFacts]:
+    def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ListedFacts]:
         try:
             for entry in models:
                 if cancel.cancelled:
@@ -85,16 +85,16 @@ class ModelOverview(QObject):
         finally:
             self._library.keep_facts()
 
-    def _facts(self, entry: ModelEntry) -> ModelFacts:
+    def _facts(self, entry: ModelEntry) -> ListedFacts:
         try:
-            found = about(self._library, entry)
+            found = self._library.facts(entry)
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
-            return ModelFacts(entry.id, named, problem=f"{error.what} {error.why}")
-        return ModelFacts(entry.id, found.quantisation, found.mtp)
+            return ListedFacts(entry.id, named, problem=f"{error.what} {error.why}")
+        return ListedFacts(entry.id, found.quantisation, found.mtp)
 
-    def _tell(self, found: list[Overview | ModelFacts]) -> None:
+    def _tell(self, found: list[Overview | ListedFacts]) -> None:
         for it in found:
             if isinstance(it, Overview):
                 self.looked.emit(it)
-        self.learnt.emit([it for it in found if isinstance(it, ModelFacts)])
+        self.learnt.emit([it for it in found if isinstance(it, ListedFacts)])

@@ -10,21 +10,16 @@ from PySide6.QtCore import QObject, Signal
 from app.core.chats.assistants import free_name
 from app.core.chats.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
 from app.core.errors import PromptsNotRead
-from app.presenters.tasks import STORE, Tasks
+from app.presenters.tasks import STORE, Failed, Tasks
 from app.store.folder import write_whole
 from app.store.message_rows import new_id
 from app.store.prompts import PromptStore
 
 
 class Prompts(QObject):
-    """changed(): another list. exported(path). imported(number): of those that were new.
-
-    failed(error): a file was not read or written, or a change not saved.
-    """
+    """The library of prompts. changed(): another list. failed(error): a change was not saved."""
 
     changed = Signal()
-    exported = Signal(Path)
-    imported = Signal(int)
     failed = Signal(Exception)
 
     def __init__(self, store: PromptStore, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -34,7 +29,7 @@ class Prompts(QObject):
         self._all = {it.id: it for it in store.prompts()}
 
     def all(self) -> list[SavedPrompt]:
-        """By their names."""
+        """Return the prompts by name."""
         return sorted(self._all.values(), key=lambda it: (it.name.casefold(), it.id))
 
     def get(self, prompt_id: str) -> SavedPrompt | None:
@@ -47,31 +42,34 @@ class Prompts(QObject):
         return prompt
 
     def save(self, *prompts: SavedPrompt) -> None:
-        """Also those that were removed: they come back."""
+        """Save prompts; removed ones come back."""
         self._all |= {it.id: it for it in prompts}
         self._write(lambda: self._store.save(prompts))
 
     def remove(self, prompt_id: str) -> SavedPrompt | None:
-        """Returns what was removed, to `save` it again if that was not meant."""
+        """Remove prompts; returns them, to `save` them again if that was not meant."""
         removed = self._all.pop(prompt_id, None)
         self._write(lambda: self._store.remove(prompt_id))
         return removed
 
-    def export(self, path: Path) -> None:
-        """Write all of them to a file. Emits exported(path), or failed."""
+    def export(self, path: Path, done: Callable[[Path], object], failed: Failed) -> None:
+        """Write all prompts to a file."""
         prompts = self.all()
 
         def write() -> Path:
             write_whole(path, as_json(prompts))
             return path
 
-        self._tasks.run(write, self.exported.emit, self.failed.emit, on=STORE)
+        self._tasks.run(write, done, failed, on=STORE)
 
-    def take_in(self, path: Path) -> None:
-        """Add what a file holds; what is here already, word for word, is left out."""
-        self._tasks.run(lambda: _read(path), self._add, self.failed.emit, on=STORE)
+    def take_in(self, path: Path, done: Callable[[int], object], failed: Failed) -> None:
+        """Add what a file holds; what is here already, word for word, is left out.
 
-    def _add(self, found: Sequence[tuple[str, str]]) -> None:
+        done: is given the number of those that were new.
+        """
+        self._tasks.run(lambda: _read(path), lambda it: done(self._add(it)), failed, on=STORE)
+
+    def _add(self, found: Sequence[tuple[str, str]]) -> int:
         known = {(it.name, it.text) for it in self._all.values()}
         taken = {it.name for it in self._all.values()}
         added = []
@@ -81,7 +79,7 @@ class Prompts(QObject):
                 taken.add(free)
                 added.append(SavedPrompt(new_id(), free, text))
         self.save(*added)
-        self.imported.emit(len(added))
+        return len(added)
 
     def _write(self, change: Callable[[], None]) -> None:
         self._tasks.run(change, lambda _: None, self.failed.emit, on=STORE)
@@ -89,7 +87,7 @@ class Prompts(QObject):
 
 
 def _read(path: Path) -> list[tuple[str, str]]:
-    """Raises PromptsNotRead."""
+    """Read a file of prompts. Raises PromptsNotRead."""
     try:
         if path.stat().st_size > LONGEST_FILE:
             raise PromptsNotRead(

@@ -1,27 +1,27 @@
-"""Asking for an answer again in just the way in which it was asked for, and comparing the two."""
+"""Asks for an answer again in the same way, and compares the two."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
+from app.core.chats.answers import AnswerOptions
 from app.core.chats.asked import Asked, differences, from_json, mark_of
 from app.core.chats.conversation import StoredMessage
 from app.core.errors import ModelUnknown, NotReproducible, PerhapsOtherwise
 from app.core.models.entry import ModelEntry
 from app.core.settings.models import valid
 from app.presenters.generation import Generation
-from app.presenters.tasks import SYSTEM, Tasks
-from app.services.answers.answers import AnswerOptions
+from app.presenters.tasks import SYSTEM, Failed, Tasks
 from app.services.models.library import Library
 from app.store.chats import ChatStore
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How an answer is asked for again. doubt: why it may come out otherwise, if it may."""
+    """A plan to ask for an answer again. doubt: why it may come out differently, if it may."""
 
     answer: StoredMessage
     options: AnswerOptions
@@ -30,7 +30,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Of an answer and the one that was written again.
+    """The comparison of an answer and the one that was written again.
 
     same: word for word, as far as both go. words: how many are the same before the first that is
     not. reasons: what was not as it had been, in a few words each.
@@ -41,15 +41,12 @@ class Comparison:
     reasons: tuple[str, ...] = ()
 
 
+Compared = Callable[[StoredMessage, Comparison], object]
+"""Is given the answer of then, and how the one that was written again compares with it."""
+
+
 class Reproducing(QObject):
-    """planned(Plan): `begin` starts it. impossible(error): why it cannot be done.
-
-    compared(original, Comparison): it was written again, up to its end.
-    """
-
-    planned = Signal(object)
-    impossible = Signal(Exception)
-    compared = Signal(object, object)
+    """Reproduces answers: `plan` says what stands in the way, `begin` has one written again."""
 
     def __init__(
         self,
@@ -64,37 +61,36 @@ class Reproducing(QObject):
         self._library = library
         self._generation = generation
         self._tasks = tasks
-        self._originals: dict[str, StoredMessage] = {}
+        self._begun: dict[str, tuple[StoredMessage, Compared]] = {}
         generation.ended.connect(self._ended)
 
-    def plan(self, answer: StoredMessage) -> None:
-        """Look whether all of then is still there; files are looked at, off this thread."""
-        self._tasks.run(
-            lambda: plan(answer, self._library.find),
-            self.planned.emit,
-            self.impossible.emit,
-            on=SYSTEM,
-        )
+    def plan(self, answer: StoredMessage, done: Callable[[Plan], object], failed: Failed) -> None:
+        """Check, off this thread, whether all that the answer needed is still there."""
+        self._tasks.run(lambda: plan(answer, self._library.find), done, failed, on=SYSTEM)
 
-    def begin(self, planned: Plan) -> int:
-        """Write the answer again, beside the old one; returns its number."""
+    def begin(self, planned: Plan, done: Compared, failed: Failed) -> None:
+        """Write the answer again, beside the old one.
+
+        done: is told how the two compare, if it is written up to its end. failed: it was not
+        begun.
+        """
         original = planned.answer
 
         def save() -> StoredMessage:
             again = self._store.answer_again(original.chat_id, original.id)
-            self._originals[again.id] = original
+            self._begun[again.id] = original, done
             return again
 
-        return self._generation.answer_by(save, planned.options)
+        self._generation.answer_by(save, planned.options, failed)
 
     def _ended(self, answer: StoredMessage) -> None:
-        original = self._originals.pop(answer.id, None)
-        if original is not None and answer.state == "complete":
-            self.compared.emit(original, compare(original, answer))
+        original, done = self._begun.pop(answer.id, (None, None))
+        if original is not None and done is not None and answer.state == "complete":
+            done(original, compare(original, answer))
 
 
 def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
-    """Raises NotReproducible with the reason."""
+    """Plan to ask again. Raises NotReproducible with the reason."""
     asked = from_json(answer.asked)
     if asked is not None and asked.edited:
         raise NotReproducible(
@@ -122,18 +118,27 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
 
 
 def options_of(asked: Asked) -> AnswerOptions:
-    """All that was set then, also where the settings are otherwise now."""
-    settings = valid(asked.settings)
+    """Return all that was set then, also where the settings differ now."""
+    thinking = None if asked.thinking is None else "on" if asked.thinking else "off"
     return AnswerOptions(
-        model=asked.model, seed=asked.seed, stop=asked.stop, grammar=asked.grammar,
-        depth=asked.depth, settings=settings, mtp=asked.settings.get("mtp"),
-        overflow=asked.settings.get("overflow"),
-        thinking=asked.thinking, thinking_budget=asked.thinking_budget, effort=asked.effort,
-    )  # fmt: skip
+        {
+            "mtp": asked.settings.get("mtp"),
+            "overflow": asked.settings.get("overflow"),
+            "thinking": thinking,
+            "effort": asked.effort,
+            **valid(asked.settings),
+            "model": asked.model,
+        },
+        seed=asked.seed,
+        stop=asked.stop,
+        grammar=asked.grammar,
+        depth=asked.depth,
+        thinking_budget=asked.thinking_budget,
+    )
 
 
 def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
-    """A part of an answer that was stopped is compared as far as it goes."""
+    """Compare two answers; one that was stopped, as far as it goes."""
     old, new = original.text, again.text
     if old == new or (original.state != "complete" and new.startswith(old)):
         return Comparison(same=True)

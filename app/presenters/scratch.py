@@ -21,9 +21,10 @@ from app.presenters.tasks import STORE, Tasks
 
 
 class Scratch(QObject):
-    """Has one chat at the most. failed(error): a bug of ours, while it was being forgotten.
+    """The scratch chat, one at the most.
 
-    forget: gives its memory back, once nothing is at work on it.
+    failed(error): a bug of ours, while it was being forgotten. forget: gives its memory back, once
+    nothing is at work on it.
     """
 
     failed = Signal(Exception)
@@ -66,7 +67,7 @@ class Scratch(QObject):
         # The queue works in order: what was handed in before has become an answer when this comes.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 
-    def _asked(self, _number: int, question: StoredMessage) -> None:
+    def _asked(self, question: StoredMessage) -> None:
         self._chat_id = question.chat_id
 
     def _end(self) -> None:

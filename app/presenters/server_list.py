@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.models.entry import ModelEntry
-from app.presenters.tasks import STORE, Tasks
-from app.presenters.telling import telling
+from app.presenters.tasks import STORE, Failed, Tasks
 
 if TYPE_CHECKING:
-    from app.core.network.servers import ServerFacts, ServerProfile
-    from app.store.secrets import SecretStatus
+    from app.core.network.secret import SecretStatus
+    from app.core.network.servers import ServerInfo, ServerProfile
 
 T = TypeVar("T")
 
 SERVERS = "servers"
-"""Its own queue: a server, or a keyring that asks its user, may take its time."""
+"""A queue of its own: a server, or a keyring that asks its user, may take its time."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the text of a chat goes. leaves: to another computer. server: by its user's name."""
+    """The place that a chat's text goes to. leaves: to another computer. server: its name."""
 
     server: str
     host: str
@@ -32,7 +32,7 @@ class Place:
 
 
 class Profiles(Protocol):
-    """`app.services.engines.servers.Servers`, as far as the window uses it."""
+    """The part of `app.services.engines.servers.Servers` that the window uses."""
 
     def list(self) -> Sequence[ServerProfile]: ...
     def save(
@@ -42,24 +42,19 @@ class Profiles(Protocol):
     def remove(self, profile_id: str) -> None: ...
     def test(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
-    ) -> ServerFacts: ...
+    ) -> ServerInfo: ...
     def key_status(self, profile: ServerProfile) -> SecretStatus: ...
 
 
 class ServerList(QObject):
-    """What comes of a verb is told with the id of the profile that it was for, "" for a new one.
+    """The servers, and changes to them.
 
-    listed(): the profiles are others. saved(id, ServerProfile, warning): what its owner should
-    know of where the key is kept, "" if it is kept well. tested(id, ServerFacts).
-    refused(id, error): that is not possible, in three parts. crashed(error): a bug of ours, told
-    besides. failed(error): the list could not be read.
+    listed(): the profiles are others. failed(error): the list could not be read.
+
+    A verb calls `done` with what has come of it, or `failed` with what went wrong.
     """
 
     listed = Signal()
-    saved = Signal(str, object, str)
-    tested = Signal(str, object)
-    refused = Signal(str, Exception)
-    crashed = Signal(Exception)
     failed = Signal(Exception)
 
     def __init__(self, servers: Profiles, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -69,18 +64,18 @@ class ServerList(QObject):
         self._known: tuple[ServerProfile, ...] | None = None
 
     def profiles(self) -> tuple[ServerProfile, ...]:
-        """Read at once when it is asked for first: what leaves this computer is said before."""
+        """Return the profiles, read at once first: what leaves this computer is said before."""
         if self._known is None:
             self._known = tuple(self._servers.list())
         return self._known
 
     def look(self) -> None:
-        """They may have been changed in a terminal."""
+        """Read the profiles again: they may have been changed in a terminal."""
         self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
 
     def place_of(self, model: str, entry: ModelEntry | None) -> Place | None:
-        """Where a model's answers come from, if that is not Hearth. entry: None if not listed."""
-        if entry is not None and entry.engine != "remote":
+        """Return where a model's answers come from, None for Hearth. entry: None if not listed."""
+        if entry is not None and not entry.on_server:
             return None
         named = model.partition(":")[0] if ":" in model else ""
         for profile in self.profiles() if entry is not None or named else ():
@@ -96,8 +91,19 @@ class ServerList(QObject):
 
         return Place(profile.name, profile.host, leaves=not is_loopback(profile.host))
 
-    def save(self, profile: ServerProfile, key: str | None, take_key: bool = False) -> None:
-        """Keep a profile, new or changed. key, take_key: as in `Servers.save`."""
+    def save(
+        self,
+        profile: ServerProfile,
+        key: str | None,
+        take_key: bool,
+        done: Callable[[ServerProfile, str], object],
+        failed: Failed,
+    ) -> None:
+        """Keep a profile, new or changed. key, take_key: as in `Servers.save`.
+
+        done: is given the profile as it is kept, and what its owner should know of where the key
+        is kept, "" if it is kept well.
+        """
 
         def work() -> tuple[ServerProfile, str]:
             parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
@@ -113,27 +119,27 @@ class ServerList(QObject):
 
         def saved(found: tuple[ServerProfile, str]) -> None:
             self.look()
-            self.saved.emit(profile.id, *found)
+            done(*found)
 
-        self._do(profile, work, saved)
+        self._tasks.run(work, saved, failed, on=SERVERS)
 
-    def test(self, profile: ServerProfile, key: str | None = None, take_key: bool = False) -> None:
+    def test(
+        self,
+        profile: ServerProfile,
+        key: str | None,
+        take_key: bool,
+        done: Callable[[ServerInfo], object],
+        failed: Failed,
+    ) -> None:
         """Ask a server what it is; it does not have to be kept."""
-        self._do(
-            profile,
-            lambda: self._servers.test(profile, key, take_key=take_key),
-            lambda facts: self.tested.emit(profile.id, facts),
+        work = partial(self._servers.test, profile, key, take_key=take_key)
+        self._tasks.run(work, done, failed, on=SERVERS)
+
+    def remove(self, profile: ServerProfile, failed: Failed) -> None:
+        """Remove a server with its key; the chats stay."""
+        self._tasks.run(
+            lambda: self._servers.remove(profile.id), lambda _: self.look(), failed, on=SERVERS
         )
-
-    def remove(self, profile: ServerProfile) -> None:
-        """Forget it with its key; the chats stay."""
-        self._do(profile, lambda: self._servers.remove(profile.id), lambda _: self.look())
-
-    def _do(self, profile: ServerProfile, work: Callable[[], T], done: Callable[[T], None]) -> None:
-        def refused(error: Exception) -> None:
-            self.refused.emit(profile.id, error)
-
-        self._tasks.run(work, done, telling(refused, self.crashed.emit), on=SERVERS)
 
     def _have(self, found: tuple[ServerProfile, ...]) -> None:
         before, self._known = self._known, found

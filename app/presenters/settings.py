@@ -1,4 +1,4 @@
-"""The settings in use, and changing them."""
+"""The settings in use, and changes to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.store.settings_file import SettingsFile
 
 
 class SettingsService(QObject):
-    """`changed` is emitted after the new settings are on disk.
+    """The settings. `changed` is emitted after the new ones are on disk.
 
     faults: what of their file could not be used at the start.
     """
@@ -27,7 +27,10 @@ class SettingsService(QObject):
         return self._current
 
     def set(self, name: str, value: object) -> None:
-        """Raises NoSuchSetting, SettingsInvalid, DataFolderReadOnly or DiskFull."""
+        """Change a setting.
+
+        Raises NoSuchSetting, SettingsInvalid, DataFolderReadOnly or DiskFull.
+        """
         changed = self._current.changed(name, value)
         if changed == self._current:
             return

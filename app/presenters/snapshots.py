@@ -1,4 +1,4 @@
-"""What is done once a day while Hearth is open: a copy of all chats, and counting the day."""
+"""Takes a snapshot of all chats once a day while Hearth is open, and counts the day."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ SNAPSHOTS = "snapshots"
 """A queue of its own: copying a long history takes a while."""
 
 _FIRST_MS = 60_000
-_AGAIN_MS = 3_600_000
 
 
 class DailySnapshots(QObject):
-    """taken(path). failed(error): told once, not each hour.
+    """Makes the daily copy. taken(path). failed(error): told once, not each hour.
 
-    see_today: counts the day for what lies in the trash.
+    see_today: counts the day for what lies in the trash. again_ms: from one look to the next.
     """
 
     taken = Signal(Path)
@@ -36,6 +35,7 @@ class DailySnapshots(QObject):
         settings: SettingsService,
         tasks: Tasks,
         see_today: Callable[[], object] = lambda: None,
+        again_ms: int = 3_600_000,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -43,6 +43,7 @@ class DailySnapshots(QObject):
         self._settings = settings
         self._tasks = tasks
         self._see_today = see_today
+        self._again_ms = again_ms
         self._running: Task | None = None
         self._clock = QTimer(self)
         self._clock.timeout.connect(self.look)
@@ -51,7 +52,7 @@ class DailySnapshots(QObject):
 
     def look(self) -> None:
         """Make the copy of today, if there is none and one is wanted."""
-        self._clock.start(_AGAIN_MS)
+        self._clock.start(self._again_ms)
         # Where that fails, the day does not count: what was deleted stays a little longer.
         self._tasks.run(self._see_today, lambda _: None, _log_uncounted, on=STORE)
         keep = self._settings.current.snapshots

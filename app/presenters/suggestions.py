@@ -1,4 +1,4 @@
-"""What suits this computer, for the window: recommended models, and the families that are known."""
+"""Recommended models for this computer and the known families, for the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRESH_S: Final = 60.0
 
 
 class Suggestions(QObject):
-    """Nobody outside this computer is asked.
+    """Recommends models; nobody outside this computer is asked.
 
     offered(Offers), families(tuple of KnownFamily), or failed(error), in three parts.
     crashed(error): a bug of ours, told besides. told: what was offered last.
@@ -49,12 +49,12 @@ class Suggestions(QObject):
         self.told: Offers | None = None
 
     def recommend_again(self) -> None:
-        """Where that was long enough ago: how much memory is free may have changed."""
+        """Recommend again after a while: free memory may have changed."""
         if self._clock() - self._asked_at >= FRESH_S:
             self.recommend(only_news=True)
 
     def recommend(self, *, only_news: bool = False) -> None:
-        """Emits offered, or failed. only_news: nothing where the offers look as those before."""
+        """Recommend; emits offered, or failed. only_news: not if the offers look as before."""
         self._asked_at = self._clock()
 
         def work() -> Offers:
@@ -80,7 +80,7 @@ class Suggestions(QObject):
         self._tasks.run(work, done, failed, on=SYSTEM)
 
     def look_at_families(self) -> None:
-        """Emits families, or failed."""
+        """Read the families; emits families, or failed."""
 
         def work() -> tuple[KnownFamily, ...]:
             from app.presenters.offering import families_of

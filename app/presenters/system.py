@@ -1,4 +1,4 @@
-"""What this computer has and what Hearth can do with it, for the window."""
+"""This computer and its engines, for the window."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.presenters.tasks import SYSTEM, Tasks
 
 if TYPE_CHECKING:
     from engines.hardware import Hardware
-    from engines.registry import EngineStatus
+    from engines.registry import EngineAvailability
 
 
 @dataclass(frozen=True)
 class SystemCheck:
-    """What was found."""
+    """The hardware and engines that were found."""
 
     hardware: Hardware
-    engines: tuple[EngineStatus, ...]
+    engines: tuple[EngineAvailability, ...]
 
 
 class SystemService(QObject):
@@ -32,7 +32,7 @@ class SystemService(QObject):
     def __init__(
         self,
         detect: Callable[[], Hardware],
-        engines: Callable[[], tuple[EngineStatus, ...]],
+        engines: Callable[[], tuple[EngineAvailability, ...]],
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
@@ -42,7 +42,7 @@ class SystemService(QObject):
         self._tasks = tasks
 
     def check(self) -> None:
-        """Emits checked, or failed."""
+        """Look; emits checked, or failed."""
         self._tasks.run(
             lambda: SystemCheck(self._detect(), self._engines()),
             self.checked.emit,

@@ -24,7 +24,7 @@ ENGINE = "engine"
 SYSTEM = "system"
 
 T = TypeVar("T")
-Failed = Callable[[Exception], None]
+Failed = Callable[[Exception], object]
 
 BATCH_MS = 33
 _SIDE_BY_SIDE = {ENGINE}
@@ -47,7 +47,7 @@ class Task:
 
 
 class Tasks(QObject):
-    """Runs functions on other threads and brings what comes of them back to this one.
+    """Runs functions on other threads and brings their results back to this one.
 
     Example::
 
@@ -64,7 +64,7 @@ class Tasks(QObject):
         super().__init__(parent)
         self._workers: dict[str, _Worker] = {}
         self._live: set[Task] = set()
-        self._streams: dict[Task, Callable[[list[Any]], None]] = {}
+        self._streams: dict[Task, Callable[[list[Any]], object]] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(BATCH_MS)
         self._timer.timeout.connect(self._deliver)
@@ -72,7 +72,7 @@ class Tasks(QObject):
         self._back.connect(self._call)
 
     def run(
-        self, work: Callable[[], T], done: Callable[[T], None], failed: Failed, on: str
+        self, work: Callable[[], T], done: Callable[[T], object], failed: Failed, on: str
     ) -> Task:
         """Call `work` on a queue, then `done` with its result, or `failed`."""
 
@@ -89,8 +89,8 @@ class Tasks(QObject):
     def stream(
         self,
         work: Callable[[CancelToken], Iterator[T]],
-        batch: Callable[[list[T]], None],
-        done: Callable[[], None],
+        batch: Callable[[list[T]], object],
+        done: Callable[[], object],
         failed: Failed,
         on: str,
     ) -> Task:
@@ -148,7 +148,7 @@ class Tasks(QObject):
         if not self._closed:
             callback()
 
-    def _end(self, task: Task, callback: Callable[[], None]) -> None:
+    def _end(self, task: Task, callback: Callable[[], object]) -> None:
         if task in self._streams:
             self._flush(task)
             del self._streams[task]
@@ -170,7 +170,7 @@ class Tasks(QObject):
 
 
 class _Worker:
-    """Works off one queue: with one thread, or side by side with as many as there is work for.
+    """Works off a queue: with one thread, or side by side with as many as there is work for.
 
     A thread stays for what comes later, as it has its own connection to the database.
     """
@@ -191,7 +191,7 @@ class _Worker:
         self._queue.put(task)
 
     def close(self, patience_s: float | None) -> bool:
-        """Whether all threads have ended, if need be within so many seconds."""
+        """Tell whether all threads have ended, within so many seconds if need be."""
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

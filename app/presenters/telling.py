@@ -1,4 +1,4 @@
-"""Errors on their way to the window: in three parts, whatever went wrong."""
+"""Tells errors to the window in three parts, whatever went wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines.errors import UserError
 def telling(
     tell: Callable[[UserError], object], crashed: Callable[[Exception], object]
 ) -> Callable[[Exception], None]:
-    """`tell` is given the world's errors as they are; of a bug of ours it is told that it was one.
+    """Return a handler that tells the world's errors as they are, and bugs of ours as such.
 
     crashed: is given the bug itself, for a report.
     """

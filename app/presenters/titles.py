@@ -1,4 +1,4 @@
-"""Titles for new chats, by the model that answered, when it has nothing else to do."""
+"""Makes titles for new chats by the model that answered, when it has nothing else to do."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import closing
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.chats.answers import Ready
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.titles import title_in, title_request
 from app.core.errors import ChatNotFound
 from app.presenters.generation import Generation
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import ENGINE, Task, Tasks
-from app.services.answers.answers import Ready
 from app.services.engines.lease import Lease
 from app.services.engines.runtime import Runtime
 from app.store.chats import ChatStore
@@ -29,11 +29,11 @@ _log = logging.getLogger(__name__)
 
 
 class Titles(QObject):
-    """titled(chat_id, title): the chat has a title by the model now.
+    """Makes titles. titled(chat_id, title): the chat has a title by the model now.
 
-    It is asked of the model that has answered, in its turn and if that is still loaded then. It
-    gives way to an answer at once, and leaves a title by the user alone. A model that fails at it
-    leaves the title from the first question.
+    The model that has answered is asked, in its turn and if it is still loaded then. It gives way
+    to an answer at once, and leaves a title by the user alone. A model that fails at it leaves the
+    title from the first question.
     """
 
     titled = Signal(str, str)
@@ -64,7 +64,7 @@ class Titles(QObject):
         return bool(self._running)
 
     def stop(self) -> None:
-        """The engine is wanted; a later answer gives the next chance."""
+        """Stop, as the engine is wanted; a later answer gives the next chance."""
         for task in self._running:
             task.cancel()
 
@@ -107,7 +107,7 @@ class Titles(QObject):
             yield title
 
     def _question(self, answer: StoredMessage) -> str | None:
-        """What the chat began with; None if it needs no title any more."""
+        """Return the question that the chat began with; None if it needs no title any more."""
         try:
             chat = self._store.chat(answer.chat_id)
         except ChatNotFound:
@@ -117,7 +117,7 @@ class Titles(QObject):
 
 
 def _title(model: Lease, question: str, answer: StoredMessage, cancel: CancelToken) -> str | None:
-    """What the model says, if it is one. Raises EngineError."""
+    """Ask the model for a title; None if it gives none. Raises EngineError."""
     facts = answer.facts
     mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
     said, finished = "", False

@@ -1,27 +1,27 @@
-"""Messages that were written while an answer was, and are sent when it has come to its end."""
+"""Messages that are written during an answer, and sent when it has ended."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.chats.answers import AnswerOptions
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.waiting import Waiting
+from app.core.settings.fields import fields as settings_fields
 from app.presenters.generation import Generation
 from app.presenters.tasks import STORE, Tasks
-from app.services.answers.answers import AnswerOptions
 from app.store.message_rows import new_id
 from app.store.waiting import WaitingStore
 
-_OF_THE_MOMENT = {"chat", "anyway", "under", "begins"}
-"""What an answer is told when it begins, and no message takes with it."""
+_KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget")
+"""The options kept with a message besides settings; the rest is told when its answer begins."""
 
 
 class WaitingMessages(QObject):
-    """Each stays in the database until it is a question there.
+    """The waiting messages; each stays in the database until it is a question there.
 
     One that was written in this run goes out by itself, as long as answers end well. After a stop,
     a failure or a restart it waits for its user, who sends or removes it.
@@ -45,14 +45,12 @@ class WaitingMessages(QObject):
         self._tasks = tasks
         self._going: dict[str, str] = {}
         self._leaving: dict[str, str] = {}
-        self._numbers: dict[int, str] = {}
         self._urgent: dict[str, Waiting] = {}
-        generation.asked.connect(self._asked)
         generation.ended.connect(self._ended)
         generation.crashed.connect(self._crashed)
 
     def of(self, chat_id: str) -> tuple[Waiting, ...]:
-        """In the order in which they are sent."""
+        """Return the messages in the order in which they are sent."""
         return tuple(it for it in self._store.of(chat_id) if it.id not in self._leaving)
 
     def is_going(self, item: Waiting) -> bool:
@@ -62,7 +60,7 @@ class WaitingMessages(QObject):
     def add(
         self, chat_id: str, text: str, options: AnswerOptions, failed: Callable[[Exception], None]
     ) -> None:
-        """failed: called if it could not be saved."""
+        """Add a message. failed: called if it could not be saved."""
 
         item_id = new_id()
         self._going[item_id] = chat_id  # it may be read before its saving is told
@@ -85,7 +83,7 @@ class WaitingMessages(QObject):
         self._write(item.chat_id, lambda: self._store.change(item.id, text))
 
     def move(self, item: Waiting, step: int) -> None:
-        """Earlier (-1) or later (1)."""
+        """Move a message earlier (-1) or later (1)."""
         order = [it.id for it in self.of(item.chat_id)]
         place = order.index(item.id) + step
         if 0 <= place < len(order):
@@ -94,7 +92,7 @@ class WaitingMessages(QObject):
             self._write(item.chat_id, lambda: self._store.arrange(order))
 
     def remove(self, item: Waiting) -> Callable[[], None]:
-        """Returns what undoes it."""
+        """Remove a message; returns what undoes it."""
         order = [it.id for it in self.of(item.chat_id)]
         chat_id = self._going.pop(item.id, None)
         if self._urgent.get(item.chat_id) == item:
@@ -109,27 +107,23 @@ class WaitingMessages(QObject):
         return put_back
 
     def send_now(self, item: Waiting) -> None:
-        """Send it before all others, on the branch that is shown; what is being written stops."""
+        """Send it before all others, on the branch that is shown; what is written stops."""
         if self._generation.is_answering(item.chat_id):
             self._urgent[item.chat_id] = item
             self._generation.stop(item.chat_id)
         else:
-            self._send(item, here=True)
+            self._send(item, on_shown_branch=True)
 
     def send_all(self, chat_id: str) -> None:
-        """One after the other, from the branch that is shown."""
+        """Send all, one after the other, from the branch that is shown."""
         waiting = self.of(chat_id)
         self._going.update({item.id: chat_id for item in waiting})
         if waiting and not self._generation.is_answering(chat_id):
-            self._send(waiting[0], here=True)
+            self._send(waiting[0], on_shown_branch=True)
         self.changed.emit(chat_id)
 
     def options_of(self, item: Waiting) -> AnswerOptions:
         return options_from_json(item.options)
-
-    def _asked(self, number: int, question: StoredMessage) -> None:
-        self._leaving.pop(self._numbers.pop(number, ""), None)
-        self.changed.emit(question.chat_id)
 
     def _ended(self, answer: StoredMessage) -> None:
         chat_id = answer.chat_id
@@ -137,7 +131,7 @@ class WaitingMessages(QObject):
             return
         urgent = self._urgent.pop(chat_id, None)
         if urgent is not None:
-            self._send(urgent, here=True)
+            self._send(urgent, on_shown_branch=True)
         elif answer.state == "complete":
             self._next(chat_id)
         else:
@@ -152,31 +146,33 @@ class WaitingMessages(QObject):
     def _next(self, chat_id: str) -> None:
         going = [item for item in self.of(chat_id) if item.id in self._going]
         if going:
-            self._send(going[0], here=False)
+            self._send(going[0], on_shown_branch=False)
 
     def _hold(self, chat_id: str) -> None:
-        """What waits there waits for its user from now on."""
+        """Let what waits there wait for its user from now on."""
         self._urgent.pop(chat_id, None)
         self._going = {it: chat for it, chat in self._going.items() if chat != chat_id}
         self.changed.emit(chat_id)
 
-    def _send(self, item: Waiting, *, here: bool) -> None:
+    def _send(self, item: Waiting, *, on_shown_branch: bool) -> None:
         if item.chat_id in self._leaving.values():
             return
         self._leaving[item.id] = item.chat_id
         self._going.pop(item.id, None)
 
         def save() -> tuple[StoredMessage, StoredMessage]:
-            return self._store.send(item.id, here=here)
+            return self._store.send(item.id, on_shown_branch=on_shown_branch)
 
-        def failed(number: int, error: Exception) -> None:
+        def asked(question: StoredMessage) -> None:
             self._leaving.pop(item.id, None)
-            self._numbers.pop(number, None)
+            self.changed.emit(question.chat_id)
+
+        def failed(error: Exception) -> None:
+            self._leaving.pop(item.id, None)
             self._hold(item.chat_id)
             self.failed.emit(error)
 
-        number = self._generation.ask_by(save, options_from_json(item.options), failed)
-        self._numbers[number] = item.id
+        self._generation.ask_by(save, options_from_json(item.options), asked, failed)
         self.changed.emit(item.chat_id)
 
     def _write(self, chat_id: str, change: Callable[[], None]) -> None:
@@ -184,23 +180,18 @@ class WaitingMessages(QObject):
 
 
 def options_as_json(options: AnswerOptions) -> str:
-    """What was chosen for a message, to be kept with it."""
+    """Write what was chosen for a message, to be kept with it: settings and others, by name."""
     usual = AnswerOptions()
-    chosen = {
-        it.name: getattr(options, it.name)
-        for it in fields(AnswerOptions)
-        if it.name not in _OF_THE_MOMENT
-    }
-    return json.dumps(
-        {name: value for name, value in chosen.items() if value != getattr(usual, name)},
-        ensure_ascii=False,
-    )
+    others = {name: getattr(options, name) for name in _KEPT}
+    chosen = {name: value for name, value in others.items() if value != getattr(usual, name)}
+    settings = {name: value for name, value in options.settings.items() if value is not None}
+    return json.dumps({**settings, **chosen}, ensure_ascii=False)
 
 
 def options_from_json(text: str) -> AnswerOptions:
-    """What another Hearth has kept and this one does not know is left aside."""
-    known = {it.name for it in fields(AnswerOptions)} - _OF_THE_MOMENT
+    """Read what was chosen; what this Hearth does not know is left aside."""
+    known = {*_KEPT, *settings_fields()}
     values = {name: value for name, value in json.loads(text).items() if name in known}
     if "stop" in values:
         values["stop"] = tuple(values["stop"])
-    return AnswerOptions(**values)
+    return AnswerOptions().changed(**values)

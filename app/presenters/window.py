@@ -1,12 +1,9 @@
-"""The services that the window is given."""
+"""What the window is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from app.presenters.answering import Answering
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
     from app.presenters.generation import Generation
     from app.presenters.hub_token import HubToken
     from app.presenters.importing import Importing
+    from app.presenters.metadata import ModelMetadata
     from app.presenters.model_page import ModelPage
     from app.presenters.models import Models
     from app.presenters.overview import ModelOverview
@@ -41,99 +39,80 @@ if TYPE_CHECKING:
     from app.services.guides import Guides
 
 
-@dataclass(frozen=True)
-class LazyServices:
-    """Make the services of what is seldom gone to: they are imported and made by then."""
+class WindowPresenters(Protocol):
+    """The presenters of the window; each is made, with its imports, when it is first asked for.
 
-    exporting: Callable[[], Exporting]
-    importing: Callable[[], Importing]
-    overview: Callable[[], ModelOverview]
-    model_page: Callable[[], ModelPage]
-    connections: Callable[[], Connections]
-    same_answer: Callable[[], SameAnswer]
-    discover: Callable[[], Discover]
-    hub_token: Callable[[], HubToken]
-    engines: Callable[[Callable[[], object]], EngineList]
-    servers: Callable[[], ServerList]
-    guides: Callable[[], Guides]
-
-
-@dataclass(frozen=True)
-class WindowServices:
-    """data_folder and log_file are shown to the user, never opened by the window.
-
-    stays_offline: this run stays offline, whatever the settings say. open_scratch: makes a chat of
-    which nothing is kept. tasks: for drawing that would hold up the window.
+    data_folder and log_file are shown to the user, never opened by the window. stays_offline: this
+    run stays offline, whatever the settings say. open_scratch: makes a chat of which nothing is
+    kept. tasks: for drawing that would hold up the window.
     """
 
-    chats: Chats
-    search: ChatSearch
-    assistants: Assistants
-    chat_settings: ChatSettings
-    prompts: Prompts
-    open_scratch: Callable[[], Scratch]
-    generation: Generation
-    answering: Answering
-    context: ContextUses
-    models: Models
-    downloads: DownloadList
-    suggestions: Suggestions
-    settings: SettingsService
-    system: SystemService
-    bus: SessionBus
-    notifications: Notifications
-    global_shortcut: GlobalShortcut
-    system_motion: SystemMotion
-    tasks: Tasks
-    makers: LazyServices
-    data_folder: Path
-    log_file: Path
-    stays_offline: bool
-
     @property
-    def is_offline(self) -> bool:
-        return self.stays_offline or self.settings.current.offline
-
-    @cached_property
-    def exporting(self) -> Exporting:
-        return self.makers.exporting()
-
-    @cached_property
-    def importing(self) -> Importing:
-        return self.makers.importing()
-
-    @cached_property
-    def overview(self) -> ModelOverview:
-        return self.makers.overview()
-
-    @cached_property
-    def model_page(self) -> ModelPage:
-        return self.makers.model_page()
-
-    @cached_property
-    def connections(self) -> Connections:
-        return self.makers.connections()
-
-    @cached_property
-    def same_answer(self) -> SameAnswer:
-        return self.makers.same_answer()
-
-    @cached_property
-    def discover(self) -> Discover:
-        return self.makers.discover()
-
-    @cached_property
-    def hub_token(self) -> HubToken:
-        return self.makers.hub_token()
-
-    @cached_property
-    def engines(self) -> EngineList:
-        return self.makers.engines(self.generation.stop_all)
-
-    @cached_property
-    def servers(self) -> ServerList:
-        return self.makers.servers()
-
-    @cached_property
-    def guides(self) -> Guides:
-        return self.makers.guides()
+    def chats(self) -> Chats: ...
+    @property
+    def search(self) -> ChatSearch: ...
+    @property
+    def assistants(self) -> Assistants: ...
+    @property
+    def chat_settings(self) -> ChatSettings: ...
+    @property
+    def prompts(self) -> Prompts: ...
+    @property
+    def generation(self) -> Generation: ...
+    @property
+    def answering(self) -> Answering: ...
+    @property
+    def context(self) -> ContextUses: ...
+    @property
+    def models(self) -> Models: ...
+    @property
+    def downloads(self) -> DownloadList: ...
+    @property
+    def suggestions(self) -> Suggestions: ...
+    @property
+    def settings(self) -> SettingsService: ...
+    @property
+    def system(self) -> SystemService: ...
+    @property
+    def bus(self) -> SessionBus: ...
+    @property
+    def notifications(self) -> Notifications: ...
+    @property
+    def global_shortcut(self) -> GlobalShortcut: ...
+    @property
+    def system_motion(self) -> SystemMotion: ...
+    @property
+    def exporting(self) -> Exporting: ...
+    @property
+    def importing(self) -> Importing: ...
+    @property
+    def overview(self) -> ModelOverview: ...
+    @property
+    def model_page(self) -> ModelPage: ...
+    @property
+    def metadata(self) -> ModelMetadata: ...
+    @property
+    def connections(self) -> Connections: ...
+    @property
+    def same_answer(self) -> SameAnswer: ...
+    @property
+    def discover(self) -> Discover: ...
+    @property
+    def hub_token(self) -> HubToken: ...
+    @property
+    def engines(self) -> EngineList: ...
+    @property
+    def servers(self) -> ServerList: ...
+    @property
+    def guides(self) -> Guides: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def data_folder(self) -> Path: ...
+    @property
+    def log_file(self) -> Path: ...
+    @property
+    def stays_offline(self) -> bool: ...
+    @property
+    def is_offline(self) -> bool: ...
+    def open_scratch(self) -> Scratch: ...

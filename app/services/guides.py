@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from app.core.errors import GuidesUnreadable, GuideUnknown
+from app.core.guides import FoundSection, Guide, Section
 from app.core.search.snippets import marks_in, snippet
 from app.core.search.words import parse
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Table
@@ -25,44 +25,8 @@ _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 """Pictures are for readers on the web: they are not installed."""
 
 
-@dataclass(frozen=True)
-class Guide:
-    """topic: the name of its file, by which it is asked for. text: markdown, without pictures.
-
-    summary: one line on what is in it.
-    """
-
-    topic: str
-    title: str
-    summary: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading of a guide, and the words under it.
-
-    number: of the heading in the guide, from 0, which is the title. text: on one line, plain; of a
-    heading with nothing under it, what the guide is about.
-    """
-
-    guide: Guide
-    number: int
-    heading: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """A section that a search found. marks: places of the words in the snippet, in characters."""
-
-    section: Section
-    snippet: str
-    marks: Sequence[tuple[int, int]]
-
-
 class Guides:
-    """The guides in a folder; each file is read when it is first needed.
+    """The guides in a folder, each read when first needed.
 
     All methods raise GuidesUnreadable if a file is missing or damaged.
     """
@@ -73,7 +37,7 @@ class Guides:
 
     @cached_property
     def all(self) -> tuple[Guide, ...]:
-        """In the order in which they are read."""
+        """The guides in reading order."""
         entries = _ENTRY.finditer(self._read(CONTENTS))
         return tuple(
             Guide(
@@ -86,7 +50,7 @@ class Guides:
         )
 
     def guide(self, topic: str) -> Guide:
-        """Raises GuideUnknown."""
+        """Find a guide by its topic. Raises GuideUnknown."""
         for guide in self.all:
             if guide.topic == topic.lower().removesuffix(".md"):
                 return guide
@@ -100,7 +64,7 @@ class Guides:
         return self._parser.parse(guide.text)
 
     def linked(self, address: str) -> Section | None:
-        """The section that a link between guides leads to; None for any other address."""
+        """Return the section that a link between guides leads to; None for any other address."""
         found = _ADDRESS.fullmatch(address)
         if found is None:
             return None
@@ -108,17 +72,17 @@ class Guides:
         wanted = found["anchor"] or ""
         return next((it for it in sections if not wanted or anchor(it.heading) == wanted), None)
 
-    def search(self, words: str) -> list[Found]:
-        """The sections that hold all the words; first those that have them in their heading."""
+    def search(self, words: str) -> list[FoundSection]:
+        """Find the sections that hold all the words; those with them in the heading come first."""
         terms = parse(words)
         if not terms:
             return []
-        found: list[tuple[bool, Found]] = []
+        found: list[tuple[bool, FoundSection]] = []
         for section in self._sections:
             whole = f"{section.heading}\n{section.text}"
             if all(marks_in(whole, (term,)) for term in terms):
                 elsewhere = not all(marks_in(section.heading, (term,)) for term in terms)
-                found.append((elsewhere, Found(section, *snippet(section.text, terms))))
+                found.append((elsewhere, FoundSection(section, *snippet(section.text, terms))))
         found.sort(key=lambda pair: pair[0])
         return [it for _, it in found]
 
@@ -138,12 +102,12 @@ class Guides:
 
 
 def anchor(heading: str) -> str:
-    """By which a link names a heading, as the sites do that show markdown."""
+    """Return the anchor by which links name a heading, as sites do that show markdown."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def plain(block: Block) -> str:
-    """The words of a block."""
+    """Return the words of a block."""
     if isinstance(block, Paragraph):
         return "".join(span.text for span in block.spans)
     if isinstance(block, Code | Formula):

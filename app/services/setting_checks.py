@@ -1,4 +1,4 @@
-"""Whether a value of a setting can be what it should be, beyond its type and limits."""
+"""Checks values of settings beyond their type and limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Devices = Callable[[], Collection[str]]
 
 
 def require_usable(name: str, value: object, devices: Devices | None = None) -> None:
-    """Look at a value that is about to be set. Raises SettingsInvalid.
+    """Check a value that is about to be set. Raises SettingsInvalid.
 
     devices: the names of those that llama.cpp lists, where they can be asked for.
     """

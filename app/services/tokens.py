@@ -1,34 +1,21 @@
-"""The user's tokens: tested before they are kept, sent to whom they belong, never shown."""
+"""The user's tokens: tested before they are kept, sent only to their owners, never shown."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from app.core.errors import KeyringBroken, NoSuchService, Offline, TokenMalformed
-from app.core.network.secret import Secret
-from app.store.secrets import ENVIRONMENT, Secrets, SecretStatus
+from app.core.network.secret import KeptToken, Secret, SecretStatus
+from app.store.secrets import ENVIRONMENT, Secrets
 
 HUB = "hf"
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A token that was kept. account: whose it is; None if it was not tested.
-
-    why_untested: a sentence, if it should have been tested and was not.
-    """
-
-    account: str | None
-    status: SecretStatus
-    why_untested: str | None = None
-
-
 class Tokens:
-    """who: the name of the account of a token, asked of the Hub; raises AppError."""
+    """Keeps tokens. who: asks the Hub for the account of a token; raises AppError."""
 
     def __init__(self, secrets: Secrets, who: Callable[[str], str]) -> None:
         self._secrets = secrets
@@ -36,7 +23,7 @@ class Tokens:
         self._gave_up = False
 
     def for_hub(self) -> str | None:
-        """The token to send to the Hub.
+        """Return the token to send to the Hub.
 
         Without a keyring that answers, public models still work: it is asked no more until one
         of the other methods is called, and those say what is wrong with it.
@@ -54,7 +41,7 @@ class Tokens:
         # What a keyring holds was checked before it was kept.
         return checked(secret.reveal(), f"{ENVIRONMENT[HUB]} in the environment").reveal()
 
-    def keep(self, service: str, text: str, *, test: bool = True) -> Kept:
+    def keep(self, service: str, text: str, *, test: bool = True) -> KeptToken:
         """Test a token and keep it; while offline it is kept untested.
 
         Raises NoSuchService, TokenMalformed, KeyringBroken, and what `who` raises.
@@ -67,10 +54,10 @@ class Tokens:
                 account = self._who(secret.reveal())
             except Offline:
                 why = "It was not tested, since Hearth is offline."
-        return Kept(account, self._secrets.set(name, secret), why)
+        return KeptToken(account, self._secrets.set(name, secret), why)
 
     def status(self, service: str) -> SecretStatus:
-        """Raises NoSuchService, KeyringBroken."""
+        """Tell whether a token is kept, and where. Raises NoSuchService, KeyringBroken."""
         return self._secrets.status(self._again(service))
 
     def clear(self, service: str) -> SecretStatus:
@@ -78,7 +65,7 @@ class Tokens:
         return self._secrets.clear(self._again(service))
 
     def _again(self, service: str) -> str:
-        """The name of a service's secret; the keyring may be asked again."""
+        """Return the name of a service's secret, and let the keyring be asked again."""
         if service not in ENVIRONMENT:
             raise NoSuchService(
                 f"Hearth keeps no token for “{service}”.",
@@ -90,7 +77,7 @@ class Tokens:
 
 
 def checked(text: str, what: str = "That") -> Secret:
-    """A token as it can stand in a header: visible ASCII characters. Raises TokenMalformed.
+    """Check that a token can stand in a header: visible ASCII. Raises TokenMalformed.
 
     A library that is given another one would quote it in its error. what: it is called in ours.
     """

@@ -10,25 +10,25 @@ from app.store.db import Database
 
 
 class AssistantStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of assistants. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def assistants(self) -> list[Assistant]:
-        """In the order in which they were made."""
+        """Return the assistants in the order in which they were made."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
         return [_assistant(row) for row in rows]
 
     def assistant(self, assistant_id: str | None) -> Assistant | None:
-        """None if there is none of this id, or not any more."""
+        """Return the assistant of this id; None if there is none, or not any more."""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
         return _assistant(row) if row else None
 
     def save(self, assistant: Assistant) -> None:
-        """A new one comes last; one that is there keeps its place."""
+        """Save an assistant: a new one comes last; one that is there keeps its place."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO assistants"
@@ -50,12 +50,12 @@ class AssistantStore:
             )
 
     def remove(self, assistant_id: str) -> None:
-        """Its chats stay; what they had from it is as the settings say from then on."""
+        """Remove an assistant; its chats stay, and what they had from it is as the settings say."""
         with self._database.write() as db:
             db.execute("DELETE FROM assistants WHERE id = ?", (assistant_id,))
 
     def presets(self) -> list[Preset]:
-        """The user's own."""
+        """Return the presets that the user made."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM presets ORDER BY position, rowid").fetchall()
         return [Preset(row["id"], row["name"], json.loads(row["settings"])) for row in rows]

@@ -1,4 +1,4 @@
-"""The branches of chats in the database: other ways to go on, ratings, and messages taken out."""
+"""The branches of chats in the database: alternative messages, ratings, and messages taken out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ABOVE = """WITH RECURSIVE above(id) AS (
 
 
 class BranchStore:
-    """Every method is one transaction and may be called from any thread.
+    """Changes to trees of messages. Each method is one transaction, safe from any thread.
 
     Nothing that was written is ever overwritten: what is changed gets a message beside it, and
     what is deleted stays until `purge`.
@@ -31,12 +31,12 @@ class BranchStore:
         self._database = database
 
     def tree(self, chat_id: str) -> Tree:
-        """All branches, without words: a fraction of what reading the messages takes."""
+        """Return all branches without words: a fraction of what reading the messages takes."""
         with self._database.read() as db:
             return _tree(db, chat_id)
 
     def beside(self, chat_id: str) -> dict[str, tuple[str, ...]]:
-        """Of the messages that others stand beside: all of these, in the order of their writing.
+        """Return the siblings of each message that has some, itself among them, as written.
 
         The database finds them: to read a whole long chat takes longer than a frame.
         """
@@ -55,7 +55,7 @@ class BranchStore:
         return {it: tuple(ids) for ids in families.values() for it in ids}
 
     def last_two(self, chat_id: str) -> tuple[str, ...]:
-        """The end of the path that a chat shows, and what comes before it."""
+        """Return the end of the path that a chat shows, and the message before it."""
         with self._database.read() as db:
             leaf = leaf_of(db, chat_id)
             row = db.execute(
@@ -64,7 +64,7 @@ class BranchStore:
         return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
 
     def told(self, chat_id: str) -> Tree:
-        """All branches, with how their messages begin."""
+        """Return all branches, with how their messages begin."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT id, parent_id, role, substr(text, 1, 400) AS text, created FROM messages"
@@ -82,7 +82,7 @@ class BranchStore:
         )  # fmt: skip
 
     def leaf(self, chat_id: str) -> str | None:
-        """The end of the path that a chat shows. Raises ChatNotFound."""
+        """Return the end of the path that a chat shows. Raises ChatNotFound."""
         with self._database.read() as db:
             return leaf_of(db, chat_id)
 
@@ -95,7 +95,7 @@ class BranchStore:
     def ask_instead(
         self, question: StoredMessage, text: str
     ) -> tuple[StoredMessage, StoredMessage]:
-        """Another question beside one, and the empty answer to it, which are shown from now on."""
+        """Add another question beside one, with an empty answer; both are shown from now on."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, question.chat_id)
@@ -104,7 +104,7 @@ class BranchStore:
         return pair
 
     def answer_to(self, question: StoredMessage) -> StoredMessage:
-        """An empty answer to a question, beside those that it has."""
+        """Add an empty answer to a question, beside those that it has."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, question.chat_id)
@@ -115,7 +115,7 @@ class BranchStore:
         return answer
 
     def say_instead(self, answer: StoredMessage, text: str, asked: str) -> StoredMessage:
-        """The user's own words beside an answer, which are shown from now on."""
+        """Add the user's own words beside an answer; they are shown from now on."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, answer.chat_id)
@@ -126,7 +126,7 @@ class BranchStore:
         return edited
 
     def edits(self, chat_id: str) -> dict[str, str]:
-        """What is being written in place of messages, by their ids."""
+        """Return the edits that are being written in place of messages, by message id."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT message_id, edits.text AS text FROM edits"
@@ -136,7 +136,7 @@ class BranchStore:
         return {row["message_id"]: row["text"] for row in rows}
 
     def keep_edit(self, message_id: str, text: str | None) -> None:
-        """None: it was sent or put away."""
+        """Keep the text being written in place of a message; None once it was sent or dropped."""
         with self._database.write() as db:
             if text is None:
                 db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))
@@ -144,7 +144,7 @@ class BranchStore:
                 db.execute("REPLACE INTO edits VALUES (?, ?)", (message_id, text))
 
     def rate(self, message_id: str, rating: int) -> None:
-        """1 is good, -1 bad, 0 takes a rating back."""
+        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
         with self._database.write() as db:
             db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
 

@@ -1,4 +1,4 @@
-"""Which chats lie where, a page at a time, and how they are put elsewhere."""
+"""The chats of each place in the sidebar, a page at a time, and how they are moved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ORDER: dict[PlaceKind, str] = {"archive": "archived", "trash": "deleted"}
 
 
 class ChatLists:
-    """Every method is one transaction and may be called from any thread.
+    """Lists of chats. Each method is one transaction, safe from any thread.
 
     A page and a count are read from an index of their own, see the migration that makes them.
     """
@@ -32,7 +32,7 @@ class ChatLists:
         self._database = database
 
     def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
-        """The last used first; of the archive and the trash, the last put there."""
+        """Return chats, the last used first; of archive and trash, the last put there."""
         order = _ORDER.get(place.kind, "updated")
         with self._database.read() as db:
             rows = db.execute(
@@ -51,7 +51,7 @@ class ChatLists:
         return int(found[0])
 
     def count_since(self, place: Place, when: float) -> int:
-        """How many chats come before any that was used before `when`, as `page` orders them."""
+        """Count the chats that come before any last used before `when`, as `page` orders them."""
         order = _ORDER.get(place.kind, "updated")
         with self._database.read() as db:
             found = db.execute(
@@ -62,7 +62,7 @@ class ChatLists:
         return int(found[0])
 
     def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
-        """Of its chats, those that are pinned, too, the last used first."""
+        """Return the ids of a folder's chats, pinned ones too, the last used first."""
         with self._database.read() as db:
             rows = db.execute(
                 f"SELECT id FROM chats WHERE {_HERE} AND folder_id = ?"  # noqa: S608  as above
@@ -72,7 +72,7 @@ class ChatLists:
         return tuple(row["id"] for row in rows)
 
     def find(self, chat_id: str) -> Chat | None:
-        """A chat wherever it lies; None if it is gone for good."""
+        """Find a chat wherever it lies; None if it is gone for good."""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM chats WHERE id = ?", (chat_id,)).fetchone()
         return chat_of(row) if row else None
@@ -85,15 +85,8 @@ class ChatLists:
         self._each("UPDATE chats SET archived = ? WHERE id = ?", when, chat_ids)
 
     def move(self, chat_ids: Sequence[str], folder_id: str | None) -> None:
-        """Into a folder, or out of any."""
+        """Move chats into a folder, or out of any."""
         self._each("UPDATE chats SET folder_id = ? WHERE id = ?", folder_id, chat_ids)
-
-    def delete(self, chat_ids: Sequence[str]) -> None:
-        """Into the trash, from where `undelete` brings them back to where they were."""
-        self._each("UPDATE chats SET deleted = ? WHERE id = ?", time.time(), chat_ids)
-
-    def undelete(self, chat_ids: Sequence[str]) -> None:
-        self._each("UPDATE chats SET deleted = ? WHERE id = ?", None, chat_ids)
 
     def _each(self, change: str, value: object, chat_ids: Sequence[str]) -> None:
         with self._database.write() as db:

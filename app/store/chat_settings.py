@@ -1,4 +1,4 @@
-"""What a chat has of its own: its assistant, its model, its settings."""
+"""A chat's own assistant, model and settings in the database."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.store.db import Database
 
 
 class ChatSettingsStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The settings of chats. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def get(self, chat_id: str) -> NewChat:
-        """Of a chat that is gone: nothing. The greeting is a message, and is not told here."""
+        """Return a chat's own settings, but not its greeting, a message; none if it is gone."""
         with self._database.read() as db:
             row = db.execute(
                 "SELECT model, assistant_id, settings FROM chats WHERE id = ?", (chat_id,)
@@ -31,7 +31,7 @@ class ChatSettingsStore:
 
 
 def save_own(db: sqlite3.Connection, chat_id: str, own: NewChat) -> None:
-    """Within a transaction."""
+    """Save a chat's own settings, within a transaction."""
     db.execute(
         "UPDATE chats SET model = ?, assistant_id = ?, settings = ? WHERE id = ?",
         (own.model, own.assistant_id, json.dumps(dict(own.settings)), chat_id),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -29,18 +30,18 @@ _DAY_S = 24 * 3600.0
 
 
 def lain(days: int) -> tuple[float, ...]:
-    """The values for `LAIN`."""
+    """Return the values for the placeholders of `LAIN`."""
     return days, time.time(), days * _DAY_S
 
 
 class ChatStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The tables of chats and messages. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def chats(self) -> list[Chat]:
-        """All chats that are not deleted, the last used first."""
+        """Return the chats that are not deleted, the last used first."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM chats WHERE deleted IS NULL ORDER BY updated DESC, rowid DESC"
@@ -48,7 +49,7 @@ class ChatStore:
         return [chat_of(row) for row in rows]
 
     def chat(self, chat_id: str) -> Chat:
-        """Raises ChatNotFound. A unique beginning of the id will do."""
+        """Find a chat by its id or a unique beginning of it. Raises ChatNotFound."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM chats WHERE id >= ? AND id < ? AND deleted IS NULL LIMIT 2",
@@ -63,7 +64,7 @@ class ChatStore:
         return chat_of(rows[0])
 
     def messages(self, chat_id: str) -> list[StoredMessage]:
-        """All messages of a chat, on every branch, in the order in which they were written."""
+        """Return the messages of a chat, on every branch, in the order of their writing."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM messages WHERE chat_id = ? AND deleted IS NULL"
@@ -73,7 +74,7 @@ class ChatStore:
         return [message_of(row) for row in rows]
 
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
-        """The messages that the chat shows, oldest first."""
+        """Return the messages that the chat shows, oldest first."""
         from app.core.chats.conversation import path_to
 
         return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
@@ -186,14 +187,14 @@ class ChatStore:
         return len(lost)
 
     def rename(self, chat_id: str, title: str) -> None:
-        """By the user, whose word is final."""
+        """Give a chat the title that its user wants; no model changes it after that."""
         with self._database.write() as db:
             db.execute(
                 "UPDATE chats SET title = ?, titled_by = 'user' WHERE id = ?", (title, chat_id)
             )
 
     def entitle(self, chat_id: str, title: str) -> bool:
-        """A title by the model, in place of the first question; whether it has taken it."""
+        """Set a title by the model in place of the first question; returns whether it was taken."""
         with self._database.write() as db:
             done = db.execute(
                 "UPDATE chats SET title = ?, titled_by = 'model'"
@@ -207,22 +208,26 @@ class ChatStore:
             db.execute("UPDATE chats SET mtp = ? WHERE id = ?", (mtp, chat_id))
 
     def mtp(self, chat_id: str) -> MtpMode | None:
-        """How the chat's switch stands, also of a deleted chat; None if it was never set."""
+        """Return the MTP mode of a chat, also of a deleted one; None if it was never set."""
         with self._database.read() as db:
             row = db.execute("SELECT mtp FROM chats WHERE id = ?", (chat_id,)).fetchone()
         return row["mtp"] if row else None
 
-    def delete(self, chat_id: str) -> None:
-        """Hide a chat; `undelete` brings it back until `purge`."""
-        with self._database.write() as db:
-            db.execute("UPDATE chats SET deleted = ? WHERE id = ?", (time.time(), chat_id))
+    def delete(self, *chat_ids: str) -> None:
+        """Move chats into the trash; `undelete` brings them back until `purge`."""
+        self._set_deleted(time.time(), chat_ids)
 
-    def undelete(self, chat_id: str) -> None:
+    def undelete(self, *chat_ids: str) -> None:
+        """Bring chats back to where they were: pinned, in their folder, or archived."""
+        self._set_deleted(None, chat_ids)
+
+    def _set_deleted(self, when: float | None, chat_ids: Sequence[str]) -> None:
         with self._database.write() as db:
-            db.execute("UPDATE chats SET deleted = NULL WHERE id = ?", (chat_id,))
+            changes = [(when, chat_id) for chat_id in chat_ids]
+            db.executemany("UPDATE chats SET deleted = ? WHERE id = ?", changes)
 
     def deleted(self, days: int = 0) -> list[str]:
-        """The ids of chats that lie in the trash, for at least so many days; see `see_day`."""
+        """Return the ids of chats in the trash, for at least so many days; see `see_day`."""
         with self._database.read() as db:
             rows = db.execute(f"SELECT id FROM chats WHERE {LAIN}", lain(days)).fetchall()  # noqa: S608  our own words
         return [row["id"] for row in rows]

@@ -25,7 +25,7 @@ from app.store.migrations import MIGRATIONS
 from engines.private import make_private_file
 
 MEMORY: Final = Path(":memory:")
-"""Where a database is that no file holds."""
+"""The path of a database that no file holds."""
 
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of the files that SQLite keeps beside a database."""
@@ -33,19 +33,22 @@ BESIDE: Final = ("-wal", "-shm", "-journal")
 PUT_BACK: Final = (
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
 )
-"""What is to be done about a database that is not as it was."""
+"""The advice for a database that is not as it was."""
 
 _BUSY_S = 5.0
 
 
 def _beside(path: Path, end: str) -> Path:
-    """One of the files that SQLite keeps beside a database."""
+    """Return the path of a file that SQLite keeps beside a database."""
     return path.with_name(path.name + end)
 
 
 def require_files(path: Path) -> None:
-    """Raises DatabaseDamaged where something lies in the place of the file, or beside it, that is
-    none: SQLite would wait for it, or begin anew at the end of a link that leads nowhere."""
+    """Refuse a database that is no file, or has something other than a file beside it.
+
+    SQLite would wait for it, or begin anew at the end of a link that leads nowhere. Raises
+    DatabaseDamaged.
+    """
     for place in (path, *(_beside(path, end) for end in BESIDE)):
         if place.is_symlink() and not place.exists():
             why = f"{place} leads to {place.readlink()}, which is not there."
@@ -61,7 +64,7 @@ def require_files(path: Path) -> None:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a database, for us alone, in which what is deleted is written over with zeros.
+    """Open a database for us alone; what is deleted in it is written over with zeros.
 
     So SQLite does in some builds by itself, and not in others. Raises AppError.
     """
@@ -78,7 +81,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _unwritable(path: Path) -> Path | None:
-    """Which of a database's files, or its folder, the system does not let us write to."""
+    """Find a file of the database, or its folder, that the system does not let us write to."""
     places = (path, *(_beside(path, end) for end in BESIDE), path.parent)
     return next((it for it in places if it.exists() and not os.access(it, os.W_OK)), None)
 
@@ -123,13 +126,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read with; rows have names."""
+        """Lend a connection to read with; rows have names."""
         with self._explained():
             yield self._connection()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: everything in the block is saved at its end, or nothing."""
+        """Open a transaction: everything in the block is saved at its end, or nothing."""
         if self.reads_only is not None:
             raise self.reads_only
         with self._explained():
@@ -202,7 +205,7 @@ class Database:
         return version == len(MIGRATIONS)
 
     def _read_a_copy(self, wal: Path) -> None:
-        """Read from a copy that is gone at the end, brought up to date, with all that waits."""
+        """Read from a temporary copy, brought up to date with what waits in the log at `wal`."""
         folder = Path(self._ends.enter_context(TemporaryDirectory(prefix="hearth-")))
         copy = folder / "chats.db"
         shutil.copyfile(self._path, copy)
@@ -234,7 +237,7 @@ class Database:
             db.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 
     def _version_on_disk(self) -> int:
-        """Read without opening for writing, so that a newer file is left as it is."""
+        """Read the version without opening for writing, so that a newer file is left as it is."""
         if not self._path.exists():
             return 0
         uri = f"{self._path.absolute().as_uri()}?mode=ro"

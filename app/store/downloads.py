@@ -13,12 +13,13 @@ from app.store.db import Database
 from engines.errors import UserError
 
 KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
-"""What is at work counts as waiting, so that it goes on after a crash."""
+"""The state that is kept; a running download counts as waiting, so that it goes on after a
+crash."""
 
 
 @dataclass(frozen=True)
 class KeptDownload:
-    """A row. runner: names the process that is at work on it; see `processes`."""
+    """A row of the queue. runner: names the process that is at work on it; see `processes`."""
 
     id: str
     wanted: Wanted
@@ -30,20 +31,20 @@ class KeptDownload:
     runner: str | None = None
 
     def told(self, error: UserError | None) -> KeptDownload:
-        """With an error in its three parts, or without any."""
+        """Return this with an error in its three parts, or without any."""
         if error is None:
             return replace(self, what="", why="", do="", code="")
         return replace(self, what=error.what, why=error.why, do=error.do, code=error.code)
 
 
 class DownloadStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of downloads. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def downloads(self) -> list[KeptDownload]:
-        """In their order."""
+        """Return the downloads in the order of the queue."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM downloads ORDER BY position, rowid").fetchall()
         return [
@@ -61,7 +62,7 @@ class DownloadStore:
         ]
 
     def add(self, kept: KeptDownload) -> None:
-        """At the end of the queue."""
+        """Add a download at the end of the queue."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO downloads (id, position, state, wanted) VALUES "
@@ -70,7 +71,7 @@ class DownloadStore:
             )
 
     def update(self, kept: KeptDownload) -> None:
-        """Everything but what is wanted and its place."""
+        """Update everything but the files that are wanted and the place in the queue."""
         with self._database.write() as db:
             db.execute(
                 "UPDATE downloads SET state = ?, what = ?, why = ?, what_to_do = ?, code = ?, "

@@ -1,4 +1,4 @@
-"""What was written and not sent, of each chat and of the one that is not begun yet."""
+"""Drafts: what was written and not sent, of each chat and of the one that is not begun yet."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _OF_NEW_CHAT = "draft"
 
 
 class DraftStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of drafts. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def of(self, chat_id: str | None) -> str:
-        """The draft of a chat, or of the next new one for None; empty if there is none."""
+        """Return the draft of a chat, or of the next new one for None; empty if there is none."""
         with self._database.read() as db:
             if chat_id is None:
                 query = ("SELECT value FROM kept WHERE name = ?", (_OF_NEW_CHAT,))

@@ -13,7 +13,10 @@ from app.store.db import Database
 
 @dataclass(frozen=True)
 class FileHash:
-    """size in bytes, mtime_ns in nanoseconds, checked in seconds since 1970."""
+    """A file's SHA-256, with the size and time of change that it had then.
+
+    size in bytes, mtime_ns in nanoseconds, checked in seconds since 1970.
+    """
 
     size: int
     mtime_ns: int
@@ -26,7 +29,7 @@ class FileHash:
 
 
 class FileHashes:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of hashes. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,7 +45,7 @@ class FileHashes:
         return _as_hash(row) if row else None
 
     def keep(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
-        """The file was read just now, and this is what it hashes to."""
+        """Keep the hash of a file that was read just now."""
         with self._database.write() as db:
             db.execute(
                 "INSERT OR REPLACE INTO file_hashes (path, size, mtime_ns, sha256, checked) "
@@ -51,7 +54,7 @@ class FileHashes:
             )
 
     def doubt(self, path: Path, sha256: str) -> None:
-        """The file no longer hashes to this, which is what it should."""
+        """Note that a file no longer hashes to this, which it should."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO file_hashes (path, size, mtime_ns, sha256, checked) "

@@ -1,4 +1,4 @@
-"""The data folder: where everything of the user's lives, and what lies where in it."""
+"""The data folder: the places of the user's files in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
 from app.core.home import from_home
-from engines.private import below, close_to_others, make_private_folder, private
+from engines.private import below, close_to_others, make_private_folder, replace_text
 
 _ROOM = 256 * 1024
 """Bytes that are taken and given back to see whether there is room: more than deleting a chat
@@ -29,7 +29,7 @@ class DataFolder:
 
     @staticmethod
     def default() -> DataFolder:
-        """The place that the system foresees, or HEARTH_DATA_DIR where that is set."""
+        """Return the place that the system foresees, or HEARTH_DATA_DIR where that is set."""
         chosen = os.environ.get("HEARTH_DATA_DIR")
         if chosen:
             return DataFolder(from_home(chosen).absolute())
@@ -43,12 +43,12 @@ class DataFolder:
 
     @property
     def search(self) -> Path:
-        """The index that chats are searched by; it can be made again from them."""
+        """The search index; it can be made again from the chats."""
         return self.root / "search.db"
 
     @property
     def snapshots(self) -> Path:
-        """Copies of the database, one a day."""
+        """The folder of daily copies of the database."""
         return self.root / "snapshots"
 
     @property
@@ -61,17 +61,17 @@ class DataFolder:
 
     @property
     def engines(self) -> Path:
-        """vLLM's environments."""
+        """The folder of vLLM's environments."""
         return self.root / "engines" / "vllm"
 
     @property
     def states(self) -> Path:
-        """What models have computed of chats, so that they go on at once."""
+        """The folder of KV states, with which chats go on at once."""
         return self.root / "states"
 
     @property
     def headers(self) -> Path:
-        """Headers of models on the Hub that were looked at; nothing of the user's."""
+        """The folder of headers of models on the Hub that were looked at; nothing of the user's."""
         return self.root / "headers"
 
     @property
@@ -95,7 +95,7 @@ class DataFolder:
                 probe.flush()
 
     def make_room(self) -> None:
-        """On a full disk, remove what can be made again, so that chats can be deleted."""
+        """Remove what can be made again, so that chats can be deleted on a full disk."""
         shutil.rmtree(self.headers, ignore_errors=True)
         shutil.rmtree(self.states, ignore_errors=True)
         for file in self.root.glob(f"{self.search.name}*"):
@@ -103,7 +103,7 @@ class DataFolder:
                 file.unlink()
 
     def close_to_others(self) -> list[Path]:
-        """Take what lies here from all other accounts; returns what some of them may still read.
+        """Take the files here from other accounts; returns what some of these may still read.
 
         The folder comes first: who cannot enter it has no way to what lies there. So what is in an
         engine's environment, tens of thousands of files that say nothing of anybody, is left as it
@@ -118,7 +118,7 @@ class DataFolder:
         return [path for path in places if not close_to_others(path)]
 
     def _own(self) -> Iterator[Path]:
-        """The folders with all that is in them."""
+        """Yield Hearth's folders with all that is in them."""
         yield from (self.logs, self.models, self.snapshots, self.headers, self.states)
         yield from (self.root / "wishes", self.engines / "run")
 
@@ -128,7 +128,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """The content of a file that anybody may have put there. Raises OSError or ValueError.
+    """Read a file that anybody may have put there. Raises OSError or ValueError.
 
     What else can have that name, such as a pipe, is not waited for; a larger file is not read.
     """
@@ -151,18 +151,8 @@ def write_whole(path: Path, text: str) -> None:
 
     Raises DataFolderReadOnly or DiskFull.
     """
-    partial = path.with_name(f"{path.name}.part")
     with explained(path.parent):
-        try:
-            with open(partial, "w", encoding="utf-8", opener=private) as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-        except OSError:
-            with suppress(OSError):
-                partial.unlink()
-            raise
+        replace_text(path, text)
 
 
 @contextmanager
@@ -188,7 +178,7 @@ def explained(place: Path) -> Iterator[None]:
 
 
 def disk_full(place: Path) -> DiskFull:
-    """The error for a disk without room, wherever it was met."""
+    """Make the error for a disk without room."""
     return DiskFull(
         "The disk is full.",
         f"There is no room left to save to {place}; what was saved before is safe.",

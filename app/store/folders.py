@@ -11,19 +11,19 @@ from app.store.message_rows import new_id
 
 
 class FolderStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of folders. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def folders(self) -> list[Folder]:
-        """By their position."""
+        """Return the folders by their position."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM folders ORDER BY position, created").fetchall()
         return [_folder_of(row) for row in rows]
 
     def add(self, folder: Folder) -> None:
-        """At the end, whatever its position says."""
+        """Add a folder at the end, whatever its position says."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO folders (id, name, position, created) VALUES"
@@ -47,7 +47,7 @@ class FolderStore:
         return removed
 
     def put_back(self, removed: RemovedFolder) -> None:
-        """With the chats that were in it and have not been put elsewhere since."""
+        """Bring a removed folder back, with those of its chats that are in no folder since."""
         folder = removed.folder
         with self._database.write() as db:
             db.execute(
@@ -61,7 +61,7 @@ class FolderStore:
 
 
 def new_folder(name: str) -> Folder:
-    """A folder that is not stored yet."""
+    """Make a folder that is not stored yet."""
     return Folder(new_id(), name.strip(), 0, time.time())
 
 

@@ -1,4 +1,4 @@
-"""Putting whole chats into the database that come from elsewhere."""
+"""Importing whole chats into the database."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _AT_ONCE = 500
 
 
 class ImportStore:
-    """Every method is one transaction and may be called from any thread."""
+    """Chats from elsewhere. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def known(self, chat_ids: Sequence[str]) -> dict[str, bool]:
-        """Which of the chats are here already, and whether they are in the trash."""
+        """Return which of the chats are here already, and whether they are in the trash."""
         with self._database.read() as db:
             return _known(db, chat_ids)
 
     def add(self, chats: Sequence[ReadyChat]) -> Imported:
-        """All of them or, on an error, none; those that are here already are left alone."""
+        """Add all chats or, on an error, none; those that are here already are left alone."""
         new: list[str] = []
         here: list[str] = []
         back: list[str] = []

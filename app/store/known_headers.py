@@ -1,32 +1,31 @@
-"""What model files said of themselves, so that they need not be read again in each run."""
+"""The headers of model files, so that they need not be read again in each run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app import __version__
 from app.store.db import Database
 
-File = tuple[Path, int, int]
-"""A file as it is now: its path, size in bytes and time of change in nanoseconds."""
+if TYPE_CHECKING:
+    from engines.models.gguf.headers import File
 
 _KEPT: Final = 10_000
 """The most files; beyond these, those that were read the longest ago are forgotten."""
 
 
 class KnownHeaders:
-    """Of files that have not changed since, by this version of Hearth.
+    """Headers of files that have not changed since, as this version of Hearth read them.
 
-    Every method is one transaction and may be called from any thread.
+    Each method is one transaction, safe from any thread.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def get(self, file: File) -> str | None:
-        """The JSON that was kept."""
+        """Return a file's header as JSON; None where it is not known."""
         path, size, mtime_ns = file
         with self._database.read() as db:
             row = db.execute(
@@ -37,7 +36,7 @@ class KnownHeaders:
         return row["header"] if row else None
 
     def keep(self, headers: Mapping[File, str]) -> None:
-        """headers: as JSON."""
+        """Keep headers, as JSON, and drop the oldest."""
         with self._database.write() as db:
             db.executemany(
                 "INSERT OR REPLACE INTO headers (path, size, mtime_ns, reader, header) "

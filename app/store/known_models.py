@@ -1,4 +1,4 @@
-"""What is remembered of models wherever they lie: ids, names, last use, their own settings."""
+"""The ids, names, last use and own settings of models, wherever they lie."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ from app.store.db import Database
 
 @dataclass(frozen=True)
 class Remembered:
-    """name: what the user calls it, None as its file says. last_used: seconds since 1970."""
+    """The name and last use of a model.
+
+    name: as the user calls it, None as its file says. last_used: seconds since 1970.
+    """
 
     name: str | None = None
     last_used: float | None = None
 
 
 class KnownModels:
-    """Every method is one transaction and may be called from any thread, and any process."""
+    """Every model ever found. Each method is one transaction, for any thread and any process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def ids(self, wanted: Sequence[tuple[str, str]], reserved: Iterable[str]) -> dict[str, str]:
-        """The id of each identity: the one that it has had before, or a new one.
+        """Return the id of each identity: the one that it has had before, or a new one.
 
         wanted: identities, each with a name to make an id from. reserved: ids that are taken.
         An identity keeps its id for good, so settings that name it stay true; ids of models that
@@ -58,7 +61,7 @@ class KnownModels:
             return db.execute(query, (model_id,)).fetchone() is not None
 
     def remembered(self) -> dict[str, Remembered]:
-        """By id."""
+        """Return the names and last uses of models, by id."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT id, name, last_used FROM known_models "
@@ -75,7 +78,7 @@ class KnownModels:
             )
 
     def used(self, model_id: str) -> None:
-        """It has answered just now."""
+        """Note that a model has answered just now."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO known_models (id, last_used) VALUES (?, ?) "
@@ -84,7 +87,7 @@ class KnownModels:
             )
 
     def settings(self, model_id: str) -> dict[str, object]:
-        """The settings that were made for this model alone."""
+        """Return the settings that were made for this model alone."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT name, value FROM model_settings WHERE model_id = ? ORDER BY name",
@@ -109,7 +112,7 @@ class KnownModels:
                     )
 
     def forget(self, model_id: str) -> None:
-        """Everything of a model that was added, so that another may have its id."""
+        """Forget all of a model that was added, so that another may have its id."""
         with self._database.write() as db:
             db.execute("DELETE FROM known_models WHERE id = ?", (model_id,))
             db.execute("DELETE FROM model_settings WHERE model_id = ?", (model_id,))
@@ -121,13 +124,13 @@ class KnownModels:
 
 
 def taken_ids(db: sqlite3.Connection) -> set[str]:
-    """Of all that were added, and of all that were ever found."""
+    """Return the ids of all models that were added or ever found."""
     rows = db.execute("SELECT id FROM known_models UNION SELECT id FROM models")
     return {row["id"] for row in rows}
 
 
 def free_id(name: str, taken: set[str]) -> str:
-    """A name as people type it: small letters, digits, dots and hyphens, and no other's."""
+    """Turn a name into an id that no other model has: small letters, digits, dots and hyphens."""
     base = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "model"
     candidate, number = base, 2
     while candidate in taken:

@@ -12,7 +12,7 @@ KEPT = 20_000
 
 
 class Ledger:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of connections. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -31,7 +31,7 @@ class Ledger:
             )
 
     def connections(self, limit: int) -> list[LoggedConnection]:
-        """The last ones, the newest first."""
+        """Return the last connections, the newest first."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT started, seconds, host, port, purpose, method, sent, received, result, "
@@ -41,6 +41,6 @@ class Ledger:
         return [LoggedConnection(**dict(row)) for row in rows]
 
     def clear(self) -> int:
-        """Returns how many there were."""
+        """Delete all connections; returns how many there were."""
         with self._database.write() as db:
             return db.execute("DELETE FROM connections").rowcount

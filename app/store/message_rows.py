@@ -1,4 +1,4 @@
-"""Writing single rows of messages, inside a transaction of whoever calls."""
+"""Writes single rows of messages, inside a transaction of the caller's."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def insert_message(
 def insert_turn(
     db: sqlite3.Connection, chat_id: str, parent_id: str | None, text: str, now: float
 ) -> tuple[StoredMessage, StoredMessage]:
-    """A question after a message, and the empty answer to it."""
+    """Insert a question after a message, and the empty answer to it."""
     question = insert_message(db, chat_id, parent_id, "user", text, "complete", now)
     return question, insert_message(db, chat_id, question.id, "assistant", "", "streaming", now)
 
 
 def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
-    """The newest message of the path that is shown. Raises ChatNotFound for a deleted chat."""
+    """Return the newest message of the shown path. Raises ChatNotFound for a deleted chat."""
     row = db.execute(
         "SELECT leaf_id FROM chats WHERE id = ? AND deleted IS NULL", (chat_id,)
     ).fetchone()

@@ -50,17 +50,17 @@ def _models(db: sqlite3.Connection) -> None:
 
 
 def _mtp_of_chat(db: sqlite3.Connection) -> None:
-    """How the chat's MTP switch stands; nothing in a chat that is older than the switch."""
+    """Add the chat's MTP mode; NULL in chats that are older than the switch."""
     db.execute("ALTER TABLE chats ADD COLUMN mtp TEXT CHECK (mtp IN ('off', 'auto', 'on'))")
 
 
 def _drafters(db: sqlite3.Connection) -> None:
-    """Which files were added as drafters; they are known as such when they have gone, too."""
+    """Mark the files that were added as drafters, so that they are known as such when gone, too."""
     db.execute("ALTER TABLE models ADD COLUMN drafts INTEGER NOT NULL DEFAULT 0")
 
 
 def _known_models(db: sqlite3.Connection) -> None:
-    """What is remembered of models wherever they lie: their ids, names, use and settings.
+    """Add the models wherever they lie: their ids, names, last use and settings.
 
     identity: repository, file and hash, or what else tells a file from all others; NULL of models
     that were added, whose id stands in `models`. value: JSON.
@@ -93,7 +93,7 @@ def _known_models(db: sqlite3.Connection) -> None:
 
 
 def _connections(db: sqlite3.Connection) -> None:
-    """The ledger, as `app.core.network.connections.LoggedConnection` has it."""
+    """Add the ledger, as `app.core.network.connections.LoggedConnection` has it."""
     db.execute(
         """CREATE TABLE connections (
             id INTEGER PRIMARY KEY,
@@ -112,7 +112,7 @@ def _connections(db: sqlite3.Connection) -> None:
 
 
 def _loads(db: sqlite3.Connection) -> None:
-    """What loads were expected to take and took, as `app.core.models.loads.LoadRecord` has it."""
+    """Add the loads, predicted and real, as `app.core.models.load_records.LoadRecord` has them."""
     db.execute(
         """CREATE TABLE loads (
             id INTEGER PRIMARY KEY,
@@ -134,7 +134,7 @@ def _loads(db: sqlite3.Connection) -> None:
 
 
 def _downloads(db: sqlite3.Connection) -> None:
-    """The queue, by position. wanted: JSON. runner: the process at work on it, if there is one."""
+    """Add the queue, by position. wanted: JSON. runner: the process at work on it, if any."""
     db.execute(
         """CREATE TABLE downloads (
             id TEXT PRIMARY KEY,
@@ -151,7 +151,7 @@ def _downloads(db: sqlite3.Connection) -> None:
 
 
 def _headers(db: sqlite3.Connection) -> None:
-    """What model files said of themselves when they were read last. header: JSON.
+    """Add the headers of model files as they were last read. header: JSON.
 
     reader: which Hearth read it, as another may see more in a file.
     """
@@ -167,7 +167,7 @@ def _headers(db: sqlite3.Connection) -> None:
 
 
 def _order_of_chats(db: sqlite3.Connection) -> None:
-    """Folders, and what holds for a chat. archived, deleted: seconds since 1970."""
+    """Add folders, and what is kept of each chat. archived, deleted: seconds since 1970."""
     db.execute(
         """CREATE TABLE folders (
             id TEXT PRIMARY KEY,
@@ -191,7 +191,7 @@ def _order_of_chats(db: sqlite3.Connection) -> None:
 
 
 def _more_of_messages(db: sqlite3.Connection) -> None:
-    """As `StoredMessage` has it. deleted: when the user took it out, in seconds since 1970."""
+    """Add what `StoredMessage` has. deleted: when the user took it out, in seconds since 1970."""
     for column in (
         "reasoning_s REAL NOT NULL DEFAULT 0",
         "rating INTEGER NOT NULL DEFAULT 0",
@@ -203,7 +203,7 @@ def _more_of_messages(db: sqlite3.Connection) -> None:
 
 
 def _summaries(db: sqlite3.Connection) -> None:
-    """What stands in the prompt for all messages up to one; the messages themselves stay."""
+    """Add summaries, which stand in the prompt for all messages up to one; the messages stay."""
     db.execute(
         """CREATE TABLE summaries (
             message_id TEXT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
@@ -216,7 +216,7 @@ def _summaries(db: sqlite3.Connection) -> None:
 
 
 def _waiting(db: sqlite3.Connection) -> None:
-    """Messages that were written while an answer was, and wait for their turn. options: JSON."""
+    """Add messages that wait for an answer to end. options: JSON."""
     db.execute(
         """CREATE TABLE waiting (
             id TEXT PRIMARY KEY,
@@ -230,7 +230,7 @@ def _waiting(db: sqlite3.Connection) -> None:
 
 
 def _assistants(db: sqlite3.Connection) -> None:
-    """Assistants, presets of sampling, and texts to write with. settings: JSON, by name."""
+    """Add assistants, presets of sampling, and the prompt library. settings: JSON, by name."""
     db.execute(
         """CREATE TABLE assistants (
             id TEXT PRIMARY KEY,
@@ -261,17 +261,17 @@ def _assistants(db: sqlite3.Connection) -> None:
 
 
 def _settings_of_chat(db: sqlite3.Connection) -> None:
-    """What a chat has of its own besides its model: JSON, by the names of settings."""
+    """Add a chat's own settings besides its model: JSON, by name."""
     db.execute("ALTER TABLE chats ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'")
 
 
 def _what_summaries_cover(db: sqlite3.Connection) -> None:
-    """Of which texts a summary was made: it holds only as long as they are the same."""
+    """Add a hash of the texts a summary was made of: it holds only as long as they are the same."""
     db.execute("ALTER TABLE summaries ADD COLUMN covers TEXT NOT NULL DEFAULT ''")
 
 
 def _children_of_messages(db: sqlite3.Connection) -> None:
-    """Without it, each message that is removed for good is looked for as a parent in all others.
+    """Index messages by parent: without it, removing one searches all others for its children.
 
     `waiting.after`: the message that one waits to be sent after.
     """
@@ -282,7 +282,7 @@ def _children_of_messages(db: sqlite3.Connection) -> None:
 
 
 def _places_and_changes(db: sqlite3.Connection) -> None:
-    """What keeps lists and the start quick with a million messages, and the log for the search.
+    """Add indexes that keep lists and start quick with a million messages, and the search's log.
 
     changes: which rows of chats and messages the search index has to read again. kept: values of
     the database itself, by name. An answer is logged when it has ended, not while it is written.
@@ -329,7 +329,7 @@ def _places_and_changes(db: sqlite3.Connection) -> None:
 
 
 def _edits(db: sqlite3.Connection) -> None:
-    """What is being written in place of messages, before it is sent or put away."""
+    """Add edits: texts being written in place of messages, until they are sent or dropped."""
     db.execute(
         """CREATE TABLE edits (
             message_id TEXT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
@@ -339,7 +339,7 @@ def _edits(db: sqlite3.Connection) -> None:
 
 
 def _servers(db: sqlite3.Connection) -> None:
-    """Other servers with models; their keys are in the keyring. facts: as last seen, in JSON."""
+    """Add the profiles of servers; keys are in the keyring. facts: as last seen, in JSON."""
     db.execute(
         """CREATE TABLE servers (
             id TEXT PRIMARY KEY,
@@ -353,7 +353,7 @@ def _servers(db: sqlite3.Connection) -> None:
 
 
 def _days_in_trash(db: sqlite3.Connection) -> None:
-    """The dates on which Hearth was open, and how many of them have passed over what is deleted.
+    """Add the dates on which Hearth was open, and how many of them each deleted thing has seen.
 
     A clock that jumps ahead is one date, not the weeks between.
     """

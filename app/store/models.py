@@ -1,4 +1,4 @@
-"""The models and drafters that the user has added, and what is known of all models."""
+"""The models and drafters that the user has added, beside what is known of all models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.store.known_models import KnownModels, free_id, taken_ids
 
 
 class ModelStore:
-    """Every method is one transaction and may be called from any thread.
+    """The table of models. Each method is one transaction, safe from any thread.
 
     known: what is remembered of models wherever they lie. hashes, headers: of their files.
     """
@@ -26,7 +26,7 @@ class ModelStore:
         self.headers = KnownHeaders(database)
 
     def models(self) -> list[ModelEntry]:
-        """In the order in which they were added."""
+        """Return the models in the order in which they were added."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT id, name, path, drafts FROM models ORDER BY added, rowid"
@@ -37,7 +37,7 @@ class ModelStore:
         ]
 
     def add(self, name: str, path: Path, *, drafts: bool, reserved: Iterable[str]) -> str:
-        """Returns its id, which no other model has or had; that of a file that is there stays.
+        """Add a model; returns its id, which none has or had. One that is there keeps its id.
 
         reserved: ids that are taken beside those that are stored.
         """

@@ -26,13 +26,13 @@ _ROLLBACK_JOURNAL = b"\x01\x01"
 
 
 def ollama_chats(path: Path) -> Iterator[FoundChat]:
-    """A database in its place, with what its log holds. Raises Broken."""
+    """Read the chats of a database in its place, with what its log holds. Raises Broken."""
     with _explained(), closing(sqlite3.connect(_address(path), uri=True)) as db:
         yield from _chats(db)
 
 
 def ollama_chats_in(data: bytes) -> Iterator[FoundChat]:
-    """A copy of a database, such as a member of an archive. Raises Broken."""
+    """Read the chats of a copied database, such as a member of an archive. Raises Broken."""
     # Without its log: as a database that keeps none, or SQLite would look for it.
     data = data[:18] + _ROLLBACK_JOURNAL + data[20:]
     with _explained(), closing(sqlite3.connect(":memory:")) as db:
@@ -89,7 +89,7 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
 
 
 def _pictures(db: sqlite3.Connection) -> dict[int, list[str]]:
-    """The names of what is attached to messages."""
+    """Return the names of what is attached to messages."""
     if not db.execute("PRAGMA table_info(attachments)").fetchall():
         return {}
     found: dict[int, list[str]] = {}

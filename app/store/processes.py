@@ -1,4 +1,4 @@
-"""Which process is at work on an answer or a download, so that another start can tell a crash."""
+"""The process at work on an answer or a download, so that another start can tell a crash."""
 
 from __future__ import annotations
 

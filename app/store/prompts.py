@@ -9,19 +9,19 @@ from app.store.db import Database
 
 
 class PromptStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of prompts. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def prompts(self) -> list[SavedPrompt]:
-        """By their names."""
+        """Return the prompts by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM prompts ORDER BY name COLLATE NOCASE, id").fetchall()
         return [SavedPrompt(row["id"], row["name"], row["text"]) for row in rows]
 
     def save(self, prompts: Iterable[SavedPrompt]) -> None:
-        """New ones, and others in place of those that have their ids."""
+        """Save prompts, new ones and others in place of those that have their ids."""
         with self._database.write() as db:
             db.executemany(
                 "INSERT INTO prompts (id, name, position, text) VALUES (?, ?, 0, ?)"

@@ -1,4 +1,4 @@
-"""From rows of the database to chats and messages."""
+"""Turns rows of the database into chats and messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def chat_of(row: sqlite3.Row) -> Chat:
-    """A whole row of `chats`."""
+    """Make a chat from a whole row of `chats`."""
     return Chat(
         id=row["id"],
         title=row["title"],
@@ -36,7 +36,7 @@ def chat_of(row: sqlite3.Row) -> Chat:
 
 
 def message_of(row: sqlite3.Row) -> StoredMessage:
-    """A whole row of `messages`."""
+    """Make a message from a whole row of `messages`."""
     from app.core.chats.conversation import Failure, StoredMessage
 
     return StoredMessage(

@@ -1,4 +1,4 @@
-"""Finding chats and messages by their words."""
+"""The search for chats and messages by their words."""
 
 from __future__ import annotations
 
@@ -35,15 +35,18 @@ _ONE_BEGINNING = """SELECT chat_id FROM messages
 
 
 class Search:
-    """The newest is found first: titles, then messages. What lies in the trash is not found."""
+    """Finds titles, then messages, the newest first; not in the trash."""
 
     def __init__(self, index: SearchIndex, database: Database) -> None:
         self._index = index
         self._database = database
 
     def find(self, words: str, limit: int) -> list[Hit]:
-        """Titles and messages that hold all the words; `app.core.search.words` says how they are
-        read. What holds them only as parts of longer words comes last. Any text is allowed."""
+        """Find titles and messages that hold all the words; any text is allowed.
+
+        `app.core.search.words` says how words are read. What holds them only as parts of longer
+        words comes last.
+        """
         terms = parse(words)
         if not terms:
             return []
@@ -80,7 +83,7 @@ class Search:
         return sorted(hits, key=lambda hit: hit.chat.updated, reverse=True)
 
     def _told(self, hits: list[Hit]) -> set[str]:
-        """Chats whose title is the beginning of the first message: there one hit says it all.
+        """Return the chats whose title is the beginning of their first message: one hit will do.
 
         Not where that message was edited: the title may be of the one that is not shown.
         """
@@ -93,7 +96,7 @@ class Search:
     def _rows(
         self, db: sqlite3.Connection, table: str, select: str, match: str
     ) -> Iterator[sqlite3.Row]:
-        """A few more of the index at a time, as long as they are asked for."""
+        """Yield rows of the index, a few at a time, as long as they are asked for."""
         found = db.execute(f"SELECT rowid {_FOUND.format(table=table)}", (match,))
         while rowids := [row[0] for row in found.fetchmany(_AT_ONCE)]:
             marks = ", ".join("?" * len(rowids))
@@ -102,7 +105,7 @@ class Search:
 
 
 def _wider(db: sqlite3.Connection, terms: tuple[Term, ...]) -> str | None:
-    """A query that takes longer words for a term as well; None where there are no such words."""
+    """Widen a query to longer words that hold its terms; None where there are none."""
     longer = [terms_with(db, term) for term in terms]
     if not any(longer):
         return None

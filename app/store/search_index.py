@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class SearchFile:
-    """One connection to read with and one to write with, each used by one thread at a time.
+    """The index's file: one connection to read and one to write, each used by one thread at a time.
 
     The index is a file of its own because all of it can be made again from the chats: it needs no
     copies, no migrations, and what it writes never holds up a chat.
@@ -60,7 +60,7 @@ class SearchFile:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: everything in the block is saved at its end, or nothing."""
+        """Open a transaction: everything in the block is saved at its end, or nothing."""
         with self._writing, self._explained():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -109,7 +109,7 @@ class SearchFile:
                 db.execute(f"PRAGMA user_version={LAYOUT}")
 
     def _open_another(self) -> None:
-        """In place of one that cannot be opened."""
+        """Replace an index that cannot be opened; in memory where there can be no file."""
         try:
             remove_search(self._path)
             self._open()
@@ -119,7 +119,7 @@ class SearchFile:
             self._open()
 
     def _layout(self) -> int:
-        """That of the file, 0 for a new one, less for one that cannot be read."""
+        """Return the file's layout, 0 for a new one, less for one that cannot be read."""
         if self._path == MEMORY:
             return 0
         with closing(connect(self._path)) as db:
@@ -157,7 +157,7 @@ class SearchFile:
 
 
 def make_tables(db: sqlite3.Connection) -> None:
-    """In place of those that are there."""
+    """Make empty tables in place of those that are there."""
     for table in ("state", "messages", "chats", "inside", "terms"):
         db.execute(f"DROP TABLE IF EXISTS {table}")
     db.execute("CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT")
@@ -217,9 +217,10 @@ _CHANGE = {
 
 @dataclass(frozen=True)
 class Behind:
-    """How far the index is. changes: that wait to be read; share: of the older texts, 0.0 to 1.0.
+    """The progress of the index.
 
-    Older texts are those from before there was an index. The newest of them are read first.
+    changes: how many wait to be read. share: of the older texts that are read, 0.0 to 1.0. Older
+    texts are those from before there was an index; the newest of them are read first.
     """
 
     changes: int
@@ -227,14 +228,14 @@ class Behind:
 
 
 class SearchIndex:
-    """May be used from any thread. `step` until there is nothing more to read.
+    """The index of all chats. May be used from any thread. `step` until nothing is left to read.
 
     What changes in the chats is logged there by triggers, also what another process changes; what
     was there before the index is read from its newest end on.
     """
 
     def __init__(self, path: Path, database: Database, *, only_read: bool = False) -> None:
-        """only_read: nothing can be written, so the index is in memory as long as it is open."""
+        """Open or make the index. only_read: nothing can be written, so it is kept in memory."""
         self.file = SearchFile(MEMORY if only_read else path)
         self._database = database
         self._only_read = only_read
@@ -250,7 +251,7 @@ class SearchIndex:
         return Behind(max(0, last - state["changes"]), share)
 
     def step(self) -> bool:
-        """Read a few hundred texts more; returns whether there was anything to read."""
+        """Read a few hundred more texts; returns whether there was anything to read."""
         self._check()
         return (
             self._take_changes()
@@ -268,7 +269,7 @@ class SearchIndex:
             self._begin(db)
 
     def _check(self) -> dict[str, int]:
-        """How far the index is, after it was begun anew where it is not of these chats."""
+        """Return the index's state, after beginning it anew if it is not of these chats."""
         with self.file.read() as db:
             state = _state(db)
         if (self._only_read and state) or _belongs(state, self._database):
@@ -328,8 +329,11 @@ class SearchIndex:
         return True
 
     def _take_older(self, table: str) -> bool:
-        """The next texts below those that were read, put in from the lowest rowid up: the index
-        takes them in that order without a merge for each."""
+        """Index the next texts below those that were read.
+
+        They are put in from the lowest rowid up: the index takes them in that order without a merge
+        for each.
+        """
         with self.file.write() as db:
             top = _state(db)[table]
             if top == 0:
@@ -345,7 +349,7 @@ class SearchIndex:
         return True
 
     def _forget_words(self) -> bool:
-        """What was removed leaves the file, too, a part at a time."""
+        """Have removed words leave the file, a part at a time; returns whether more is to do."""
         with self.file.read() as db:
             if not _state(db).get("removed"):
                 return False
@@ -357,7 +361,7 @@ class SearchIndex:
 
 
 def _belongs(state: dict[str, int], database: Database) -> bool:
-    """Whether the index was made of these chats: not so after a copy was put in their place."""
+    """Tell whether the index was made of these chats: not if a copy was put in their place."""
     with database.read() as chats:
         row = chats.execute("SELECT value FROM kept WHERE name = 'history'").fetchone()
         return (
@@ -368,7 +372,7 @@ def _belongs(state: dict[str, int], database: Database) -> bool:
 
 
 def _last_change(chats: sqlite3.Connection) -> int:
-    """The number of the last change that was ever logged."""
+    """Return the number of the last change that was ever logged."""
     row = chats.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
     return int(row[0]) if row else 0
 
@@ -390,7 +394,7 @@ def _at(chats: sqlite3.Connection, select: str, rowids: Sequence[int]) -> list[R
 def _replace(
     db: sqlite3.Connection, table: str, rowids: Sequence[int], texts: Iterable[Row]
 ) -> None:
-    """rowids: of what was changed or removed; texts: what is there now."""
+    """Replace indexed texts. rowids: of what was changed or removed; texts: what is there now."""
     look, remove, insert = _CHANGE[table]
     old = [row[0] for rowid in rowids for row in db.execute(look, (rowid,))]
     new = [(rowid, *words_of(text)) for rowid, text in texts]

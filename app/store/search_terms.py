@@ -1,4 +1,4 @@
-"""The words that messages hold, so that one is found by a part of it: "bahn" in "Autobahn".
+"""The terms of the index, by which a message is found by a part of a word: "bahn" in "Autobahn".
 
 An index of the parts of all messages would be several times their size; that of the words is small,
 as each stands in it once.
@@ -23,21 +23,21 @@ TABLES = (
 )
 
 _TERM = re.compile(r"(?<!\w)[^\W\d_]{4,40}(?!\w)")
-"""What has parts worth looking for: neither numbers nor pairs of letters."""
+"""A word with parts worth looking for: neither numbers nor pairs of letters."""
 _SHORTEST = 3
 """Letters that the index needs to find a part."""
 _MOST = 40
 
 
 def note_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
-    """Texts as the index has them, folded."""
+    """Add the words of texts, folded as the index has them."""
     db.executemany(
         "INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in _terms(texts)]
     )
 
 
 def drop_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
-    """After these texts have left the index: no word that stood in them alone is kept."""
+    """Drop the words that stood only in these texts, which have left the index."""
     held = (
         "SELECT EXISTS (SELECT 1 FROM messages WHERE messages MATCH ?1)"
         " OR EXISTS (SELECT 1 FROM chats WHERE chats MATCH ?1)"
@@ -48,7 +48,7 @@ def drop_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
 
 
 def terms_with(db: sqlite3.Connection, term: Term) -> list[str]:
-    """Words that hold the term in them or at their end; none for what is no single word."""
+    """Find the words that hold the term in them or at their end; none for several words."""
     if len(term.words) != 1 or term.unspaced or len(term.words[0]) < _SHORTEST:
         return []
     part = term.words[0]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from app.core.errors import KeyringBroken
-from app.core.network.secret import Secret
+from app.core.network.secret import Secret, SecretStatus
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
-
-Place = Literal["keyring", "memory", "environment", "none"]
 
 SERVICE = "Hearth"
 """The name under which the keyring shows Hearth's secrets."""
@@ -25,15 +22,6 @@ NO_KEYRING = (
     "gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{or_set}."
 )
 OVERRULED = "{variable} is set in the environment and wins over what the keyring holds."
-
-
-@dataclass(frozen=True)
-class SecretStatus:
-    """Whether there is a secret, and where; warning: what its owner should know."""
-
-    present: bool
-    place: Place
-    warning: str | None = None
 
 
 class Secrets:
@@ -56,8 +44,7 @@ class Secrets:
         return self._known[name]
 
     def set(self, name: str, value: Secret) -> SecretStatus:
-        """Keep it for later runs where there is a keyring, otherwise for this one; returns where
-        this value went."""
+        """Keep a secret in the keyring, or for this run if there is none; returns where it went."""
         if (keyring := _keyring()) is not None:
             try:
                 keyring.set_password(SERVICE, name, value.reveal())
@@ -70,7 +57,7 @@ class Secrets:
         return SecretStatus(True, "keyring", overruled)
 
     def clear(self, name: str) -> SecretStatus:
-        """Forget it; what is left afterwards is told, such as a variable of the environment."""
+        """Forget a secret; what is left is told, such as a variable of the environment."""
         if (keyring := _keyring()) is not None and _ask(keyring, name) is not None:
             try:
                 keyring.delete_password(SERVICE, name)
@@ -94,14 +81,14 @@ def _no_keyring(name: str) -> str:
 
 
 def _given(name: str) -> Secret | None:
-    """From the environment; only what is named there can be."""
+    """Return a secret from the environment; only the names in ENVIRONMENT can be given there."""
     variable = ENVIRONMENT.get(name)
     text = os.environ.get(variable, "").strip() if variable else ""
     return Secret(text) if text else None
 
 
 def _keyring() -> KeyringBackend | None:
-    """The system's keyring; None where there is only a stand-in that keeps nothing."""
+    """Return the system's keyring; None where there is only a stand-in that keeps nothing."""
     import keyring
 
     found = keyring.get_keyring()
@@ -118,7 +105,7 @@ def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
 
 
 def _broken(what: str, error: Exception) -> KeyringBroken:
-    """Only the kind of the error is told: what a keyring says could quote what it was given."""
+    """Make the error for a failed keyring. Its text is left out: it could quote the secret."""
     return KeyringBroken(
         f"The system’s keyring did not {what}.",
         f"It is locked, or it failed ({type(error).__name__}).",

@@ -8,25 +8,27 @@ from dataclasses import asdict
 from pathlib import Path
 
 from app.core.errors import ServerInvalid
-from app.core.network.servers import ServedModel, ServerFacts, ServerProfile
+from app.core.network.servers import ServedModel, ServerInfo, ServerProfile
 from app.store.db import Database
 
 
 class ServerStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of servers. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def profiles(self) -> list[ServerProfile]:
-        """By their names."""
+        """Return the profiles by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM servers ORDER BY name COLLATE NOCASE").fetchall()
         return [_profile(row) for row in rows]
 
     def save(self, profile: ServerProfile) -> None:
-        """A new one, or another in place of that with its id. Raises ServerInvalid for a name that
-        another has."""
+        """Save a new profile, or another in place of that with its id.
+
+        Raises ServerInvalid for a name that another has.
+        """
         values = (profile.id, profile.name, profile.address)
         files = (_text(profile.ca), _text(profile.certificate))
         try:
@@ -50,19 +52,19 @@ class ServerStore:
         with self._database.write() as db:
             db.execute("DELETE FROM servers WHERE id = ?", (profile_id,))
 
-    def facts(self, profile_id: str) -> ServerFacts | None:
-        """What the server was found to be last; None if nobody has looked."""
+    def info(self, profile_id: str) -> ServerInfo | None:
+        """Return what the server was found to be last; None if nobody has looked."""
         with self._database.read() as db:
             row = db.execute("SELECT facts FROM servers WHERE id = ?", (profile_id,)).fetchone()
         if row is None or row["facts"] is None:
             return None
         values = json.loads(row["facts"])
         models = tuple(ServedModel(**it) for it in values.pop("models"))
-        return ServerFacts(**values, models=models)
+        return ServerInfo(**values, models=models)
 
-    def keep_facts(self, profile_id: str, facts: ServerFacts) -> None:
+    def keep_info(self, profile_id: str, info: ServerInfo) -> None:
         with self._database.write() as db:
-            text = json.dumps(asdict(facts), ensure_ascii=False)
+            text = json.dumps(asdict(info), ensure_ascii=False)
             db.execute("UPDATE servers SET facts = ? WHERE id = ?", (text, profile_id))
 
 

@@ -23,10 +23,11 @@ _LONGEST: Final = 80
 
 @dataclass(frozen=True)
 class FoundSettings:
-    """What the file says. unknown: what another version of Hearth has set there.
+    """The settings file as it was read.
 
-    faults: what cannot be used, to be told; nothing is raised for it. is_damaged: of the file
-    itself or of a value, so that writing would lose something.
+    unknown: settings of another version of Hearth. faults: what cannot be used, to be told; nothing
+    is raised for it. is_damaged: the file itself or a value in it, so that writing would lose
+    something.
     """
 
     settings: Settings
@@ -36,7 +37,7 @@ class FoundSettings:
 
 
 class SettingsFile:
-    """Holds what differs from the defaults; written whole and renamed into place.
+    """The file of what differs from the defaults; written whole and renamed into place.
 
     A file that is damaged, in whole or in part, never keeps Hearth from starting: what can be read
     of it holds, and else the default, or what is on the safe side. Names that only another version
@@ -47,11 +48,11 @@ class SettingsFile:
         self._path = path
 
     def read(self) -> Settings:
-        """The settings; the defaults where there is no file."""
+        """Read the settings; the defaults where there is no file."""
         return self.find().settings
 
     def find(self) -> FoundSettings:
-        """The settings, with what is wrong with their file."""
+        """Read the settings, with what is wrong with their file."""
         try:
             values, twice = _values(self._path)
             understood = Settings.of(values)
@@ -71,7 +72,7 @@ class SettingsFile:
         )
 
     def write(self, settings: Settings) -> None:
-        """Keep a damaged file beside the new one. Raises DataFolderReadOnly or DiskFull.
+        """Write the settings; a damaged file is kept beside. Raises DataFolderReadOnly or DiskFull.
 
         With an error the old file is still there.
         """
@@ -118,7 +119,7 @@ class SettingsFile:
 
 
 def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The values by name, and which names are there twice.
+    """Return the values by name, and the names that are there twice.
 
     Raises OSError, ValueError or RecursionError.
     """
@@ -142,18 +143,18 @@ def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _whole(digits: str) -> float:
-    """Python makes no whole number of thousands of digits; as any number it is out of range."""
+    """Read a whole number; one of thousands of digits, which Python refuses, is out of range."""
     return int(digits) if len(digits) <= _LONGEST else float(digits)
 
 
 def _text(values: Mapping[str, object]) -> str:
-    """Half characters, which UTF-8 does not have, are written as JSON does elsewhere."""
+    """Write half characters, which UTF-8 does not have, as JSON does elsewhere."""
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _some(words: Sequence[str]) -> str:
-    """The first of them, each cut to what a person reads."""
+    """Name the first few, each cut to what a person reads."""
     shown = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]} …" for it in words[:_MOST_NAMED]]
     more = len(words) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")

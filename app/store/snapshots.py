@@ -1,4 +1,4 @@
-"""Copies of the database, one a day, and putting one of them back."""
+"""Daily copies of the database, and how one of them is put back."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from engines.private import make_private_file, make_private_folder
 
 _NAME = "chats-%Y-%m-%d.db"
 _BEFORE = "before-restore-%Y-%m-%d-%H%M%S.db"
-_LOOK_EVERY = 100_000
-"""Steps of SQLite's machine between two looks at whether a copy is still wanted."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """made: in seconds since 1970. size: bytes."""
+    """A copy of the database. made: in seconds since 1970. size: bytes."""
 
     path: Path
     made: float
@@ -34,21 +32,25 @@ class Snapshot:
 
 
 class Snapshots:
-    """Of one database, in one folder. May be used from any thread, by one at a time."""
+    """The copies of one database, in one folder. For any thread, by one at a time.
 
-    def __init__(self, folder: Path, database: Path) -> None:
+    look_every: steps of SQLite's machine between two looks at whether a copy is still wanted.
+    """
+
+    def __init__(self, folder: Path, database: Path, look_every: int = 100_000) -> None:
         self._folder = folder
         self._database = database
+        self._look_every = look_every
 
     def list(self) -> list[Snapshot]:
-        """The newest first; those from before an update, which lie beside the database, as well."""
+        """List the copies, newest first, and those from before an update, beside the database."""
         before_updates = self._database.parent.glob(f"{self._database.stem}.before-v*.db")
         files = [(file, file.stat()) for file in (*self._folder.glob("*.db"), *before_updates)]
         found = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
         return sorted(found, key=lambda snapshot: snapshot.made, reverse=True)
 
     def require_chats(self, index: Path) -> None:
-        """Raises DatabaseDamaged where the database is empty or gone and was not so before.
+        """Refuse a database that is empty or gone and was not so before. Raises DatabaseDamaged.
 
         SQLite would begin a new one in its place: the chats would seem to be gone, and the copies
         of the new one would take the place of theirs. index: of the search, which is only made
@@ -79,7 +81,7 @@ class Snapshots:
         )
 
     def with_copy(self, error: DatabaseDamaged) -> DatabaseDamaged:
-        """The error with the last copy that can be put back, if there is one."""
+        """Return the error with the name of the last copy that can be put back, if there is one."""
         copy = self._last_copy()
         if copy is None:
             return error
@@ -87,17 +89,17 @@ class Snapshots:
         return DatabaseDamaged(error.what, error.why, f"{error.do} {how}", copy.name)
 
     def named(self, name: str) -> Path:
-        """The copy of that name; else a file at that path."""
+        """Return the copy of that name; else the file at that path."""
         found = (snapshot.path for snapshot in self.list() if snapshot.path.name == name)
         return next(found, from_home(name))
 
     def _last_copy(self) -> Path | None:
-        """The newest that is whole and holds something; else the newest that is whole."""
+        """Return the newest copy that is whole and not empty; else the newest that is whole."""
         whole = [it.path for it in self.list() if _is_sound(it.path)]
         return next((it for it in whole if _held(it)), whole[0] if whole else None)
 
     def is_due(self, now: datetime) -> bool:
-        """Whether there is none of this day yet. now: in local time."""
+        """Whether there is no copy of this day yet. now: in local time."""
         return not (self._folder / now.strftime(_NAME)).exists()
 
     def take(self, now: datetime, keep: int, cancel: CancelToken) -> Path | None:
@@ -126,7 +128,7 @@ class Snapshots:
         return taken
 
     def restore(self, source: Path, now: datetime) -> Path | None:
-        """Put the chats of this file in the place of the present ones; returns where those are.
+        """Put the chats of a copy in place of the present ones; returns where those are.
 
         Other windows and terminals see the one or the other, never a mixture. The file may be of
         an older Hearth. Raises SnapshotUnusable before anything has changed.
@@ -160,7 +162,10 @@ class Snapshots:
         cancel: CancelToken,
         is_wanted: Callable[[Path, Path], bool] = lambda *_: True,
     ) -> Path | None:
-        """is_wanted: whether a new copy may take the place of what is there, which stays else."""
+        """Copy the database; None if cancelled or not wanted.
+
+        is_wanted: whether a new copy may take the place of what is there, which stays otherwise.
+        """
         path = self._folder / name
         partial = path.with_suffix(".part")
         with explained(self._folder):
@@ -169,10 +174,10 @@ class Snapshots:
             make_private_file(partial)
         try:
             with closing(connect(self._database)) as db:
-                db.set_progress_handler(lambda: cancel.cancelled, _LOOK_EVERY)
+                db.set_progress_handler(lambda: cancel.cancelled, self._look_every)
                 db.execute("VACUUM INTO ?", (str(partial),))
             with closing(connect(partial)) as copy:
-                copy.set_progress_handler(lambda: cancel.cancelled, _LOOK_EVERY)
+                copy.set_progress_handler(lambda: cancel.cancelled, self._look_every)
                 _require_sound(copy, partial)
                 # Rows have other numbers in a copy, so no search index goes with it.
                 copy.execute("DELETE FROM kept WHERE name = 'history'")
@@ -196,7 +201,7 @@ class Snapshots:
 
 
 def _is_sound(path: Path) -> bool:
-    """Whether it is a whole database of chats that this Hearth knows."""
+    """Tell whether a file is a whole database of chats that this Hearth knows."""
     try:
         with _opened(path) as db:
             _require_sound(db, path)
@@ -206,8 +211,10 @@ def _is_sound(path: Path) -> bool:
 
 
 def _is_blank(path: Path) -> bool:
-    """Whether nothing is there, or a file in which no Hearth has begun. A link is something, and
-    so is what cannot be read: whoever opens it says why."""
+    """Tell whether nothing is there, or a file in which no Hearth has begun.
+
+    A link is something, and so is what cannot be read: whoever opens it says why.
+    """
     if not path.is_file():
         return not path.exists() and not path.is_symlink()
     if not path.stat().st_size:
@@ -220,7 +227,7 @@ def _is_blank(path: Path) -> bool:
 
 
 def _held(path: Path) -> int:
-    """How many chats and messages are in a database; none where that cannot be read."""
+    """Count a database's chats and messages; 0 where it cannot be read."""
     try:
         with _opened(path) as db:
             counted = "SELECT (SELECT count(*) FROM chats) + (SELECT count(*) FROM messages)"

@@ -1,4 +1,4 @@
-"""Summaries of chats, and what the user has said of their contexts, in the database."""
+"""Summaries of chats, and what the user decided about their contexts, in the database."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.store.db import Database
 
 
 class SummaryStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of summaries. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def of_chat(self, chat_id: str) -> list[Summary]:
-        """All of them, of every branch, also such as do not hold any more."""
+        """Return the summaries of every branch, also those that do not apply any more."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT s.* FROM summaries s JOIN messages m ON m.id = s.message_id"
@@ -26,7 +26,7 @@ class SummaryStore:
         return [Summary(**dict(row)) for row in rows]
 
     def keep(self, summary: Summary) -> None:
-        """In place of one that hangs on the same message."""
+        """Keep a summary in place of one that hangs on the same message."""
         with self._database.write() as db:
             db.execute(
                 "INSERT OR REPLACE INTO summaries"
@@ -40,7 +40,7 @@ class SummaryStore:
             db.execute("DELETE FROM summaries WHERE message_id = ?", (message_id,))
 
     def overflow(self, chat_id: str) -> OverflowPolicy | None:
-        """The chat's own policy; None where the settings hold, or the chat is gone."""
+        """Return the chat's own policy for a full context; None where the settings apply."""
         with self._database.read() as db:
             row = db.execute("SELECT overflow FROM chats WHERE id = ?", (chat_id,)).fetchone()
         return row["overflow"] if row else None
@@ -50,6 +50,6 @@ class SummaryStore:
             db.execute("UPDATE chats SET overflow = ? WHERE id = ?", (policy, chat_id))
 
     def set_pinned(self, message_id: str, pinned: bool) -> None:
-        """Whether a message stays in the prompt when others leave."""
+        """Pin a message, so that it stays in the prompt when others leave, or unpin it."""
         with self._database.write() as db:
             db.execute("UPDATE messages SET pinned = ? WHERE id = ?", (int(pinned), message_id))

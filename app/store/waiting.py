@@ -13,13 +13,13 @@ from app.store.message_rows import insert_turn, leaf_of, new_id, show_leaf
 
 
 class WaitingStore:
-    """Every method is one transaction and may be called from any thread."""
+    """The table of waiting messages. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def of(self, chat_id: str) -> tuple[Waiting, ...]:
-        """In the order in which they are to be sent."""
+        """Return a chat's waiting messages in the order in which they are to be sent."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM waiting WHERE chat_id = ? ORDER BY position, rowid", (chat_id,)
@@ -32,7 +32,7 @@ class WaitingStore:
         )
 
     def add(self, chat_id: str, text: str, options: str, item_id: str | None = None) -> Waiting:
-        """Behind all that wait in its chat, for the branch that is shown. Raises ChatNotFound.
+        """Add a message behind all that wait, for the branch that is shown. Raises ChatNotFound.
 
         item_id: as it is to be called; None makes one up.
         """
@@ -50,7 +50,7 @@ class WaitingStore:
         return item
 
     def put_back(self, item: Waiting, order: Sequence[str]) -> None:
-        """One that was removed, where it stood; order: all ids of its chat with it."""
+        """Bring a removed message back to its place. order: all ids of its chat, with it."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO waiting (id, chat_id, position, text, options, created, [after])"
@@ -67,7 +67,7 @@ class WaitingStore:
             db.execute("UPDATE waiting SET text = ? WHERE id = ?", (text, item_id))
 
     def arrange(self, order: Sequence[str]) -> None:
-        """order: the ids of all that wait in a chat, the next one first."""
+        """Reorder the waiting messages. order: all ids that wait in a chat, the next one first."""
         with self._database.write() as db:
             db.executemany(
                 "UPDATE waiting SET position = ? WHERE id = ?",
@@ -78,12 +78,12 @@ class WaitingStore:
         with self._database.write() as db:
             db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
 
-    def send(self, item_id: str, *, here: bool) -> tuple[StoredMessage, StoredMessage]:
-        """Make it a question with an empty answer.
+    def send(self, item_id: str, *, on_shown_branch: bool) -> tuple[StoredMessage, StoredMessage]:
+        """Turn a waiting message into a question with an empty answer.
 
-        here: on the branch that is shown; else after what it waits for, unless that was deleted.
-        What is shown changes only if that is where the question is put. In one step: a crash
-        leaves the message either waiting or asked. Raises ChatNotFound or NotWaiting.
+        on_shown_branch: put it there; else after what it waits for, unless that was deleted. What
+        is shown changes only if that is where the question is put. In one step: a crash leaves the
+        message either waiting or asked. Raises ChatNotFound or NotWaiting.
         """
         now = time.time()
         with self._database.write() as db:
@@ -99,7 +99,7 @@ class WaitingStore:
             there = db.execute(
                 "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
             ).fetchone()
-            parent = leaf if here or there is None else after
+            parent = leaf if on_shown_branch or there is None else after
             pair = insert_turn(db, chat_id, parent, row["text"], now)
             if parent == leaf:
                 show_leaf(db, chat_id, pair[1].id, now)
@@ -107,6 +107,6 @@ class WaitingStore:
             # The others wait for this answer now.
             db.execute(
                 "UPDATE waiting SET [after] = ? WHERE chat_id = ? AND ([after] = ? OR ?)",
-                (pair[1].id, chat_id, after, here),
+                (pair[1].id, chat_id, after, on_shown_branch),
             )
         return pair

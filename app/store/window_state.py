@@ -1,4 +1,4 @@
-"""The window's state in a file of its own: it is not a setting, and losing it costs nothing."""
+"""The window's state in a file of its own: it is no setting, and losing it costs nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class WindowStateFile:
         self._path = path
 
     def read(self) -> WindowState:
-        """The state as it was kept; the default where there is none that can be read."""
+        """Read the state; the default where there is none that can be read."""
         try:
             values = json.loads(read_file(self._path, _MOST_BYTES))
             return WindowState(
@@ -31,5 +31,5 @@ class WindowStateFile:
             return WindowState()
 
     def write(self, state: WindowState) -> None:
-        """Raises DataFolderReadOnly or DiskFull."""
+        """Write the state. Raises DataFolderReadOnly or DiskFull."""
         write_whole(self._path, json.dumps(state._asdict()))

@@ -1,1 +1,1 @@
-"""The window: widgets only; what they show and do comes from the services."""
+"""The window: widgets only; what they show and do comes from the presenters."""

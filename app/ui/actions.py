@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
+from app.ui.pages import pages
+
 
 @dataclass(frozen=True)
 class Command:
-    """name: by which the window knows what it does. keys: in Qt's spelling."""
+    """A command of the window.
+
+    name: by which the window knows what it does. keys: in Qt's spelling.
+    """
 
     name: str
     text: str
@@ -21,7 +27,7 @@ _tr = QCoreApplication.translate
 
 
 def commands() -> tuple[Command, ...]:
-    """All of them, in the order in which they are listed."""
+    """List the commands in the order in which they are shown."""
     chats = _tr("actions", "Chats")
     answers = _tr("actions", "Answers")
     window = _tr("actions", "Window")
@@ -64,13 +70,7 @@ def commands() -> tuple[Command, ...]:
         Command("focus_composer", _tr("actions", "Write a message"), ("Ctrl+L",), window),
         Command("insert_prompt", _tr("actions", "Insert a prompt"), ("Ctrl+P",), window),
         Command("toggle_sidebar", _tr("actions", "Sidebar"), ("Ctrl+B",), window),
-        Command("show_models", _tr("actions", "Models"), ("Ctrl+M",), window),
-        Command("show_assistants", _tr("actions", "Assistants"), ("Ctrl+Shift+A",), window),
-        Command("show_prompts", _tr("actions", "Prompt library"), ("Ctrl+Shift+L",), window),
-        Command("show_downloads", _tr("actions", "Downloads"), ("Ctrl+J",), window),
-        Command("show_engines", _tr("actions", "Engines"), ("Ctrl+Shift+G",), window),
-        Command("show_servers", _tr("actions", "Servers"), ("Ctrl+Shift+Y",), window),
-        Command("show_connections", _tr("actions", "Connections"), ("Ctrl+Shift+J",), window),
+        *_of_pages("window", window),
         Command("toggle_offline", _tr("actions", "Offline or online"), ("Ctrl+Shift+O",), window),
         Command("show_palette", _tr("actions", "Command palette"), ("Ctrl+Shift+P",), window),
         Command("quick_ask", _tr("actions", "Quick ask"), ("Ctrl+Shift+K",), window),
@@ -80,6 +80,13 @@ def commands() -> tuple[Command, ...]:
         Command("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
         Command("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
         Command("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),
-        Command("show_help", _tr("actions", "Help"), ("Shift+F1",), helps),
+        *_of_pages("help", helps),
         Command("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), helps),
     )
+
+
+def _of_pages(group: str, called: str) -> Iterator[Command]:
+    for page in pages():
+        if page.group == group:
+            for it in page.commands:
+                yield Command(it.name, it.text, (it.keys,), called)

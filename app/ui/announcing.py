@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 
 def announce(widget: QWidget, words: str, *, urgent: bool = False) -> None:
-    """Nothing is done while no screen reader listens.
+    """Say words to a screen reader, if one listens.
 
     urgent: it may interrupt what is being read; other words wait until that is over.
     """

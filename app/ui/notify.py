@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from app.presenters.telling import telling
 from app.ui.look.language import translated
 from app.ui.widgets.message_dialog import MessageDialog
 from app.ui.widgets.toast import Toast
@@ -19,7 +20,10 @@ _UNDO_SECONDS = 8
 
 
 class Notifier(QObject):
-    """report: makes the text of a bug report. is_offline: whether Hearth is to stay offline."""
+    """Shows messages, errors and questions over the window.
+
+    report: makes the text of a bug report. is_offline: whether Hearth is to stay offline.
+    """
 
     def __init__(
         self,
@@ -95,6 +99,14 @@ class Notifier(QObject):
             self._toasts.show(Toast(lines, seconds=0, problem=True))
         else:
             self._show_bug(error)
+
+    def telling(self, show: Callable[[UserError], object]) -> Callable[[Exception], None]:
+        """Return a verb's `failed` for errors that are shown in place.
+
+        A bug of ours is reported in a dialog as well; in place is said that it was one.
+        """
+
+        return telling(show, self.error)
 
     def ask_to_open(self, address: str) -> None:
         """A link was followed: nothing is opened before the user has seen where it leads."""

@@ -1,4 +1,4 @@
-"""What the window's services are made of that belongs to the chats of one database."""
+"""Makes the window's presenters for the chats of one database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.drafts import DraftStore
 from app.store.folders import FolderStore
-from app.store.memory import MemoryDatabase
+from app.store.memory_database import MemoryDatabase
 from app.store.summaries import SummaryStore
 from app.store.waiting import WaitingStore
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from app.presenters.assistants import Assistants
     from app.presenters.settings import SettingsService
     from app.presenters.tasks import Tasks
-    from app.presenters.window import WindowServices
+    from app.presenters.window import WindowPresenters
     from app.services.engines.runtime import Runtime
     from app.services.models.library import Library
     from app.store.assistants import AssistantStore
@@ -48,14 +48,14 @@ def in_background(
     store: ChatStore,
     runtime: Runtime,
     snapshots: Snapshots,
-    services: WindowServices,
+    presenters: WindowPresenters,
     tasks: Tasks,
 ) -> tuple[Titles, DailySnapshots]:
-    """What goes on while the window is open without being asked for; their owner keeps them."""
-    chats, generation, search = services.chats, services.generation, services.search
-    titles = Titles(store, runtime, generation, services.settings, tasks)
+    """Start what goes on by itself while the window is open; the owner keeps it."""
+    chats, generation, search = presenters.chats, presenters.generation, presenters.search
+    titles = Titles(store, runtime, generation, presenters.settings, tasks)
     titles.titled.connect(chats.changed)
-    daily = DailySnapshots(snapshots, services.settings, tasks, lambda: see_today(store))
+    daily = DailySnapshots(snapshots, presenters.settings, tasks, lambda: see_today(store))
     for failed in (daily.failed, chats.drafts.failed):
         failed.connect(chats.failed)
     for signal in (chats.changed, generation.asked, generation.ended):
@@ -67,7 +67,7 @@ def in_background(
 def answering(
     database: Database, library: Library, generation: Generation, tasks: Tasks
 ) -> Answering:
-    """For the chats of a database, which `generation` answers."""
+    """Make the presenters around answers for a database's chats, which `generation` answers."""
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
@@ -79,7 +79,7 @@ def answering(
 def context(
     database: Database, answers: Answers, runtime: Runtime, settings: SettingsService, tasks: Tasks
 ) -> ContextUses:
-    """What chats in this database take of their contexts."""
+    """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
     counting = Counting(ChatStore(database), summaries, answers, runtime)
     return ContextUses(counting, summaries, settings, tasks)
@@ -93,7 +93,7 @@ def scratch(
     settings: SettingsService,
     tasks: Tasks,
 ) -> Scratch:
-    """A chat with stores of its own, all in memory: none of them knows the data folder."""
+    """Make a chat with stores of its own, all in memory: none knows the data folder."""
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
     drafts = Drafts(DraftStore(database), tasks)

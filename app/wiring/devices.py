@@ -1,4 +1,4 @@
-"""Puts together what looks at this computer and its graphics devices."""
+"""Makes what detects this computer and tries its graphics devices."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.trial import Trials
 
 
-def device_care(folder: Path | None, starter: Path) -> DeviceTrials:
-    """folder: where verdicts on devices are remembered; None remembers none."""
+def device_trials(folder: Path | None, starter: Path) -> DeviceTrials:
+    """Make the trials of devices. folder: where verdicts are kept; None keeps none."""
     return DeviceTrials(Devices().look, Trials(folder, starter))
 
 
-def looking(care: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
-    """What looks at this computer now, with its devices; those that failed cannot be used.
+def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
+    """Return a function that detects the hardware; devices that failed cannot be used.
 
     inside: for those who load llama.cpp into this process anyway. Without its devices, where it
     cannot load or look: the hardware's notes say why.
@@ -30,7 +30,7 @@ def looking(care: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
         try:
             if inside:
                 load_native()
-            return detect(care.judged())
+            return detect(trials.judged())
         except EngineUnavailable as error:
             found = detect(())
             return replace(found, notes=(*found.notes, f"No graphics are used: {error.why}"))

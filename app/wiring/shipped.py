@@ -1,4 +1,4 @@
-"""Where the files lie that Hearth comes with."""
+"""The paths of the files that Hearth comes with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STARTER_PAIR = _RESOURCES / "starter" / "safetensors"
 """The same two as checkpoints, for vLLM."""
 
 LOCKS = _RESOURCES / "vllm"
-"""What an environment of vLLM is made of."""
+"""The locks from which environments of vLLM are made."""
 
 GUIDES = _RESOURCES / "docs"
 """The guides, in markdown."""

@@ -1,4 +1,4 @@
-"""The local vLLM of a data folder: made when it is first needed, so that a start costs nothing."""
+"""The local vLLM of a data folder: made when first needed, so that a start costs nothing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.core.engines.advice import System
 from app.core.models.counterparts import Card
 from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
 from app.services.engines.choice import Installable
-from app.services.engines.loads import EngineLoader
-from app.services.engines.loads_vllm import VllmLoader
+from app.services.engines.loaders import EngineLoader
+from app.services.engines.vllm_loader import VllmLoader
 from app.wiring.shipped import STARTER_PAIR
 from engines.errors import UserError
-from engines.registry import statuses
+from engines.registry import availability
 
 if TYPE_CHECKING:
     from app.core.network.connections import LoggedConnection
-    from app.services.engines.loads_vllm import Worker
+    from app.services.engines.vllm_loader import WorkerEngine
     from engines.hardware import Hardware
     from engines.vllm.host import Host
     from engines.vllm.provision.home import Installed
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vllm:
-    """home: where its environments lie. record, offline: as the gate has them.
+    """vLLM on this computer, or in the Linux inside it.
+
+    home: where its environments lie. record, offline: as the gate has them.
 
     look: at the computer as it is now. wsl: the way into a Linux, where this system is none.
     """
@@ -56,14 +58,14 @@ class Vllm:
         return installed.profile if installed is not None else None
 
     def here(self) -> tuple[Installable, str]:
-        """Whether it is here, or could be, and a sentence on why it could not."""
+        """Tell whether it is installed, or could be, and why it could not."""
         if self.installed() is not None:
             return "installed", ""
-        status = next(it for it in statuses(self.home) if it.name == "vllm")
+        status = next(it for it in availability(self.home) if it.name == "vllm")
         impossible = sys.platform == "darwin"
         return ("impossible" if impossible else "possible"), status.why_not or ""
 
-    def make(self) -> Worker:
+    def make(self) -> WorkerEngine:
         from app.net.server_client import worker_client
         from engines.vllm.engine import VllmEngine
 
@@ -76,17 +78,17 @@ class Vllm:
 
         if self.wsl is None:
             return LocalHost()
-        from app.wiring.care_wsl import hands
+        from app.wiring.installer import wsl_folder
         from engines.vllm.wsl.distribution import Distribution
         from engines.vllm.wsl.host import WslHost
 
-        return WslHost(Distribution(self.wsl, installed.linux, hands(self.home)))
+        return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
     def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
         return VllmLoader(self.make, self.profile, self.look, advised)
 
     def starter(self) -> tuple[ModelEntry, ...]:
-        """The guide as a checkpoint, where something can run it."""
+        """Return the guide as a checkpoint, where something can run it."""
         if self.installed() is None:
             return ()
         target = STARTER_PAIR / "target"
@@ -112,7 +114,7 @@ def system() -> System:
 
 
 def linux_inside() -> Wsl | None:
-    """The way into the Linux of a Windows; the one place that decides whether there is need of it.
+    """Return the way into the Linux of a Windows, if one is needed: this alone decides.
 
     On Windows vLLM is installed and run there; elsewhere on the system itself.
     """
@@ -126,9 +128,9 @@ def linux_inside() -> Wsl | None:
 
 @cache
 def cards() -> tuple[Card, ...]:
-    """NVIDIA's cards, the one with the most memory first; none where the driver does not answer."""
+    """List NVIDIA's cards, the largest memory first; none where the driver does not answer."""
     from engines.hardware.nvidia import load_nvml
-    from engines.vllm.provision.facts import nvidia
+    from engines.vllm.provision.system_info import nvidia
 
     try:
         found = nvidia(load_nvml())[2]

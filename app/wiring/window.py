@@ -1,13 +1,14 @@
-"""Makes the window's services on top of what it shares with the terminal.
+"""What the window has besides what it shares with the terminal: its presenters.
 
 Qt comes in here, so that the terminal runs where Qt's system libraries are missing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from app.opening import FirstServices, first_services
+from app.opening import FirstPresenters, first_presenters
 from app.presenters.assistants import Assistants
 from app.presenters.chat_search import ChatSearch
 from app.presenters.chat_settings import ChatSettings
@@ -20,71 +21,212 @@ from app.presenters.generation import Generation
 from app.presenters.idle import IdleStop
 from app.presenters.models import Models
 from app.presenters.prompts import Prompts
-from app.presenters.snapshots import DailySnapshots
 from app.presenters.suggestions import Suggestions
 from app.presenters.system import SystemService
-from app.presenters.tasks import Tasks
-from app.presenters.titles import Titles
-from app.presenters.window import WindowServices
 from app.services.downloads.metered import is_metered
 from app.store.chat_settings import ChatSettingsStore
+from app.wiring.app import App
 from app.wiring.chats import answering, context, in_background, scratch
-from app.wiring.core import Core
-from app.wiring.visits import makers
+from app.wiring.shipped import GUIDES
+from app.wiring.vllm import system
+
+if TYPE_CHECKING:
+    from app.presenters.answering import Answering
+    from app.presenters.connections import Connections
+    from app.presenters.context_use import ContextUses
+    from app.presenters.discover import Discover
+    from app.presenters.engine_list import EngineList
+    from app.presenters.exporting import Exporting
+    from app.presenters.hub_token import HubToken
+    from app.presenters.importing import Importing
+    from app.presenters.metadata import ModelMetadata
+    from app.presenters.model_page import ModelPage
+    from app.presenters.overview import ModelOverview
+    from app.presenters.same_answer import SameAnswer
+    from app.presenters.scratch import Scratch
+    from app.presenters.server_list import ServerList
+    from app.services.guides import Guides
 
 
-@dataclass(frozen=True)
-class WindowParts:
-    """The window's own objects on top of a Core. The owner closes `tasks` before the core."""
+class WindowApp:
+    """The `WindowPresenters`, each made when it is first asked for, with the imports of its page.
 
-    tasks: Tasks
-    services: WindowServices
-    background: tuple[Titles, DailySnapshots]
+    The owner closes `tasks` before the app.
+    """
 
+    def __init__(self, app: App, first: FirstPresenters | None = None) -> None:
+        """Take what is there already, as `first`, and begin what goes on in the background."""
+        self._app = app
+        self.tasks, self.settings, self.chats = first or first_presenters(app.opened)
+        self.data_folder = app.folder.root
+        self.log_file = app.folder.logs / "hearth.log"
+        self.stays_offline = app.stays_offline
+        settings, tasks = self.settings, self.tasks
+        tasks.closing.connect(app.gate.hang_up)
+        settings.changed.connect(lambda now: app.gate.leave_outside() if now.offline else None)
+        IdleStop(app.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
+        self._background = in_background(app.chats, app.runtime, app.snapshots, self, tasks)
 
-def open_services(core: Core, first: FirstServices | None = None) -> WindowParts:
-    """first: those that are there already."""
-    first = first or first_services(core.opened)
-    tasks, settings = first.tasks, first.settings
-    tasks.closing.connect(core.gate.hang_up)
-    settings.changed.connect(lambda now: core.gate.leave_outside() if now.offline else None)
-    bus = SessionBus(tasks)
-    assistants = Assistants(core.assistants, tasks)
-    generation = Generation(core.chats, core.answers, settings, tasks)
-    services = WindowServices(
-        chats=first.chats,
-        search=ChatSearch(core.search, core.index, tasks),
-        assistants=assistants,
-        chat_settings=ChatSettings(
-            ChatSettingsStore(core.database),
-            assistants,
-            core.library,
-            settings,
-            tasks,
-            stays=core.staying.at_once,
-        ),
-        prompts=Prompts(core.prompts, tasks),
-        open_scratch=lambda: scratch(
-            core.library, core.runtime, core.assistants, assistants, settings, tasks
-        ),
-        generation=generation,
-        answering=answering(core.database, core.library, generation, tasks),
-        context=context(core.database, core.answers, core.runtime, settings, tasks),
-        models=Models(core.library, core.care, tasks, core.advise),
-        downloads=DownloadList(core.downloads, core.library, is_metered, tasks),
-        suggestions=Suggestions(core.recommending, core.look, tasks),
-        settings=settings,
-        system=SystemService(core.look, core.statuses, tasks),
-        bus=bus,
-        notifications=Notifications(bus),
-        global_shortcut=GlobalShortcut(bus),
-        system_motion=SystemMotion(bus),
-        tasks=tasks,
-        makers=makers(core, settings, tasks),
-        data_folder=core.folder.root,
-        log_file=core.folder.logs / "hearth.log",
-        stays_offline=core.stays_offline,
-    )
-    IdleStop(core.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
-    background = in_background(core.chats, core.runtime, core.snapshots, services, tasks)
-    return WindowParts(tasks, services, background)
+    @property
+    def is_offline(self) -> bool:
+        return self.stays_offline or self.settings.current.offline
+
+    def open_scratch(self) -> Scratch:
+        app = self._app
+        return scratch(
+            app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks
+        )
+
+    @cached_property
+    def search(self) -> ChatSearch:
+        return ChatSearch(self._app.search, self._app.index, self.tasks)
+
+    @cached_property
+    def assistants(self) -> Assistants:
+        return Assistants(self._app.assistants, self.tasks)
+
+    @cached_property
+    def chat_settings(self) -> ChatSettings:
+        return ChatSettings(
+            ChatSettingsStore(self._app.database),
+            self.assistants,
+            self._app.library,
+            self.settings,
+            self.tasks,
+            local_fallback=self._app.local_fallback.at_once,
+        )
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        return Prompts(self._app.prompts, self.tasks)
+
+    @cached_property
+    def generation(self) -> Generation:
+        return Generation(self._app.chats, self._app.answers, self.settings, self.tasks)
+
+    @cached_property
+    def answering(self) -> Answering:
+        return answering(self._app.database, self._app.library, self.generation, self.tasks)
+
+    @cached_property
+    def context(self) -> ContextUses:
+        app = self._app
+        return context(app.database, app.answers, app.runtime, self.settings, self.tasks)
+
+    @cached_property
+    def models(self) -> Models:
+        return Models(self._app.library, self._app.manager, self.tasks, self._app.advise)
+
+    @cached_property
+    def downloads(self) -> DownloadList:
+        return DownloadList(self._app.downloads, self._app.library, is_metered, self.tasks)
+
+    @cached_property
+    def suggestions(self) -> Suggestions:
+        return Suggestions(self._app.recommending, self._app.look, self.tasks)
+
+    @cached_property
+    def system(self) -> SystemService:
+        return SystemService(self._app.look, self._app.availability, self.tasks)
+
+    @cached_property
+    def bus(self) -> SessionBus:
+        return SessionBus(self.tasks)
+
+    @cached_property
+    def notifications(self) -> Notifications:
+        return Notifications(self.bus)
+
+    @cached_property
+    def global_shortcut(self) -> GlobalShortcut:
+        return GlobalShortcut(self.bus)
+
+    @cached_property
+    def system_motion(self) -> SystemMotion:
+        return SystemMotion(self.bus)
+
+    @cached_property
+    def exporting(self) -> Exporting:
+        from app.presenters.exporting import Exporting
+        from app.ui.exchange.pdf import print_chats
+
+        return Exporting(self._app.chats, self._app.folders, print_chats, self.tasks)
+
+    @cached_property
+    def importing(self) -> Importing:
+        from app.presenters.importing import Importing
+
+        return Importing(self._app.imports, self.tasks)
+
+    @cached_property
+    def overview(self) -> ModelOverview:
+        from app.presenters.overview import ModelOverview
+
+        app = self._app
+        return ModelOverview(app.library, app.manager, app.folder.root, self.tasks)
+
+    @cached_property
+    def model_page(self) -> ModelPage:
+        from app.presenters.model_page import ModelPage
+
+        app = self._app
+        return ModelPage(app.library, app.manager, app.runtime, self.settings, app.look, self.tasks)
+
+    @cached_property
+    def metadata(self) -> ModelMetadata:
+        from app.presenters.metadata import ModelMetadata
+
+        return ModelMetadata(self._app.metadata, self.tasks)
+
+    @cached_property
+    def connections(self) -> Connections:
+        from app.presenters.connections import Connections
+
+        return Connections(self._app.ledger, self.tasks)
+
+    @cached_property
+    def same_answer(self) -> SameAnswer:
+        from app.presenters.same_answer import SameAnswer
+
+        return SameAnswer(self._app.bench, self._app.library, self.settings, self.tasks)
+
+    @cached_property
+    def discover(self) -> Discover:
+        from app.net import endpoint
+        from app.presenters.discover import Discover
+
+        app = self._app
+        return Discover(
+            app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
+            app.folder.headers, self.tasks,
+        )  # fmt: skip
+
+    @cached_property
+    def hub_token(self) -> HubToken:
+        from app.presenters.hub_token import HubToken
+
+        return HubToken(self._app.tokens, self.tasks)
+
+    @cached_property
+    def engines(self) -> EngineList:
+        from app.presenters.engine_list import EngineList
+        from app.services.engines.manager import EngineManager
+
+        app = self._app
+        manager = EngineManager(
+            system(), app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
+            app.downloads, app.fitting,
+        )  # fmt: skip
+        return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)
+
+    @cached_property
+    def servers(self) -> ServerList:
+        from app.presenters.server_list import ServerList
+
+        return ServerList(self._app.servers, self.tasks)
+
+    @cached_property
+    def guides(self) -> Guides:
+        from app.services.guides import Guides
+
+        return Guides(GUIDES)

@@ -1,4 +1,4 @@
-"""How a model family writes a conversation: its chat template and its reasoning markers.
+"""The dialect of a model family: its chat template, and its markers of reasoning and tools.
 
 The template is a program that comes with the model file: it runs in a sandbox and, unless it came
 with Hearth, in a process of its own, which can be stopped. What people wrote goes through it as

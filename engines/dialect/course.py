@@ -1,4 +1,4 @@
-"""Which tokens of an answer are written without asking the model: pure.
+"""Decides which tokens of an answer are written without asking the model: pure.
 
 A reasoning budget ends the reasoning after so many tokens with the marker that ends it. An answer
 that follows a grammar has its reasoning before it, where the grammar does not hold.
@@ -13,7 +13,7 @@ from engines.dialect.splitter import Splitter
 
 
 class Course:
-    """Follows an answer token by token.
+    """Follows an answer token by token, and knows which token is forced.
 
     splitter: one of its own. first: tokens that begin the answer. closing: those that end the
     reasoning. budget: most tokens of reasoning, None for no limit.

@@ -12,7 +12,7 @@ from engines.cancel import CancelToken
 from engines.dialect.formats import format_of
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
-from engines.dialect.template import Template
+from engines.dialect.template import MEND, Template
 from engines.dialect.template_process import TemplateProcess
 from engines.dialect.tools import known_by, offered
 from engines.errors import TemplateFailed, TemplateRefused
@@ -21,7 +21,7 @@ from engines.types import Message, Tool
 
 
 class Guard:
-    """Knows the texts that stand for a token of their own."""
+    """Knows the texts that stand for a control token, and breaks them up in what people write."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._by_length: dict[int, set[str]] = defaultdict(set)
@@ -31,7 +31,7 @@ class Guard:
         self._first = frozenset(text[0] for of in self._by_length.values() for text in of)
 
     def protect(self, text: str) -> str:
-        """`text` with a SEAM behind the first character of every such spelling in it."""
+        """Put a SEAM behind the first character of every such spelling in `text`."""
         text = text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
         if self._first.isdisjoint(text):
             return text
@@ -50,7 +50,7 @@ CHATML: Final = (
     "{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""For a model file without a template; llama.cpp falls back to the same form."""
+"""The template for a model file without one; llama.cpp falls back to the same form."""
 
 _PROBE: Final = "7f3c91"
 _THOUGHT: Final = "a40d6e"
@@ -131,7 +131,7 @@ class Dialect:
         tools: Sequence[Tool] = (),
         cancel: CancelToken | None = None,
     ) -> Prompt:
-        """The prompt for an answer to `messages`, or for the rest of a last assistant message.
+        """Render the prompt for an answer, or for the rest of a last message by the assistant.
 
         Raises TemplateFailed, Cancelled.
         """
@@ -159,11 +159,11 @@ class Dialect:
         return Prompt(opening, "reasoning" if inside else "start", inside or expected, fades)
 
     def splitter(self, prompt: Prompt) -> Splitter:
-        """For the answer to a prompt. Markers that are tokens come to it with a SEAM."""
+        """Make the splitter for a prompt's answer. Markers that are tokens come with a SEAM."""
         return open_splitter(self._marked, prompt.begins, expected=prompt.expected)
 
     def begins_with_marker(self, text: str) -> bool:
-        """Whether `text` is empty or begins with a token that stands for itself."""
+        """Tell whether `text` is empty or begins with a token that stands for itself."""
         return not text or self._guard.begins(text, 0)
 
     def _protected(self, message: Message) -> Message:
@@ -177,7 +177,7 @@ class Dialect:
         return self.format is not None and self.format.opened(prompt)
 
     def _go_on(self, opening: str, begun: Message, *, expected: bool) -> Prompt:
-        """A prompt that ends within the answer, or within its reasoning."""
+        """Render a prompt that ends within the answer, or within its reasoning."""
         form, inside = self.format, self._opens(opening)
         if form is None:
             return Prompt(opening + begun.text)
@@ -204,7 +204,7 @@ class Dialect:
         return self._template.run(messages, {**self._special, **values}, offered(tools), cancel)
 
     def _message(self, turn: Message) -> dict[str, object]:
-        """A message as templates take it; its reasoning under all names that they have for it."""
+        """Turn a message into what templates take; reasoning goes under all their names for it."""
         message: dict[str, object] = {"role": turn.role}
         thought = turn.reasoning.strip()
         parts: list[dict[str, str]] = []
@@ -218,7 +218,7 @@ class Dialect:
         return message
 
     def _probe(self) -> tuple[bool, bool]:
-        """Whether the template wants content in typed parts, and whether it knows a system role.
+        """Find out whether the template wants typed content, and whether it knows a system role.
 
         Both show in what becomes of a text: templates raise, or leave it out in silence.
         """
@@ -232,7 +232,7 @@ class Dialect:
         raise TemplateFailed(
             "The model's chat template cannot be used.",
             "It leaves out what it is given.",
-            "Choose another model.",
+            MEND,
         )
 
     def _keeps(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
@@ -242,7 +242,7 @@ class Dialect:
             return False
 
     def _begun_by_user(self, turns: list[Message], cancel: CancelToken | None) -> list[Message]:
-        """Without a greeting of the assistant's, where the template wants the user to begin."""
+        """Drop an assistant's greeting where the template wants the user to begin."""
         at = 1 if turns and turns[0].role == "system" else 0
         if len(turns) <= at or turns[at].role != "assistant":
             return turns
@@ -252,7 +252,7 @@ class Dialect:
         return before + turns[at + 1 :]
 
     def _try(self, values: Values, system: str) -> str | None:
-        """A short prompt, for finding out what the template does with these values."""
+        """Render a short prompt, to find out what the template does with these values."""
         turns = [Message("user", f"{_PROBE}?")]
         if system:
             turns.insert(0, Message("system", system))
@@ -264,7 +264,7 @@ class Dialect:
             return None
 
     def _takes_parts_of_thought(self) -> bool:
-        """Whether the template shows past reasoning, but only as a typed part of the content."""
+        """Tell whether the template shows past reasoning only as a typed part of the content."""
         turns = (
             Message("user", "?"),
             Message("assistant", "!", reasoning=_THOUGHT),
@@ -281,7 +281,7 @@ class Dialect:
     def _fades(
         self, values: Values, word: str, cancel: CancelToken | None, *, thinking: bool
     ) -> int:
-        """How much of a prompt's end the template takes away once the answer is in the past."""
+        """Count how much of a prompt's end the template drops once the answer is in the past."""
         key = f"{sorted(values.items())} {word} {thinking}"
         if key not in self._fading:
             turns = [Message("system", word)] * bool(word) + [Message("user", _PROBE)]
@@ -302,7 +302,7 @@ class Dialect:
 
 
 def _joined(turns: Sequence[Message]) -> list[Message]:
-    """Neighbours of one role as one message: many templates insist on taking turns."""
+    """Join neighbours of one role: many templates insist on taking turns."""
     joined: list[Message] = []
     for turn in turns:
         if joined and joined[-1].role == turn.role:
@@ -312,12 +312,12 @@ def _joined(turns: Sequence[Message]) -> list[Message]:
 
 
 def _without_system_role(turns: Sequence[Message]) -> list[Message]:
-    """The system prompt at the head of the first message, for templates that know no such role."""
+    """Move the system prompt into the first message, for templates that know no such role."""
     return _joined([Message("user", t.text) if t.role == "system" else t for t in turns])
 
 
 def _with_word(turns: Sequence[Message], word: str) -> list[Message]:
-    """The system prompt with a word for the template at its end."""
+    """Append a word for the template to the system prompt."""
     if turns and turns[0].role == "system":
         return [replace(turns[0], text=f"{turns[0].text}\n\n{word}"), *turns[1:]]
     return [Message("system", word), *turns]

@@ -1,4 +1,4 @@
-"""What models write around their reasoning: one entry for each way of doing it."""
+"""The markers that models write around their reasoning: one entry for each format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines.text import SEAM
 
 @dataclass(frozen=True)
 class Format:
-    """How an answer tells reasoning from answer.
+    """The markers by which an answer tells reasoning from answer.
 
     opens, closes: what stands before and behind the reasoning, the usual spelling first.
     lead, gap: what a model writes behind them before the text begins.
@@ -39,16 +39,16 @@ class Format:
 
     @property
     def begin(self) -> str:
-        """What begins the reasoning where a model is not left to do it."""
+        """The text that begins the reasoning where a model is not left to do it."""
         return self.opens[0] + self.lead
 
     @property
     def end(self) -> str:
-        """What ends the reasoning and begins the answer."""
+        """The text that ends the reasoning and begins the answer."""
         return self.closes[0] + self.gap + (self.wraps[0] if self.wraps else "")
 
     def with_tokens(self, vocabulary: Iterable[str]) -> Format:
-        """The format for a vocabulary, with a SEAM before each marker that is a token there."""
+        """Return the format with a SEAM before each marker that is a token of the vocabulary."""
         marked = frozenset(self.tokens).intersection(vocabulary)
         return replace(
             self,
@@ -61,7 +61,7 @@ class Format:
         )
 
     def known_by(self, source: str) -> bool:
-        """Whether a template speaks of these markers."""
+        """Tell whether a template mentions these markers."""
         needed = [*self.closes[:1], *(self.wraps or ())]
         if self.channels:
             needed = ["<|channel|>", "<|message|>"]
@@ -69,7 +69,7 @@ class Format:
 
 
 def mark(text: str, marked: frozenset[str]) -> str:
-    """A marker as it comes out of a vocabulary that has it as a token."""
+    """Return a marker, with a SEAM before it where it is a token of the vocabulary."""
     return SEAM + text if text in marked else text
 
 
@@ -110,9 +110,14 @@ FORMATS: Final = (HARMONY, GEMMA, MISTRAL, GRANITE, GRANITE_WORDS, THINK)
 """gpt-oss; Gemma 4; Magistral and Ministral; Granite 3.3, and 3.2; DeepSeek, GLM, Qwen, SmolLM and
 most others. Sources: the chat templates and model cards that their makers publish."""
 
+ANY_FORMAT: Final = Format(
+    ("<think>", "[THINK]", "<|channel>thought"), ("</think>", "[/THINK]", "<channel|>")
+)
+"""The format for a server that leaves the reasoning in the text: its model's is not known."""
+
 
 def format_of(source: str, vocabulary: Iterable[str]) -> tuple[Format | None, bool]:
-    """The format that a template speaks of, or else one whose markers are tokens.
+    """Find the format that a template mentions, or else one whose markers are tokens.
 
     The second value says whether it is the template that speaks of it.
     """

@@ -16,7 +16,7 @@ _FINAL = "final"
 
 
 class ChannelSplitter:
-    """Only what is in the final channel is the answer; everything else is reasoning.
+    """Splits messages by channel: the final one is the answer, everything else is reasoning.
 
     A model that begins without a channel answers at once. marked: the markers that are tokens.
     """

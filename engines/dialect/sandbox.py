@@ -27,7 +27,7 @@ class _GenerationTag(Extension):
 
 
 def compile_template(source: str) -> jinja2.Template:
-    """As Hugging Face's templates want it. Raises what Jinja and Python's own compiler raise."""
+    """Compile a chat template as Hugging Face does. Raises what Jinja and Python's compiler do."""
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _GenerationTag]
     )
@@ -38,7 +38,7 @@ def compile_template(source: str) -> jinja2.Template:
 
 
 def _to_json(value: object, **options: Any) -> str:
-    """Jinja's own filter would escape for HTML."""
+    """Write JSON without escaping for HTML, as Jinja's own filter would."""
     return json.dumps(value, **{"ensure_ascii": False, **options})
 
 

@@ -1,4 +1,4 @@
-"""Tells a model's reasoning from its answer while both stream, however the text is cut."""
+"""Splits a model's reasoning from its answer while both stream, however the text is cut."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engines.text import SEAM, held_back
 from engines.types import ReasoningDelta, TextDelta, WasReasoning
 
 Begins = Literal["start", "reasoning", "answer"]
-"""Where an answer begins: at its very start, within its reasoning, or behind that."""
+"""The place where an answer begins: at its very start, within its reasoning, or behind that."""
 
 Delta = TextDelta | ReasoningDelta | WasReasoning
 
@@ -19,24 +19,24 @@ _MOST_BLANKS = 4096
 
 
 class Splitter(Protocol):
-    """Text in, reasoning and answer out; a beginning of a marker waits for its rest."""
+    """Takes text, gives reasoning and answer; the beginning of a marker waits for its rest."""
 
     @property
     def reasoning(self) -> bool:
-        """Whether what comes next is reasoning."""
+        """Whether the next text is reasoning."""
         ...
 
     def feed(self, text: str) -> list[Delta]: ...
 
     def finish(self) -> list[Delta]:
-        """What was held back, now that nothing follows."""
+        """Return what was held back, now that nothing follows."""
         ...
 
 
 def open_splitter(
     format_: Format | None, begins: Begins = "start", *, expected: bool = False
 ) -> Splitter:
-    """For one answer. expected: the model is about to reason, even if it leaves out the marker."""
+    """Make the splitter of one answer. expected: the model will reason, even without the marker."""
     if format_ is None:
         return _Whole()
     if format_.channels:
@@ -45,7 +45,7 @@ def open_splitter(
 
 
 class _Whole:
-    """For a model that does not reason: all of it is the answer."""
+    """The splitter for a model that does not reason: all of it is the answer."""
 
     reasoning = False
 
@@ -57,7 +57,7 @@ class _Whole:
 
 
 class PairSplitter:
-    """For reasoning between two markers, before the answer.
+    """The splitter for reasoning between two markers, before the answer.
 
     Markers count only before the answer has begun: later they are text about markers. There is
     one exception, for models that leave out the opening marker: where reasoning is `expected`, a
@@ -106,7 +106,7 @@ class PairSplitter:
         return self._answer(deltas)
 
     def _start(self) -> bool:
-        """Which marker does it begin with, if any?"""
+        """Find the marker that the text begins with; False while that is open."""
         begun = self._held.lstrip()
         openings = dict.fromkeys(self._format.opens, "reasoning")
         if self._format.wraps:

@@ -1,4 +1,4 @@
-"""How a chat template lets a model reason or not: found out by rendering it both ways."""
+"""Finds out how a chat template switches reasoning on and off, by rendering it both ways."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _LEVELS: Final = ("none", "minimal", "low", "medium", "high", "max")
 _USUAL_LEVELS: Final = ("low", "medium", "high")
 
 _NAMES: Final = ("enable_thinking", "thinking")
-"""By both of them templates ask: Qwen, GLM, Gemma and SmolLM by the first, DeepSeek and Granite by
-the second."""
+"""Names of the switch: Qwen, GLM, Gemma and SmolLM use the first, DeepSeek and Granite the
+second."""
 
 _WORDS: Final = (("/think", "/no_think"), ("/think", "/nothink"))
-"""In a system prompt, where a template looks for them: Nemotron's do."""
+"""Words in a system prompt that a template looks for: Nemotron's do."""
 
 _SYSTEM: Final = "Be kind."
 
 
 _HINTS: Final = ("think", "reason", "thought", "channel", "my response")
-"""In every template that knows reasoning: parts of the variables, words and markers for it."""
+"""Parts of variables, words and markers, of which a template that knows reasoning has one."""
 
 
 def may_reason(source: str) -> bool:
-    """Whether it is worth asking the template for its switch: without a hint there is none."""
+    """Tell whether a template has any hint of a switch; without one, it need not be rendered."""
     lower = source.lower()
     return any(hint in lower for hint in _HINTS)
 
 
 @dataclass(frozen=True)
 class Switch:
-    """What of a template's reasoning can be chosen.
+    """The choices that a template leaves for reasoning.
 
     on, off: what the template is given for it; words: what the system prompt is given.
     thinks: whether it reasons where nothing is asked for.
@@ -60,7 +60,7 @@ class Switch:
     alone: bool = False
 
     def values(self, thinking: bool | None, effort: str | None) -> Values:
-        """Variables for a request; what the template does not know is left out."""
+        """Return the variables for a request; what the template does not know is left out."""
         chosen: Values | None = None
         if thinking is not None:
             chosen = self.on if thinking else self.off
@@ -70,7 +70,7 @@ class Switch:
         return values
 
     def word(self, thinking: bool | None) -> str:
-        """What the system prompt says for it, if anything."""
+        """Return what the system prompt says for it, if anything."""
         if self.words is None or thinking is None:
             return ""
         return self.words[0] if thinking else self.words[1]
@@ -83,7 +83,7 @@ class Switch:
 
 
 def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -> Switch:
-    """The switch of a template.
+    """Find the switch of a template.
 
     speaks: the template has a reasoning format. opens: whether a prompt ends within reasoning.
     """
@@ -107,7 +107,7 @@ def _by_values(render: Render, plain: str, on: Values, off: Values) -> Switch | 
 
 
 def _by_words(render: Render) -> Switch | None:
-    """Told by the end of the prompt, which has none of the system prompt in it."""
+    """Look for a switch by words in the system prompt: it changes the end of the prompt."""
     for words in _WORDS:
         with_, without, plain = (_ending(render({}, text)) for text in (*words, _SYSTEM))
         if with_ and without and with_ != without:
@@ -120,7 +120,7 @@ def _ending(prompt: str | None) -> str:
 
 
 def _with_efforts(render: Render, plain: str, found: Switch) -> Switch:
-    """The switch with the levels that make different prompts."""
+    """Return the switch with the levels that make different prompts."""
     prompts = _levels(render, found.on or {})
     usual = next((level for level, prompt in prompts.items() if prompt == plain), "")
     none = prompts.pop("none", None)
@@ -135,7 +135,7 @@ def _with_efforts(render: Render, plain: str, found: Switch) -> Switch:
 
 
 def _levels(render: Render, base: Values) -> dict[str, str]:
-    """The levels that a template knows, each with a prompt of its own."""
+    """List the levels that a template knows, each with a prompt of its own."""
     unknown = render({**base, EFFORT: _UNKNOWN_EFFORT}, "")
     # One that passes on any word leaves it to the model, which was taught the usual ones.
     passes_on = unknown is not None and _UNKNOWN_EFFORT in unknown

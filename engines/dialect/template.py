@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import TemplateFailed, TemplateRefused
@@ -15,7 +15,7 @@ _TIMES_WRITTEN = 4
 
 
 class Renderer(Protocol):
-    """Writes the prompts of one model. Close it at the end."""
+    """Renders the prompts of one model. Close it at the end."""
 
     def run(
         self,
@@ -24,7 +24,7 @@ class Renderer(Protocol):
         tools: list[dict[str, Any]] | None = None,
         cancel: CancelToken | None = None,
     ) -> str:
-        """What the template writes for these messages, up to where the answer begins.
+        """Render these messages, up to where the answer begins.
 
         Raises TemplateFailed, and Cancelled where a rendering can be cancelled.
         """
@@ -77,20 +77,27 @@ class Template:
             raise refused(f"It says: {str(error) or type(error).__name__}.") from error
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""
+
+
+MEND: Final = (
+    "Mend it with “Edit metadata…” on the model's page or `hearth models edit`, or choose another "
+    "model."
+)
+"""The advice for a template that comes with a model's file and does not work."""
 
 
 def unusable(why: str) -> TemplateFailed:
-    """What is raised where a template cannot be compiled."""
+    """Make the error for a template that cannot be compiled."""
     return TemplateFailed(
         "The model's chat template cannot be used.",
         why,
-        "Get the model from another place, or choose another one.",
+        MEND,
     )
 
 
 def refused(why: str) -> TemplateRefused:
-    """What is raised where a template raises an error for a conversation."""
+    """Make the error for a template that raises one for a conversation."""
     return TemplateRefused(
         "The model's chat template does not accept this conversation.",
         why,
@@ -103,7 +110,7 @@ def _length(records: Iterable[Mapping[str, object]]) -> int:
 
 
 def _limited(pieces: Iterable[str], longest: int) -> str:
-    """The pieces as one text; raises ValueError if they are endless."""
+    """Join pieces into one text; raises ValueError if they are endless."""
     kept: list[str] = []
     length = 0
     for piece in pieces:

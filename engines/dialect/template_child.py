@@ -27,7 +27,7 @@ from engines.errors import TemplateFailed
 from engines.helper.child import end_quietly
 
 _HARD_LIMIT_S: Final = LIMIT_S + 2.0
-"""After this the process ends itself, if the app has gone and nobody stopped it."""
+"""The time after which the process ends itself, if the app has gone and nobody stopped it."""
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from time import monotonic
 from typing import IO, Any, Final
 
 from engines.cancel import CancelToken
-from engines.dialect.template import refused, unusable
+from engines.dialect.template import MEND, refused, unusable
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
 from engines.helper.parent import environment, quiet_flags
 
@@ -28,13 +28,13 @@ LIMIT_S: Final = 5.0
 """A template writes a conversation in milliseconds."""
 
 MEMORY_BYTES: Final = 512 << 20
-"""What the process may take; a long conversation takes some tens of megabytes."""
+"""The most that the process may take; a long conversation takes some tens of megabytes."""
 
 START_S: Final = 30.0
 """Python may take as long to start on a busy computer."""
 
 HEAD: Final = struct.Struct("<cQ")
-"""What precedes the text of an answer: its kind, and how many bytes follow."""
+"""The head before the text of an answer: its kind, and how many bytes follow."""
 
 READY, DONE, REFUSED, NO_MEMORY = b"+", b"=", b"!", b"m"
 
@@ -87,7 +87,7 @@ class TemplateProcess:
                 self._child = None
 
     def _started(self, cancel: CancelToken | None) -> _Child:
-        """The process, with its template compiled."""
+        """Return the process, with its template compiled; started where there is none."""
         if self._child is not None:
             if self._child.alive:
                 return self._child
@@ -147,7 +147,7 @@ class _Child:
         return not self._killed and self._process.poll() is None
 
     def ask(self, request: object, limit_s: float, cancel: CancelToken | None) -> tuple[bytes, str]:
-        """The kind of the process's answer, and its text. None asks nothing, and waits for one.
+        """Send a request; returns the kind and text of the answer. None only waits for an answer.
 
         Raises TemplateFailed and Cancelled; then the process has been ended.
         """
@@ -195,7 +195,7 @@ class _Child:
         return kind, _read(said, min(length, MEMORY_BYTES)).decode(errors="replace")
 
     def _resident_bytes(self) -> int:
-        """What the process has in memory; 0 if it has ended.
+        """Return what the process has in memory; 0 if it has ended.
 
         Only Linux lets an allocation fail at the limit; elsewhere looking has to do.
         """
@@ -226,5 +226,5 @@ def _stopped(why: str) -> TemplateFailed:
     return TemplateFailed(
         "The model's chat template was stopped.",
         why,
-        "Choose another model, or get this one from another place.",
+        MEND,
     )

@@ -1,4 +1,4 @@
-"""Tools as chat templates take them, and calls as models write them into their answers.
+"""Tools in the form that chat templates take, and calls as models write them.
 
 The form is that of Hermes and Qwen: <tool_call>{"name": …, "arguments": {…}}</tool_call>. Source:
 the chat templates that their makers publish.
@@ -19,7 +19,7 @@ CLOSE: Final = "</tool_call>"
 
 
 def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
-    """As the protocol of OpenAI and templates have them; None for no tools at all."""
+    """Write tools as OpenAI's protocol and templates have them; None for no tools at all."""
     return [
         {
             "type": "function",
@@ -34,12 +34,12 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
 
 
 def known_by(source: str) -> bool:
-    """Whether a template offers tools and asks for calls in this form."""
+    """Tell whether a template offers tools and asks for calls in this form."""
     return "tools" in source and OPEN in source
 
 
 class CallReader:
-    """The text of an answer in, text and calls out; holds back what may be a call.
+    """Takes the text of an answer, gives text and calls; holds back what may be a call.
 
     called: how many calls there were. What stands between the markers and is none stays text.
     """
@@ -53,7 +53,7 @@ class CallReader:
 
     @property
     def held(self) -> int:
-        """Characters of a call that has begun and not ended."""
+        """How many characters have come of a call that has not ended."""
         return self._begun.tell()
 
     def feed(self, text: str) -> list[TextDelta | ToolCall]:
@@ -72,7 +72,7 @@ class CallReader:
         return found
 
     def finish(self) -> list[TextDelta | ToolCall]:
-        """What was held back, now that nothing follows; a call may lack its last marker."""
+        """Return what was held back, now that nothing follows; a call may lack its last marker."""
         found: list[TextDelta | ToolCall] = []
         held, self._held = self._taken() + self._held, ""
         inside = held.partition(OPEN)[2]
@@ -107,7 +107,7 @@ class CallReader:
         return True
 
     def _taken(self) -> str:
-        """What has come of a call so far, which it holds no more."""
+        """Take out what has come of a call so far."""
         begun, self._begun = self._begun.getvalue(), StringIO()
         return begun
 
@@ -128,7 +128,7 @@ class CallReader:
         return ToolCall(name, told, f"call_{self.called}")
 
     def _add(self, found: list[TextDelta | ToolCall], text: str) -> None:
-        """The lines between calls are empty, and no part of an answer."""
+        """Add text, without the empty lines between calls, which are no part of an answer."""
         if self._after:
             text = text.lstrip()
             self._after = not text

@@ -1,4 +1,4 @@
-"""What this computer has: processor, memory, graphics, and the limits of a container.
+"""The hardware of this computer: processor, memory, graphics, and a container's limits.
 
     hardware = detect()
     print(hardware.cpu.name, hardware.memory.available_bytes)

@@ -1,4 +1,4 @@
-"""How fast this computer reads its memory, which is what bounds how fast a model writes.
+"""The memory bandwidth of this computer, which bounds how fast a model writes.
 
 known = BandwidthBook(file).of(hardware)
 known.memory, known.card(hardware.gpus[0])
@@ -26,7 +26,7 @@ from engines.kept_file import KeptFile
 logger = logging.getLogger(__name__)
 
 _BYTES: Final = 256 << 20
-"""What is read: more than processors keep in their caches."""
+"""The bytes that are read: more than processors keep in their caches."""
 _LEAST: Final = 32 << 20
 _SECONDS: Final = 0.25
 _TIMES: Final = 3
@@ -36,7 +36,7 @@ _LARGE: Final = 1 << 30
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """Bytes a second. memory: the computer's own, read by the processor.
+    """Memory bandwidth in bytes a second. memory: the computer's own, read by the processor.
 
     cards: names of graphics cards, and what is known of the memory of each.
     """
@@ -45,12 +45,12 @@ class Bandwidth:
     cards: tuple[tuple[str, float], ...] = ()
 
     def card(self, gpu: Gpu) -> float | None:
-        """Of a card's memory; None if it is not known."""
+        """Return the bandwidth of a card's memory; None if it is not known."""
         return dict(self.cards).get(gpu.name)
 
 
 def measure(threads: int, size: int = _BYTES, seconds: float = _SECONDS) -> float:
-    """Bytes a second that so many threads read together, the best of several passes.
+    """Measure bytes a second that so many threads read together, the best of several passes.
 
     size: bytes to read, far more than the caches hold. seconds: about how long it may take; there
     is always one whole pass.
@@ -87,14 +87,14 @@ def bandwidth(hardware: Hardware, nvml: Callable[[], Any] = load_nvml) -> Bandwi
 
 
 class BandwidthBook:
-    """Keeps what was measured in one small file. A file that fails costs a measurement, no more."""
+    """Keeps measurements in one small file. A file that fails costs a measurement, no more."""
 
     def __init__(self, file: Path, ask: Callable[[Hardware], Bandwidth] = bandwidth) -> None:
         self._file = KeptFile(file)
         self._ask = ask
 
     def of(self, hardware: Hardware) -> Bandwidth:
-        """What is known of this computer; the first times it is measured, in about 0.3 seconds.
+        """Return this computer's bandwidth; the first times it is measured, in about 0.3 seconds.
 
         Other programs only ever make a measurement smaller, so the greatest of several holds.
         """
@@ -108,7 +108,7 @@ class BandwidthBook:
         return kept
 
     def _read(self, identity: str) -> tuple[int, Bandwidth]:
-        """How often it was measured, and the best of it."""
+        """Return how often it was measured, and the best of it."""
         page = self._file.read()
         if page.get("computer") != identity:
             return 0, Bandwidth(0.0)
@@ -125,7 +125,7 @@ class BandwidthBook:
 
 
 def _identity(hardware: Hardware) -> str:
-    """What the figures hold for: another processor, memory, share of it or card is measured."""
+    """Name the hardware that the figures are of: with another, they are measured anew."""
     cpu = hardware.cpu
     cores = f"{cpu.performance_cores} of {cpu.logical_cores} cores, {cpu.usable_threads} threads"
     cards = (gpu.name for gpu in hardware.gpus)

@@ -14,14 +14,14 @@ from engines.hardware.files import read_number, read_text
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """limit: what the group may use, free: what is left of that, both in bytes."""
+    """The limit of a group, and how much of it is free, both in bytes."""
 
     limit: int
     free: int
 
 
 def cpu_quota(root: Path) -> float | None:
-    """How many cores' worth of time this process gets, None if there is no limit."""
+    """Return how many cores' worth of time this process gets, None if there is no limit."""
     quotas = []
     for group in _groups(root, "cpu"):
         words = (read_text(group / "cpu.max") or "").split()
@@ -35,7 +35,7 @@ def cpu_quota(root: Path) -> float | None:
 
 
 def memory_limit(root: Path, total: int) -> MemoryLimit | None:
-    """The tightest limit among this process's groups that is below `total`, else None.
+    """Return the tightest limit among this process's groups that is below `total`, else None.
 
     free may stem from another group than limit: the outer one can be fuller.
     """
@@ -53,7 +53,7 @@ def memory_limit(root: Path, total: int) -> MemoryLimit | None:
 
 
 def _used(group: Path) -> int:
-    """Memory in use, without the file cache that the kernel drops as soon as space is needed.
+    """Return the memory in use, without the file cache that the kernel drops when asked for space.
 
     That is both lists of it: a model that was mapped and read once is on the active one.
     """
@@ -69,7 +69,7 @@ def _used(group: Path) -> int:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's groups, innermost first, in both hierarchies."""
+    """Yield the folders of this process's groups, innermost first, in both hierarchies."""
     for kinds, path in _memberships(root, controller):
         mount = _mount(root, kinds)
         if mount is None:
@@ -88,7 +88,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _memberships(root: Path, controller: str) -> Iterator[tuple[str, str]]:
-    """Lines of /proc/self/cgroup that concern the controller: ("", path) for version 2."""
+    """Yield the lines of /proc/self/cgroup for a controller: ("", path) for version 2."""
     for line in (read_text(root / "proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -97,7 +97,7 @@ def _memberships(root: Path, controller: str) -> Iterator[tuple[str, str]]:
 
 
 def _mount(root: Path, controller: str) -> tuple[PurePosixPath, PurePosixPath] | None:
-    """Where a hierarchy is mounted: the group at the mount's root, and the folder."""
+    """Find where a hierarchy is mounted: the group at the mount's root, and the folder."""
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         before, _, after = line.partition(" - ")
         fields, kind = before.split(), after.split()

@@ -36,7 +36,7 @@ class Cores:
 
 
 def count_cores(cores: Iterable[Logical], allowed: Collection[int], quota: float | None) -> Cores:
-    """allowed: numbers of the logical cores this process may run on, empty for all of them.
+    """Count cores. allowed: numbers of those this process may run on, empty for all of them.
 
     quota: cores' worth of time it gets. A process that is kept to slow cores has those as its
     fast ones.
@@ -55,7 +55,7 @@ def count_cores(cores: Iterable[Logical], allowed: Collection[int], quota: float
 
 
 def linux_cores(root: Path, allowed: Collection[int]) -> Cores | None:
-    """From /sys, or None if it is not mounted."""
+    """Count the cores that /sys tells of; None if it is not mounted."""
     cpus = root / "sys/devices/system/cpu"
     numbers = parse_list(read_text(cpus / "online") or read_text(cpus / "present") or "")
     if not numbers:
@@ -74,7 +74,7 @@ def linux_cores(root: Path, allowed: Collection[int]) -> Cores | None:
 
 
 def _fast(root: Path, numbers: frozenset[int]) -> frozenset[int]:
-    """Intel's hybrid processors list their two kinds; ARM's give each core a capacity."""
+    """Find the fast cores: Intel's hybrids list two kinds, ARM's give each core a capacity."""
     performance = parse_list(read_text(root / "sys/devices/cpu_core/cpus") or "")
     if performance & numbers:
         return performance

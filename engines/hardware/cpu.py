@@ -22,13 +22,13 @@ _KERNEL_NAMES: Final = {
 
 
 def known_features(flags: Iterable[str]) -> tuple[str, ...]:
-    """Those of `flags` that matter, in the order of FEATURES."""
+    """Pick the flags that matter, in the order of FEATURES."""
     present = {_KERNEL_NAMES.get(flag, flag) for flag in flags}
     return tuple(feature for feature in FEATURES if feature in present)
 
 
 def linux_cpu(root: Path) -> tuple[str, tuple[str, ...]]:
-    """Name and features. A processor without a name of its own gets that of its board."""
+    """Return name and features. A processor without a name of its own gets that of its board."""
     facts: dict[str, str] = {}
     for line in (read_text(root / "proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""Asks every source what this computer has, and never fails for want of one."""
+"""Detects the hardware from every source there is, and never fails for want of one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
 
 
 def linux_name(root: Path) -> str:
-    """From /etc/os-release; says so when Linux runs inside Windows."""
+    """Name the system as /etc/os-release does, and say when Linux runs inside Windows."""
     name = "Linux"
     for line in (read_text(root / "etc/os-release") or "").splitlines():
         key, _, value = line.partition("=")
@@ -53,13 +53,13 @@ _T = TypeVar("_T")
 
 
 def allowed_cores() -> Collection[int]:
-    """Numbers of the logical cores this process may run on; empty where systems do not say."""
+    """Return the logical cores this process may run on; empty where systems do not say."""
     return os.sched_getaffinity(0) if sys.platform == "linux" else frozenset()
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Where the facts come from: this computer, or what a test describes in its place.
+    """The sources of detection: this computer, or what a test puts in its place.
 
     root: the folder that holds /proc, /sys and /etc.
     """
@@ -88,7 +88,7 @@ class _Survey:
 
 
 def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Hardware:
-    """What this computer has; takes some milliseconds, more where a GPU driver has to wake up.
+    """Detect the hardware; takes milliseconds, more where a GPU driver has to wake up.
 
     devices: llama.cpp's own list, from whoever has loaded it; without it no GPU is usable.
     """
@@ -151,7 +151,7 @@ def _cores(edge: Edge) -> Cores | None:
 
 
 def _counted(edge: Edge) -> Cores:
-    """The mere number of cores, for systems that say no more, and for Linux without /sys."""
+    """Return the mere number of cores, for systems that say no more, and Linux without /sys."""
     import psutil
 
     logical = psutil.cpu_count() or 1
@@ -164,7 +164,7 @@ def _counted(edge: Edge) -> Cores:
 
 
 def _system_gpus(survey: _Survey, memory: Memory) -> tuple[tuple[Gpu, ...], ...]:
-    """Without devices of llama.cpp; the most exact source first."""
+    """List the graphics that the system knows, without llama.cpp; the most exact source first."""
     edge = survey.edge
     none: tuple[Gpu, ...] = ()
     nvidia = survey.ask("NVIDIA cards", lambda: nvidia_gpus(edge.nvml(), memory), none)

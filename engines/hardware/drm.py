@@ -1,4 +1,4 @@
-"""AMD, Intel and NVIDIA graphics on Linux, from the kernel's list of cards under /sys."""
+"""Graphics on Linux by AMD, Intel and NVIDIA, from the kernel's list of cards under /sys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LARGEST_CARVE_OUT: Final = 4 << 30
 
 
 def drm_gpus(root: Path, memory: Memory) -> tuple[Gpu, ...]:
-    """The cards in the kernel's order. memory: the computer's, which integrated units share."""
+    """List the cards in the kernel's order. memory: the computer's, for integrated units."""
     cards = [
         card
         for card in (root / "sys/class/drm").glob("card*")
@@ -59,7 +59,7 @@ def _gpu(device: Path, memory: Memory) -> Gpu | None:
 def _memory(
     device: Path, vendor: str, pci_id: str | None, memory: Memory
 ) -> tuple[int | None, int | None, bool]:
-    """Total, free, and whether it is the computer's; only AMD's driver tells the first two."""
+    """Return total, free, and whether it is the computer's; only AMD's driver tells the sizes."""
     own = read_number(device / "mem_info_vram_total")
     own_used = read_number(device / "mem_info_vram_used") or 0
     if own is None and vendor == "intel" and pci_id == _INTEL_INTEGRATED:

@@ -1,4 +1,4 @@
-"""Reading the small text files with which Linux describes a computer."""
+"""Reads the small text files with which Linux describes a computer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def read_text(path: Path) -> str | None:
-    """The content without blanks around it, or None if there is no such file to read.
+    """Return a file's content without blanks around it; None if it cannot be read.
 
     Files under /sys can also refuse a read that their mode allows.
     """
@@ -18,13 +18,13 @@ def read_text(path: Path) -> str | None:
 
 
 def read_number(path: Path) -> int | None:
-    """A whole number, or None if the file is not there or says something else, such as "max"."""
+    """Read a whole number; None if the file is missing or says something else, such as "max"."""
     text = read_text(path)
     return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
 
 
 def parse_list(text: str) -> frozenset[int]:
-    """The kernel's notation for sets: "0-3,8" is 0, 1, 2, 3 and 8."""
+    """Parse the kernel's notation for sets: "0-3,8" is 0, 1, 2, 3 and 8."""
     numbers: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")

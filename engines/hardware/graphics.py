@@ -1,4 +1,4 @@
-"""Puts what several sources say of the same graphics card together: pure."""
+"""Merges what several sources say of the same graphics card: pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARTS: Final = {
 
 
 def native_gpus(devices: Iterable[NativeDevice], memory: Memory) -> tuple[Gpu, ...]:
-    """The devices of llama.cpp's own list that are graphics: those it can really use.
+    """List the graphics among llama.cpp's devices: those it can really use.
 
     One card that several back ends reach is there once. memory: the computer's.
     """
@@ -73,7 +73,7 @@ def _vendor(name: str) -> str:
 
 
 def merge(native: Sequence[Gpu], *sources: Iterable[Gpu]) -> tuple[Gpu, ...]:
-    """llama.cpp's cards with what the system's sources add, then those only they know.
+    """Merge llama.cpp's cards with what the system's sources add; then those only they know.
 
     The second kind cannot be used, and says why. Earlier sources win.
     """
@@ -95,7 +95,7 @@ def _unusable(gpu: Gpu) -> Gpu:
 
 
 def _combined(card: Gpu, more: Gpu) -> Gpu:
-    """The driver's own count of free memory is the newer one, so the smaller number holds."""
+    """Combine two views of a card; the smaller count of free memory is the newer one."""
     free = [bytes_ for bytes_ in (card.free_bytes, more.free_bytes) if bytes_ is not None]
     return replace(
         card,
@@ -107,7 +107,7 @@ def _combined(card: Gpu, more: Gpu) -> Gpu:
 
 
 def _same(one: Gpu, other: Gpu) -> bool:
-    """The same card by its place on the PCI bus or, where one source knows none, by its name."""
+    """Tell whether two are one card, by place on the PCI bus or, where that is unknown, by name."""
     first, second = _slot(one.pci_id), _slot(other.pci_id)
     if first is not None and second is not None:
         return first == second
@@ -115,6 +115,6 @@ def _same(one: Gpu, other: Gpu) -> bool:
 
 
 def _slot(pci_id: str | None) -> tuple[int, ...] | None:
-    """0000:01:00.0, as numbers, because NVML writes the first with eight digits."""
+    """Parse 0000:01:00.0 into numbers, because NVML writes the first with eight digits."""
     fields = _SLOT.fullmatch(pci_id or "")
     return tuple(int(field, 16) for field in fields.groups()) if fields else None

@@ -1,4 +1,4 @@
-"""macOS: everything comes from sysctl, whose names are documented in sysctl(3).
+"""Hardware of a Mac from sysctl, whose names are documented in sysctl(3).
 
 Graphics come from llama.cpp's device list alone: Metal is always there and is part of it.
 """
@@ -25,7 +25,7 @@ _INTEL: Final = {"sse4.1": "sse4_1", "sse4.2": "sse4_2", "avx1.0": "avx"}
 
 
 def read_sysctl() -> dict[str, str]:
-    """All values below "hw" and "machdep.cpu"; takes a few milliseconds."""
+    """Read the values below "hw" and "machdep.cpu"; takes a few milliseconds."""
     listing = subprocess.run(
         ["/usr/sbin/sysctl", "hw", "machdep.cpu"],
         capture_output=True,
@@ -42,7 +42,7 @@ def parse_sysctl(text: str) -> dict[str, str]:
 
 
 def cpu(values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Name and features of the processor."""
+    """Return name and features of the processor."""
     flags = [feature for key, feature in _ARM.items() if values.get(key) == "1"]
     for key in ("machdep.cpu.features", "machdep.cpu.leaf7_features"):
         words = values.get(key, "").lower().split()
@@ -51,7 +51,7 @@ def cpu(values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
 
 
 def cores(values: Mapping[str, str]) -> Cores:
-    """Level 0 is the fast kind of cores; an Intel Mac has no levels."""
+    """Count the cores; level 0 is the fast kind, and an Intel Mac has no levels."""
     physical = int(values["hw.physicalcpu"])
     logical = int(values["hw.logicalcpu"])
     fast = int(values.get("hw.perflevel0.physicalcpu", physical))

@@ -9,7 +9,7 @@ from engines.hardware.values import Memory
 
 
 def measure_memory() -> Memory:
-    """The computer's, as the system counts it."""
+    """Measure the computer's memory, as the system counts it."""
     import psutil
 
     memory = psutil.virtual_memory()
@@ -17,7 +17,7 @@ def measure_memory() -> Memory:
 
 
 def within_limits(memory: Memory, root: Path) -> Memory:
-    """The same memory under the limits of the container, if there are any."""
+    """Apply the limits of the container, if there are any."""
     limit = memory_limit(root, memory.total_bytes)
     if limit is None:
         return memory
@@ -25,7 +25,7 @@ def within_limits(memory: Memory, root: Path) -> Memory:
 
 
 def resident_bytes() -> int:
-    """What this process has in memory now, files that are mapped into it included."""
+    """Return what this process has in memory now, files that are mapped into it included."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)

@@ -10,7 +10,7 @@ from engines.hardware.values import Gpu, Memory
 
 
 def load_nvml() -> ModuleType | None:
-    """The binding of NVML, or None where it is not installed."""
+    """Load the binding of NVML; None where it is not installed."""
     try:
         return importlib.import_module("pynvml")
     except ModuleNotFoundError:
@@ -18,7 +18,7 @@ def load_nvml() -> ModuleType | None:
 
 
 def nvidia_gpus(nvml: Any, memory: Memory) -> tuple[Gpu, ...]:
-    """The cards the driver knows; none where there is no driver.
+    """List the cards the driver knows; none where there is no driver.
 
     nvml: the module, see `load_nvml`. memory: the computer's, which some cards share.
     Raises NVMLError when there is a driver that does not answer.
@@ -42,7 +42,7 @@ def nvidia_gpus(nvml: Any, memory: Memory) -> tuple[Gpu, ...]:
 
 
 def memory_rates(nvml: Any) -> dict[str, float]:
-    """Bytes a second that each card's memory can be read at, by the card's name.
+    """Return the bytes a second at which each card's memory can be read, by the card's name.
 
     Twice the memory's highest clock, as data comes at both of its edges, times the width of the
     bus. A card that does not tell is left out; without a driver all are. nvml: see `load_nvml`.

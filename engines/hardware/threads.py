@@ -1,4 +1,4 @@
-"""How many threads llama.cpp gets: pure."""
+"""The number of threads that llama.cpp gets: pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engines.hardware.values import Cpu
 
 @dataclass(frozen=True)
 class Threads:
-    """decode: for one token at a time. batch: for evaluating a prompt."""
+    """Numbers of threads. decode: for one token at a time. batch: for evaluating a prompt."""
 
     decode: int
     batch: int
@@ -20,7 +20,7 @@ _ONE_THREAD_BYTES = 64_000_000
 
 
 def thread_rule(cpu: Cpu, model_bytes: int) -> Threads:
-    """One decoding thread for each fast core, and one core for the window where there are many.
+    """Give each fast core one decoding thread, but keep one core for the window if there are many.
 
     Decoding waits for memory, so a second thread on a core and the slow cores of a hybrid
     processor gain nothing: every step waits for its slowest thread. Where threads share a core, in

@@ -1,4 +1,4 @@
-"""What a computer has, as values. Sizes are bytes; None means that nobody could tell."""
+"""The hardware of a computer as values. Sizes are bytes; None means that nobody could tell."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class NativeDevice:
 
 @dataclass(frozen=True)
 class Cpu:
-    """physical_cores, logical_cores: of the computer.
+    """The processor: its cores, and those that this process may use.
+
+    physical_cores, logical_cores: of the computer.
 
     usable_threads: logical cores this process may keep busy, by its affinity and by the limits
     of the container it runs in; at least 1.
@@ -50,7 +52,9 @@ class Cpu:
 
 @dataclass(frozen=True)
 class Memory:
-    """available_bytes: what can be used now without swapping, the container's limit considered.
+    """The computer's memory, in bytes.
+
+    available_bytes: what can be used now without swapping, the container's limit considered.
 
     limit_bytes: the container's limit, None if there is none below the total.
     """
@@ -85,7 +89,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Hardware:
-    """os: name and version, and the kind of processor. notes: sentences for the user."""
+    """A computer. os: its system and the kind of processor. notes: sentences for the user."""
 
     os: str
     cpu: Cpu

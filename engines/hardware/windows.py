@@ -31,7 +31,7 @@ _CORE: Final = 0  # LOGICAL_PROCESSOR_RELATIONSHIP: RelationProcessorCore
 
 
 def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
-    """Graphics cards from the values of the display class's numbered keys.
+    """List the graphics cards from the values of the display class's numbered keys.
 
     The memory is HardwareInformation.qwMemorySize, a 64-bit number or its eight bytes. What WMI
     and the older 32-bit value say stops at 4 GB.
@@ -62,7 +62,7 @@ def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
 
 
 def cores(buffer: bytes) -> tuple[Logical, ...]:
-    """Cores from what GetLogicalProcessorInformationEx wrote for RelationProcessorCore.
+    """Count cores from what GetLogicalProcessorInformationEx wrote for RelationProcessorCore.
 
     Each record: relationship and size (32 bits each), flags and efficiency class (8 bits each),
     20 bytes and the number of groups (16 bits), then for each group a 64-bit mask, its number
@@ -93,7 +93,7 @@ if sys.platform == "win32":
     import winreg
 
     def read_cards() -> list[dict[str, object]]:
-        """The values of the numbered keys below the display class."""
+        """Read the values of the numbered keys below the display class."""
         entries = []
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, _DISPLAY_CLASS) as display:
             for index in range(winreg.QueryInfoKey(display)[0]):
@@ -116,7 +116,7 @@ if sys.platform == "win32":
         return buffer.raw[: size.value]
 
     def read_cpu() -> tuple[str, tuple[str, ...]]:
-        """Name and features of the processor."""
+        """Return name and features of the processor."""
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, _PROCESSOR) as key:
             name = str(winreg.QueryValueEx(key, "ProcessorNameString")[0])
         present = ctypes.WinDLL("kernel32").IsProcessorFeaturePresent

@@ -1,1 +1,1 @@
-"""A short-lived process that does for the app what could end a process."""
+"""A short-lived process that does for the app what could crash it."""

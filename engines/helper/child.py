@@ -1,4 +1,4 @@
-"""How a helping process behaves: it gives way, ends with the app, and keeps its output clean."""
+"""The behaviour of a helping process: it yields to others, and ends with the app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Say = Callable[[Any], None]
 
 
 def begin() -> Say:
-    """To be called first of all."""
+    """Set the process up, first of all; returns the function that writes its output."""
     be_modest()
     _end_with_the_app()
     # Nothing else may write between the lines: the libraries get standard error for theirs.
@@ -30,14 +30,14 @@ def begin() -> Say:
 
 
 def be_modest() -> None:
-    """Give way to everything else, and when this process dies, do so without a trace or a word."""
+    """Lower the process's priority, and let it die without a core file or a message."""
     end_quietly()
     if sys.platform != "win32":
         os.nice(5)
 
 
 def end_quietly() -> None:
-    """When this process dies, leave no core file and no message of the system's."""
+    """Let the process die without a core file or a message of the system's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the app to answer
     if sys.platform == "win32":
         import msvcrt

@@ -20,14 +20,14 @@ _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
 
 
 STOPPED_S: Final = 20.0
-"""For so long a process that was stopped may be let go on; then it is given up."""
+"""The time for which a stopped process may be let go on; then it is given up."""
 
 _LOOK_S: Final = 1.0
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a process ended: its exit code, negative for a signal, and what it wrote.
+class ProcessResult:
+    """The result of a process: its exit code, negative for a signal, and what it wrote.
 
     in_time: False if it had to be ended because it took too long. stopped: because it was stopped
     (SIGSTOP), and nobody let it go on.
@@ -41,12 +41,14 @@ class Ended:
 
     @property
     def last_line(self) -> bytes:
-        """The last line of its output that it wrote to the end; empty if there is none."""
+        """The last line of its output that is complete; empty if there is none."""
         return self.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
 
 
-def run_helper(command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken) -> Ended:
-    """Run it to its end, which comes early if `cancel` is set. Raises OSError if none starts."""
+def run_helper(
+    command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken
+) -> ProcessResult:
+    """Run a helper to its end, or until `cancel` is set. Raises OSError if none starts."""
     in_time, stopped_s = True, 0.0
     until = time.monotonic() + limit_s
     with _running([*command, argument]) as child:
@@ -65,11 +67,11 @@ def run_helper(command: Sequence[str], argument: str, limit_s: float, cancel: Ca
         finally:
             forget()
     words = err.decode(errors="replace")
-    return Ended(child.returncode, out, words, in_time, stopped_s >= STOPPED_S)
+    return ProcessResult(child.returncode, out, words, in_time, stopped_s >= STOPPED_S)
 
 
 def _is_stopped(child: subprocess.Popen[bytes]) -> bool:
-    """Whether a signal has stopped it; Windows has no such state."""
+    """Tell whether a signal has stopped it; Windows has no such state."""
     if sys.platform == "win32":
         return False
     look = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
@@ -81,7 +83,7 @@ def _is_stopped(child: subprocess.Popen[bytes]) -> bool:
 
 @contextmanager
 def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The process at work; when this ends, so has it.
+    """Run the process in the block, and end it at the block's end.
 
     It reads nothing: it only notices when its standard input closes, because the app ended.
     """
@@ -111,14 +113,14 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def environment() -> dict[str, str]:
-    """The app's own, with the way to its code and without the user's tokens."""
+    """Return the app's environment, with the path to its code and without the user's tokens."""
     paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
     kept = {name: value for name, value in os.environ.items() if name.upper() not in _SECRET}
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def quiet_flags(*, modest: bool = False) -> int:
-    """Creation flags for Windows: no console window, and a low priority for a modest process."""
+    """Return creation flags for Windows: no console window, and a low priority if modest."""
     if sys.platform == "win32":
         low = subprocess.BELOW_NORMAL_PRIORITY_CLASS if modest else 0
         return subprocess.CREATE_NO_WINDOW | low

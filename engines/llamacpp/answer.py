@@ -1,9 +1,9 @@
-"""One answer of a loaded model: the prompt, the tokens, their text, the figures."""
+"""Writes one answer of a loaded model: the prompt, the tokens, their text, the figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, closing
 from time import perf_counter
 
 from engines.cancel import CancelToken
@@ -17,79 +17,122 @@ from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.steered import steered
-from engines.llamacpp.writer import Delta, Writer
+from engines.llamacpp.writer import Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 
 
-def answer(loaded: Loaded, request: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
-    """The events of `Engine.chat`.
+def answer(
+    lent: AbstractContextManager[Loaded], request: ChatRequest, cancel: CancelToken
+) -> Generator[Event, None, None]:
+    """Yield the events of `Engine.chat`, from a model that is held until the last of them.
 
     Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong and EngineFailed.
     """
-    began = perf_counter()
-    seed = actual_seed(request.sampling)
-    try:
-        prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
-    except Cancelled:
-        yield from _nothing(loaded, request, seed)
-        return
-    sampler = open_sampler(
-        loaded.native,
-        loaded.model,
-        request.sampling,
-        seed,
-        prior=prompt.tokens,
-        begun=_begun(loaded, request),
-    )
-    with closing(steered(loaded, request, prompt, sampler)) as sampler:
-        yield from _answer(loaded, request, cancel, prompt, sampler, seed, began)
+    with lent as loaded:
+        began, seed = perf_counter(), actual_seed(request.sampling)
+        try:
+            prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
+        except Cancelled:
+            yield PromptReady(0, 0)
+            yield _nothing(loaded, request, seed)
+            return
+        with closing(_sampler(loaded, request, prompt, seed)) as sampler:
+            it = _Answer(loaded, request, prompt, sampler, cancel)
+            yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
+            try:
+                with closing(it.draw()) as tokens:
+                    for token in tokens:
+                        yield from it.take(token)
+                        if it.writer.stopped:
+                            break
+                if not it.writer.stopped:
+                    yield from it.writer.finish(ended=it.decoding.finish == "stop")
+            finally:
+                it.remember()
+            yield it.done(began, seed)
 
 
-def _answer(
-    loaded: Loaded,
-    request: ChatRequest,
-    cancel: CancelToken,
-    prompt: Prompt,
-    sampler: Sampler,
-    seed: int,
-    began: float,
-) -> Iterator[Event]:
-    cached = loaded.cache.reuse(prompt.tokens, request.chat)
-    speculation = _speculation(loaded, request)
-    yield PromptReady(len(prompt.tokens), cached, len(prompt.left), prompt.left)
-    decoding = Decoding(
-        loaded.context, loaded.cache, loaded.model.vocabulary, sampler, speculation, cancel
-    )
-    tokens: list[int] = []
-    stops = (*request.stop, *loaded.dialect.stops)
-    calls = CallReader() if request.tools else None
-    writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
-    yield from _deltas(loaded, request, prompt, decoding, speculation, writer, tokens)
-    yield Done(
-        "tool" if writer.called and decoding.finish == "stop" else decoding.finish,
-        Usage(
-            prompt_tokens=len(prompt.tokens),
-            cached_tokens=cached,
-            completion_tokens=len(tokens),
-            context=loaded.context.size,
-            left_out=len(prompt.left),
-            reasoning_tokens=writer.reasoning_pieces,
-        ),
-        Timing(
-            load_s=loaded.report.load_s,
-            ttft_s=max(0.0, decoding.first_token_at - began),
-            prefill_tok_s=_rate(decoding.evaluated, decoding.prefill_s),
-            decode_tok_s=_rate(decoding.decoded, decoding.decode_s),
-        ),
-        speculation.report() if speculation else _no_drafts(loaded, request),
-        seed,
-    )
+class _Answer:
+    """An answer being decoded: its tokens, their text and its figures.
+
+    cached: tokens of the prompt that were in the KV cache. speculation: None if nothing drafts.
+    """
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        request: ChatRequest,
+        prompt: Prompt,
+        sampler: Sampler,
+        cancel: CancelToken,
+    ) -> None:
+        self._loaded = loaded
+        self._request = request
+        self._prompt = prompt
+        self._piece = loaded.model.vocabulary.piece
+        self._tokens: list[int] = []
+        self.cached = loaded.cache.reuse(prompt.tokens, request.chat)
+        self._speculation = _speculation(loaded, request)
+        self.decoding = Decoding(
+            loaded.context,
+            loaded.cache,
+            loaded.model.vocabulary,
+            sampler,
+            self._speculation,
+            cancel,
+        )
+        stops = (*request.stop, *loaded.dialect.stops)
+        calls = CallReader() if request.tools else None
+        self.writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
+
+    def draw(self) -> Generator[int, None, None]:
+        """Yield the tokens, each as it is drawn."""
+        prompt = self._prompt
+        return self.decoding.tokens(prompt.tokens, self._request.max_tokens, stable=prompt.stable)
+
+    def take(self, token: int) -> Sequence[Event]:
+        """Take the next token; returns what it adds to the text, and news of the drafts."""
+        self._tokens.append(token)
+        deltas = self.writer.feed(self._piece(token), self._loaded.markers.get(token, ""))
+        if self._speculation is None or self.writer.stopped:
+            return deltas
+        news = self._speculation.news()
+        return [*deltas, news] if news else deltas
+
+    def remember(self) -> None:
+        """Note the answer's tokens, for when the next prompt of the chat holds its text."""
+        known = self._tokens[: self.writer.known]
+        self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
+        self._loaded.cache.expect([*self._prompt.tokens, *known])
+
+    def done(self, began: float, seed: int) -> Done:
+        """Return the last event. began: by `time.perf_counter`."""
+        loaded, request, prompt = self._loaded, self._request, self._prompt
+        decoding, writer, speculation = self.decoding, self.writer, self._speculation
+        return Done(
+            "tool" if writer.called and decoding.finish == "stop" else decoding.finish,
+            Usage(
+                prompt_tokens=len(prompt.tokens),
+                cached_tokens=self.cached,
+                completion_tokens=len(self._tokens),
+                context=loaded.context.size,
+                left_out=len(prompt.left),
+                reasoning_tokens=writer.reasoning_pieces,
+            ),
+            Timing(
+                load_s=loaded.report.load_s,
+                ttft_s=max(0.0, decoding.first_token_at - began),
+                prefill_tok_s=_rate(decoding.evaluated, decoding.prefill_s),
+                decode_tok_s=_rate(decoding.decoded, decoding.decode_s),
+            ),
+            speculation.report() if speculation else _no_drafts(loaded, request),
+            seed,
+        )
 
 
-def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Iterator[Event]:
-    """The events of an answer that was cancelled before there was a prompt."""
-    yield PromptReady(0, 0)
-    yield Done(
+def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
+    """Return the end of an answer that was cancelled before there was a prompt."""
+    return Done(
         "cancelled",
         Usage(0, 0, 0, loaded.context.size),
         Timing(loaded.report.load_s, 0.0, 0.0, 0.0),
@@ -98,16 +141,21 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Iterator[Event]
     )
 
 
-def _begun(loaded: Loaded, request: ChatRequest) -> list[int]:
-    """The tokens of an answer that is gone on with, for its grammar."""
+def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) -> Sampler:
+    """Open the sampler of this answer. Raises GrammarInvalid."""
+    begun: list[int] = []
     last = request.messages[-1]
-    if request.sampling.grammar is None or last.role != "assistant":
-        return []
-    return loaded.model.vocabulary.tokenise(last.text)
+    if request.sampling.grammar is not None and last.role == "assistant":
+        # The grammar also holds for what is gone on with.
+        begun = loaded.model.vocabulary.tokenise(last.text)
+    sampler = open_sampler(
+        loaded.native, loaded.model, request.sampling, seed, prior=prompt.tokens, begun=begun
+    )
+    return steered(loaded, request, prompt, sampler)
 
 
 def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
-    """What drafts for this answer, ready to begin; None if nothing shall or can."""
+    """Begin the drafting of this answer; None if nothing shall or can draft."""
     if loaded.speculation is None:
         return None
     loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)
@@ -117,33 +165,6 @@ def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
     reason = truth.OFF if request.mtp == "off" else loaded.report.mtp_line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)
-
-
-def _deltas(
-    loaded: Loaded,
-    request: ChatRequest,
-    prompt: Prompt,
-    decoding: Decoding,
-    speculation: Speculation | None,
-    writer: Writer,
-    tokens: list[int],
-) -> Iterator[Delta | MtpReport]:
-    """The text of the answer, and news of its drafts; its tokens are added to `tokens`."""
-    piece, markers = loaded.model.vocabulary.piece, loaded.markers
-    drawing = decoding.tokens(prompt.tokens, request.max_tokens, stable=prompt.stable)
-    try:
-        with closing(drawing) as drawn:
-            for token in drawn:
-                tokens.append(token)
-                yield from writer.feed(piece(token), markers.get(token, ""))
-                if writer.stopped:
-                    return
-                if speculation is not None and (news := speculation.news()):
-                    yield news
-        yield from writer.finish(ended=decoding.finish == "stop")
-    finally:
-        loaded.prompter.remember(prompt, writer.raw, tokens[: writer.known])
-        loaded.cache.expect([*prompt.tokens, *tokens[: writer.known]])
 
 
 def _rate(count: int, seconds: float) -> float:

@@ -1,32 +1,32 @@
-"""Which tokens the KV cache holds, and how much of it the next prompt can go on from."""
+"""The KV cache: the tokens it holds, and how many of the next prompt need no evaluation."""
 
 from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from engines.hardware.memory import measure_memory, within_limits
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
-from engines.llamacpp.resume.checkpoints import Checkpoint, Checkpoints
+from engines.llamacpp.resume.checkpoints import StateCheckpoint, StateCheckpoints
 from engines.llamacpp.resume.kept import WORTH, Kept
 from engines.llamacpp.resume.native_state import NativeState
-from engines.llamacpp.resume.records import Record, StateKey
-from engines.llamacpp.resume.states import Entry, StateFolder
+from engines.llamacpp.resume.records import StateKey, StateRecord
+from engines.llamacpp.resume.states import StateFile, StateFolder
 
 logger = logging.getLogger(__name__)
 
 _COPIED: Final = 32
-"""As many tokens are copied from memory or disk in the time that one takes to evaluate, or more."""
+"""The tokens copied from memory or disk in the time that one takes to evaluate, or more."""
 
 
 def common_prefix(held: Sequence[int], prompt: Sequence[int]) -> int:
-    """How many tokens at the start are the same."""
+    """Count how many tokens at the start are the same."""
     most = min(len(held), len(prompt))
     if held[:most] == prompt[:most]:
         return most
@@ -46,7 +46,7 @@ def reusable(
     sliding_window: int,
     recurrent: bool,
 ) -> int:
-    """How many tokens of `prompt` need no evaluation, given what the cache holds.
+    """Count how many tokens of `prompt` need no evaluation, given what the cache holds.
 
     At least one is always left to evaluate, for its logits. A recurrent state has no past to go
     back to. Sliding window layers forget the keys before `first_position`; asked to remove later
@@ -63,7 +63,7 @@ def reusable(
 
 @dataclass(frozen=True)
 class Cut:
-    """How many tokens stay, and whether a checkpoint is needed for that."""
+    """The number of tokens that stay, and whether a checkpoint is needed for that."""
 
     keep: int
     from_checkpoint: bool = False
@@ -78,7 +78,7 @@ def best_cut(
     sliding_window: int,
     recurrent: bool,
 ) -> Cut:
-    """What of a sequence the prompt can go on from. checkpoints: their lengths."""
+    """Find how much of a sequence the prompt can go on from. checkpoints: their lengths."""
     keep = reusable(
         held,
         prompt,
@@ -93,15 +93,23 @@ def best_cut(
     return Cut(keep, from_checkpoint=keep > 0)
 
 
+class DraftingState(Protocol):
+    """The state that a drafter keeps: `engines.llamacpp.speculative.drafting`."""
+
+    def save(self) -> bytearray | None: ...
+
+    def restore(self, saved: bytearray | None) -> None: ...
+
+
 class KvCache:
-    """The keys and values of the context's one sequence, and of those that were live before.
+    """The KV cache of the context's one sequence, and those of sequences that were live before.
 
     tokens: what the live sequence holds. It is the same list for as long as the cache exists.
     recurrent: whether the model has a state that cannot be cut.
     memory_bytes: for sequences in memory that are not live, and for checkpoints.
     folder: takes what leaves memory, if its chat has a name; under `key`.
-    save_extra, restore_extra: the drafter's, for what it keeps of the live sequence. It gets that
-    back, or None, whenever another sequence becomes the live one.
+    drafting: keeps something of the live sequence as well. It gets that back, or None, whenever
+    another sequence becomes the live one.
     """
 
     def __init__(
@@ -113,6 +121,7 @@ class KvCache:
         memory_bytes: int = 0,
         folder: StateFolder | None = None,
         key: StateKey | None = None,
+        drafting: DraftingState | None = None,
     ) -> None:
         self._api = api
         self._context = context
@@ -121,13 +130,12 @@ class KvCache:
         self._native = NativeState(api, context)
         # What goes back by itself needs no checkpoints.
         for_checkpoints = memory_bytes // 2 if self.recurrent or self._sliding_window else 0
-        self._checkpoints = Checkpoints(for_checkpoints)
+        self._checkpoints = StateCheckpoints(for_checkpoints)
         self._kept = Kept(memory_bytes - for_checkpoints, folder, key)
         self._chat: str | None = None
         self._ahead: tuple[int, ...] = ()
         self.tokens: list[int] = []
-        self.save_extra: Callable[[], bytearray | None] = lambda: None
-        self.restore_extra: Callable[[bytearray | None], None] = lambda _: None
+        self._drafting = drafting
 
     def reuse(self, prompt: Sequence[int], chat: str | None = None) -> int:
         """Hold as much of what `prompt` begins with as can be had; returns how many tokens.
@@ -144,7 +152,7 @@ class KvCache:
         if better is not None and not self._make_live(better):
             better = None
         cut = self._live_cut(prompt)
-        if isinstance(better, Record) and (
+        if isinstance(better, StateRecord) and (
             better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep)
         ):
             self._kept.add(better)
@@ -158,17 +166,17 @@ class KvCache:
         return self._checkpoints.fits(1)
 
     def expect(self, tokens: Sequence[int]) -> None:
-        """Know how the conversation goes on: an answer's last token may not be evaluated."""
+        """Note how the conversation goes on: an answer's last token may not be evaluated."""
         held = len(self.tokens)
         self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
 
     def known(self, chat: str | None) -> list[list[int]]:
-        """The conversations of this chat that are live, in memory or on disk, in tokens."""
+        """The tokens of this chat's conversations that are live, in memory or on disk."""
         live = [[*self.tokens, *self._ahead]] if chat == self._chat else []
         return live + self._kept.known(chat)
 
     def checkpoint(self) -> None:
-        """Make it possible to come back to here, if the memory needs that; takes milliseconds."""
+        """Save a checkpoint to come back to here, if the memory needs that; takes milliseconds."""
         length = len(self.tokens)
         if length == 0 or length in self._checkpoints.lengths:
             return
@@ -176,7 +184,7 @@ class KvCache:
             return
         state = self._native.read(partial=True)
         if state is not None:
-            self._checkpoints.add(Checkpoint(length, state))
+            self._checkpoints.add(StateCheckpoint(length, state))
 
     def roll_back(self, length: int) -> None:
         """Drop what the last evaluation added behind the first `length` tokens.
@@ -190,7 +198,7 @@ class KvCache:
             self._checkpoints.cut(length)
 
     def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
-        """Learn what is held after an evaluation of `tried` ended early.
+        """Find out what is held after an evaluation of `tried` ended early.
 
         llama.cpp keeps the parts of a batch that were done. A recurrent state, though, has taken
         in part of the one that was not, although its positions look right: it goes back to the
@@ -208,17 +216,17 @@ class KvCache:
             self.roll_back(keep)
 
     def clear(self) -> None:
-        """Hold nothing, and nobody's."""
+        """Drop everything, and belong to no chat."""
         self._empty()
         self._chat, self._ahead = None, ()
-        self.restore_extra(None)
+        self._restore_drafting(None)
 
     def put_aside(self) -> None:
-        """Hold nothing; what was live can become so again, if it is worth a copy."""
+        """Drop the live sequence; it can become live again, if it is worth a copy."""
         self._leave(0, None)
         self.clear()
 
-    def lift(self) -> Record | None:
+    def lift(self) -> StateRecord | None:
         """Take the live sequence out of its context, to `settle` in another of the same model.
 
         The context is not used any more after this; None if there is nothing to take.
@@ -228,9 +236,12 @@ class KvCache:
         self._checkpoints.cut(0)
         return record
 
-    def settle(self, context: Context, record: Record | None) -> None:
+    def settle(
+        self, context: Context, record: StateRecord | None, drafting: DraftingState | None = None
+    ) -> None:
         """Go on in another context, an empty one, with what was lifted from the one before."""
         self._context = context
+        self._drafting = drafting
         self._native = NativeState(self._api, context)
         if record is None:
             self.clear()
@@ -238,7 +249,7 @@ class KvCache:
             self._make_live(record)
 
     def put_away(self) -> None:
-        """Before unloading: write what belongs to named chats to disk, and let go of the rest.
+        """Write the sequences of named chats to disk before unloading, and drop the rest.
 
         May take a second for each GB.
         """
@@ -273,8 +284,8 @@ class KvCache:
         del self.tokens[cut.keep :]
         self._checkpoints.cut(cut.keep)
 
-    def _better(self, prompt: Sequence[int], keep: int) -> Record | Entry | None:
-        """Of what is not live, the one from which so many more tokens stay that a copy pays."""
+    def _better(self, prompt: Sequence[int], keep: int) -> StateRecord | StateFile | None:
+        """Find a sequence that is not live, with so many more tokens to keep that a copy pays."""
         most, best = keep, None
         # None without the next token of the prompt can keep more than stays as it is.
         for tokens, checkpoints, found in self._kept.having(prompt[keep], keep):
@@ -284,7 +295,7 @@ class KvCache:
         return best
 
     def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
-        """How many tokens of the prompt stay once `held` is live: a state has just one window."""
+        """Count the prompt's tokens that stay once `held` is live: a state has just one window."""
         if len(held) >= self._context.size:
             return 0
         return best_cut(
@@ -296,7 +307,7 @@ class KvCache:
             recurrent=self.recurrent,
         ).keep
 
-    def _make_live(self, found: Record | Entry) -> bool:
+    def _make_live(self, found: StateRecord | StateFile) -> bool:
         record = self._kept.load(found)
         if record is None:
             return False
@@ -311,8 +322,12 @@ class KvCache:
             return False
         self.tokens.extend(record.tokens)
         self._checkpoints.replace(record.checkpoints)
-        self.restore_extra(record.extra)
+        self._restore_drafting(record.extra)
         return True
+
+    def _restore_drafting(self, saved: bytearray | None) -> None:
+        if self._drafting is not None:
+            self._drafting.restore(saved)
 
     def _empty(self) -> None:
         self._api.llama_memory_clear(self._context.memory, False)
@@ -333,8 +348,8 @@ class KvCache:
             if record is not None:
                 self._kept.add(record)
 
-    def _live_record(self) -> Record | None:
-        """A copy, unless that takes more than half of the memory that is free."""
+    def _live_record(self) -> StateRecord | None:
+        """Copy the live sequence, unless that takes more than half of the free memory."""
         size = self._native.size()
         if size > within_limits(measure_memory(), Path("/")).available_bytes // 2:
             logger.info("no memory to keep a state of %d MB", size >> 20)
@@ -343,18 +358,18 @@ class KvCache:
         if state is None:
             logger.warning("llama.cpp does not give the state of this model")
             return None
-        return Record(
+        return StateRecord(
             array("i", self.tokens),
             state,
             self._checkpoints.kept,
             self._chat,
-            self.save_extra(),
+            self._drafting.save() if self._drafting is not None else None,
             time_ns(),
             self._ahead,
         )
 
     def _forget_deleted(self) -> None:
-        """Let go of what belongs to a chat that was deleted meanwhile."""
+        """Drop the sequences of chats that were deleted meanwhile."""
         self._kept.forget_deleted()
         if self._kept.is_deleted(self._chat):
             self._chat = None

@@ -10,7 +10,7 @@ from typing import Any
 from engines.llamacpp.failures import context_failure
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native, c_strlen
-from engines.models.gguf.types import KV_TYPES
+from engines.models.gguf.types import cache_type
 from engines.types import LoadPlan
 
 EVALUATED, NO_ROOM, ABORTED = 0, 1, 2
@@ -38,7 +38,7 @@ class AbortFlag:
 
 
 def context_params(api: Any, plan: LoadPlan) -> Any:
-    """What the contexts of a model and of its drafter have in common: llama_context_params."""
+    """Fill llama_context_params with what the contexts of a model and of its drafter share."""
     params = api.llama_context_default_params()
     params.n_ctx = plan.context
     params.n_batch = params.n_ubatch = min(plan.batch, plan.context)
@@ -46,7 +46,7 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
     params.n_threads = plan.threads
     params.n_threads_batch = plan.batch_threads
     params.flash_attn_type = _FLASH_ATTENTION_AUTO
-    params.type_k = params.type_v = KV_TYPES[plan.kv_type]
+    params.type_k = params.type_v = cache_type(plan.kv_type).number
     params.offload_kqv = params.op_offload = plan.gpu_layers != 0
     params.swa_full = False
     params.no_perf = True
@@ -110,7 +110,7 @@ class NativeContext:
         self.watch(AbortFlag())
 
     def watch(self, flag: AbortFlag) -> None:
-        """From now on `flag` aborts evaluations."""
+        """Let `flag` abort evaluations from now on."""
         self._flag = flag
         self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
 

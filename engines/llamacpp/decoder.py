@@ -16,6 +16,7 @@ decoding", 2023.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from sys import maxsize
 from time import perf_counter
 from typing import Final
@@ -34,7 +35,7 @@ _SHORT: Final = 32
 
 
 class Decoding:
-    """One answer being made; iterate over it for its tokens, the end marker not among them.
+    """An answer being decoded; `tokens` yields its tokens, but not the end marker.
 
     speculation: what drafts for this answer, None if nothing does.
     finish: why it ended, once it has.
@@ -71,17 +72,45 @@ class Decoding:
         Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
         of them perhaps not yet, as if there had been no drafts.
         """
+        with self._watched():
+            if max_tokens == 0:
+                self.finish = "length"
+                return
+            if not self._prefill(prompt, len(prompt) if stable is None else stable):
+                return
+            run = [self._sampler.draw(self._context)]
+            self.first_token_at = perf_counter()
+            position = first = len(self._cache.tokens)
+            count = 0
+            while run:
+                try:
+                    for position, token in enumerate(run, first):
+                        if self._vocabulary.ends_generation(token):
+                            return
+                        yield token
+                        count += 1
+                        if self._cancel.cancelled:
+                            self.finish = "cancelled"
+                            return
+                        if count == max_tokens or position >= self._context.size:
+                            self.finish = "length"
+                            return
+                finally:
+                    self._cut(position)
+                room = min(self._context.drafts, self._context.size - position - 1)
+                run = self._step(token, position, min(room, (max_tokens or maxsize) - count - 1))
+                first = position + 1
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Let a cancel end this answer's evaluations, but not what is saved of it afterwards."""
         flag = AbortFlag()
         self._watch(flag)
         forget = self._cancel.on_cancel(flag.set)
         try:
-            if max_tokens == 0:
-                self.finish = "length"
-            elif self._prefill(prompt, len(prompt) if stable is None else stable):
-                yield from self._generate(max_tokens)
+            yield
         finally:
             forget()
-            # A cancel ends this answer, and not what is saved of it afterwards.
             self._watch(AbortFlag())
 
     def _watch(self, flag: AbortFlag) -> None:
@@ -106,7 +135,7 @@ class Decoding:
         return True
 
     def _parts(self, held: int, length: int, stable: int) -> Iterator[range]:
-        """The calls in which a prompt is evaluated.
+        """Split a prompt into the calls in which it is evaluated.
 
         Where the memory cannot go back, the last token comes alone: with a checkpoint before it,
         another answer to the same prompt costs one token. If the next prompt will not have the
@@ -122,34 +151,8 @@ class Decoding:
             for start in range(begin, stop, batch):
                 yield range(start, min(start + batch, stop))
 
-    def _generate(self, max_tokens: int | None) -> Iterator[int]:
-        run = [self._sampler.draw(self._context)]
-        self.first_token_at = perf_counter()
-        position = first = len(self._cache.tokens)
-        count = 0
-        while True:
-            try:
-                for position, token in enumerate(run, first):
-                    if self._vocabulary.ends_generation(token):
-                        return
-                    yield token
-                    count += 1
-                    if self._cancel.cancelled:
-                        self.finish = "cancelled"
-                        return
-                    if count == max_tokens or position >= self._context.size:
-                        self.finish = "length"
-                        return
-            finally:
-                self._cut(position)
-            room = min(self._context.drafts, self._context.size - position - 1)
-            run = self._step(token, position, min(room, (max_tokens or maxsize) - count - 1))
-            if not run:
-                return
-            first = position + 1
-
     def _step(self, token: int, position: int, room: int) -> list[int]:
-        """The next tokens, with at most `room` drafted; all but the last are evaluated.
+        """Draw the next tokens, with at most `room` drafted; all but the last are evaluated.
 
         Empty when a cancel came first.
         """
@@ -172,7 +175,7 @@ class Decoding:
         return run
 
     def _draw(self, drafts: Sequence[int]) -> list[int]:
-        """The tokens drawn from the rows of the last call, up to the first that is no draft."""
+        """Draw tokens from the rows of the last call, up to the first that is not as drafted."""
         draw, context, run = self._sampler.draw, self._context, []
         try:
             for row, draft in enumerate(drafts):

@@ -15,7 +15,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
-from engines.helper.parent import Ended, run_helper
+from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.native import loaded_native
 
 COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.devices_child")
@@ -32,7 +32,7 @@ _FAULT: Final = "fault"
 
 
 class Devices:
-    """May be used from any thread; at worst two of them look at once."""
+    """Lists the devices; may be used from any thread, two of which may look at once."""
 
     def __init__(
         self, command: Sequence[str] = COMMAND, clock: Callable[[], float] = time.monotonic
@@ -43,7 +43,7 @@ class Devices:
         self._failed: tuple[float, EngineUnavailable] | None = None
 
     def look(self) -> tuple[NativeDevice, ...]:
-        """All of them, the processor among them. Raises EngineUnavailable."""
+        """Return the devices, the processor among them. Raises EngineUnavailable."""
         native = loaded_native()
         if native is not None and native.complete:
             return native.devices()
@@ -69,7 +69,7 @@ class Devices:
 
 
 def told(devices: Sequence[NativeDevice]) -> list[dict[str, Any]]:
-    """How devices travel between two processes."""
+    """Write devices as JSON values, for another process."""
     return [vars(device) for device in devices]
 
 
@@ -77,7 +77,7 @@ def fault(error: EngineUnavailable) -> dict[str, str]:
     return {_FAULT: error.why}
 
 
-def _answer(ended: Ended) -> tuple[NativeDevice, ...]:
+def _answer(ended: ProcessResult) -> tuple[NativeDevice, ...]:
     try:
         said = json.loads(ended.last_line)
         if isinstance(said, dict):

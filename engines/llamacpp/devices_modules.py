@@ -11,19 +11,22 @@ from typing import Final
 
 _MODULE: Final = re.compile(r"(?:lib)?ggml-([a-z]+)(?:-\w+)?\.(?:so|dll|dylib)")
 _CARDS: Final = ("cuda", "hip", "metal", "vulkan")
-"""Where two reach one card, the first is better."""
+"""The back ends for cards; where two reach one card, the first is better."""
 
 
 @dataclass(frozen=True)
 class Modules:
-    """processor: None where it is compiled in. cards: for graphics cards."""
+    """The files of the back ends.
+
+    processor: None where it is compiled in. cards: for graphics cards.
+    """
 
     processor: Path | None = None
     cards: tuple[Path, ...] = ()
 
 
 def modules_in(folder: Path) -> Modules:
-    """What lies in a folder; of several for the processor, the one that suits it best."""
+    """Find the modules in a folder; of several for the processor, the one that suits it best."""
     named: dict[str, list[Path]] = {}
     for path in sorted(folder.iterdir()):
         if found := _MODULE.fullmatch(path.name):
@@ -33,7 +36,7 @@ def modules_in(folder: Path) -> Modules:
 
 
 def _best(paths: Iterable[Path]) -> Path | None:
-    """The module with the highest score on this processor; each gives its own, 0 for no use."""
+    """Pick the module with the highest score on this processor; each gives its own, 0 for none."""
     scores = {path: _score(path) for path in paths}
     best = max(scores, key=lambda path: scores[path], default=None)
     return best if best is not None and scores[best] else None

@@ -14,10 +14,11 @@ from engines.adapters import refuse_adapter
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineFailed, ModelRefused, NotEnoughMemory
+from engines.guard import UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
-from engines.llamacpp.loaded import Loaded
-from engines.llamacpp.memory import require_memory
+from engines.llamacpp.load_guard import require_memory
+from engines.llamacpp.loaded import Loaded, prepare_loaded
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.resume.states import StateFolder
@@ -26,7 +27,16 @@ from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.models.gguf.header import read_header, require_chat
 from engines.models.pairing import require_pair
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Measured, MtpCheck, MtpMode
+from engines.types import (
+    ChatRequest,
+    EngineStatus,
+    Event,
+    LoadedModel,
+    LoadPlan,
+    Measured,
+    MtpCheck,
+    MtpMode,
+)
 
 if TYPE_CHECKING:
     # The probe's process runs this engine: at run time neither can import the other first.
@@ -40,7 +50,7 @@ _WITHOUT: Final = "Leave the adapter empty in this chat’s settings, or answer 
 
 
 class LlamaCppEngine:
-    """An `engines.base.Engine` on llama.cpp.
+    """The engine on llama.cpp, an `engines.base.Engine`.
 
     book: measured costs. states: where chats go on from after a restart. probe: tries each file
     in another process first. Without them it measures, evaluates and trusts anew.
@@ -61,7 +71,8 @@ class LlamaCppEngine:
         self._probe = probe
         self._left_out = left_out
         self._loaded: Loaded | None = None
-        self._busy = threading.Lock()
+        self._loading: float | None = None
+        self._guard = UseGuard()
         self._measuring = threading.Lock()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
@@ -69,17 +80,25 @@ class LlamaCppEngine:
 
         What does not load on a graphics card is loaded on the processor, and `notes` says so.
         """
-        with self._alone():
+
+        def told(share: float) -> None:
+            self._loading = share
+            progress(share)
+
+        with self._guard.alone():
             self._unload()
+            self._loading = 0.0
             try:
-                loaded, notes = self._load(plan, progress, cancel), self._left_out()
+                loaded, notes = self._load(plan, told, cancel), self._left_out()
             except (EngineFailed, ModelRefused, NotEnoughMemory) as error:
                 if not plan.gpu_layers:
                     raise
                 logger.warning("not loaded on %s: %s", plan.devices, error)
                 processor = replace(plan, gpu_layers=0, devices=(), experts_in_ram=0)
-                loaded = self._load(processor, progress, cancel)
+                loaded = self._load(processor, told, cancel)
                 notes = (f"It runs on the processor. On the graphics card: {error.why}",)
+            finally:
+                self._loading = None
             return replace(loaded, notes=notes)
 
     def _load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
@@ -100,7 +119,7 @@ class LlamaCppEngine:
             try:
                 if cancel.cancelled:
                     raise Cancelled
-                self._loaded = Loaded(
+                self._loaded = prepare_loaded(
                     native, model, header, plan, self._book, self._states, progress, cancel,
                     began, trusted=self._probe is not None and self._probe.trusts(plan),
                 )  # fmt: skip
@@ -116,9 +135,7 @@ class LlamaCppEngine:
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
-        refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
-        with self._alone():
-            yield from answer(self._suited(request.mtp), request, cancel)
+        return answer(self._lent(request), request, cancel)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
@@ -129,16 +146,30 @@ class LlamaCppEngine:
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
-        with self._alone():
+        with self._guard.alone():
             return check_mtp(self._suited("on"), request, depth, cancel)
+
+    def status(self) -> EngineStatus:
+        """Tell how far a load is, or whether a model is loaded. See `Engine.status`."""
+        loading = self._loading
+        if loading is not None:
+            return EngineStatus("loading", share=loading)
+        return EngineStatus("ready" if self._loaded is not None else "stopped")
 
     def close(self) -> None:
         """Unload. See `Engine.close`."""
-        with self._alone():
+        with self._guard.alone():
             self._unload()
 
+    @contextmanager
+    def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
+        """Lend the loaded model to one answer, which has the engine alone until it ends."""
+        refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
+        with self._guard.alone():
+            yield self._suited(request.mtp)
+
     def _suited(self, mode: MtpMode) -> Loaded:
-        """What is loaded, ready for an answer in this mode; nothing is loaded if that fails."""
+        """Return the loaded model, fit for this mode; if that fails nothing is loaded."""
         if self._loaded is None:
             raise nothing_loaded()
         try:
@@ -156,13 +187,3 @@ class LlamaCppEngine:
             loaded, self._loaded = self._loaded, None
         if loaded is not None:
             loaded.close()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Two users at once are a bug of the caller's, and would crash llama.cpp."""
-        if not self._busy.acquire(blocking=False):
-            raise RuntimeError("the engine is busy: finish or close the present answer first")
-        try:
-            yield
-        finally:
-            self._busy.release()

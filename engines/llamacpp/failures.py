@@ -1,4 +1,4 @@
-"""Why llama.cpp refused, read from its log lines: pure."""
+"""Reads from llama.cpp's log why it refused: pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEMORY = re.compile(
     r"|failed to reserve|ErrorOutOfDeviceMemory|Cannot allocate memory"
 )
 _THREADS = re.compile(r"Resource temporarily unavailable|can't start new thread")
-"""What the system says where it has no memory left for a thread's stack, or no thread."""
+"""The system's words where it has no memory left for a thread's stack, or no thread."""
 _DAMAGED = re.compile(
     r"not within the file bounds|missing tensor|wrong number of tensors|wrong shape|key not found"
     r"|invalid magic|failed to read|unexpectedly reached end|corrupted|tensor '[^']*' not found"
@@ -33,7 +33,7 @@ _KV_TYPE = re.compile(r"[KV] cache type (\w+) with block size")
 
 
 def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
-    """The error for a model that llama.cpp would not load."""
+    """Make the error for a model that llama.cpp would not load."""
     log = "\n".join(lines)
     if found := _ARCHITECTURE.search(log):
         return unknown_architecture(model, found[1])
@@ -77,7 +77,7 @@ def unknown_architecture(model: Path, architecture: str) -> UnknownArchitecture:
 
 
 def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineError:
-    """The error for a loaded model whose context llama.cpp would not make."""
+    """Make the error for a loaded model whose context llama.cpp would not make."""
     log = "\n".join(lines)
     if found := _KV_TYPE.search(log):
         return EngineFailed(
@@ -101,7 +101,7 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
 
 
 def _last_word(log: str) -> str:
-    """The most telling line: the last that is more than a repetition of the failure."""
+    """Return the most telling line: the last that does not just repeat that it failed."""
     telling = [
         line
         for line in log.splitlines()

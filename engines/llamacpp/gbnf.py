@@ -35,7 +35,7 @@ _CONTROLS: Final = {"t": "\t", "r": "\r", "n": "\n"}
 
 
 class NotGbnf(Exception):
-    """line, column: where, from 1 on. why: a sentence."""
+    """A grammar cannot be read. line, column: where, from 1 on. why: a sentence."""
 
     def __init__(self, line: int, column: int, why: str) -> None:
         super().__init__(why)
@@ -44,7 +44,7 @@ class NotGbnf(Exception):
 
 @dataclass(frozen=True)
 class Characters:
-    """One character: any in `ranges` of code points, or any outside them if `negated`."""
+    """A set of characters: any in `ranges` of code points, or any outside them if `negated`."""
 
     ranges: tuple[tuple[int, int], ...]
     negated: bool = False
@@ -62,14 +62,14 @@ Rule = list[tuple[Element, ...]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """rules: by number. names: the numbers of the rules that the text names."""
+    """A grammar's rules by number. names: the numbers of the rules that the text names."""
 
     rules: list[Rule]
     names: dict[str, int]
 
 
 def parse(text: str) -> Grammar:
-    """The rules of `text`. Raises NotGbnf."""
+    """Parse the rules of `text`. Raises NotGbnf."""
     return _Parser(text).grammar()
 
 
@@ -218,7 +218,7 @@ class _Parser:
         return weight
 
     def _times(self) -> tuple[int, int | None]:
-        """The least and the most repetitions that the sign here stands for; None is no limit."""
+        """Read the least and the most repetitions that this sign stands for; None is no limit."""
         sign = self._peek()
         if sign != "{":
             self._at += 1
@@ -236,7 +236,7 @@ class _Parser:
         return least, most
 
     def _character(self, missing: str, begin: int) -> int:
-        """The code point of the next character, which may be an escape."""
+        """Read the code point of the next character, which may be an escape."""
         char = self._peek()
         if not char:
             self._fail(missing, begin)

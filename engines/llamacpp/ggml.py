@@ -1,4 +1,4 @@
-"""The functions of ggml-backend.h that llama-cpp-python does not declare."""
+"""Functions of ggml-backend.h that llama-cpp-python does not declare."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DeviceProps(ctypes.Structure):
 
 
 def ggml_libraries(llama: Any, folder: Path) -> list[Any]:
-    """The libraries to look in, of which `llama` is libllama's own handle.
+    """List the libraries to look in, of which `llama` is libllama's own handle.
 
     Elsewhere than on Windows a handle finds what its dependencies define, too. There the very
     libraries that it depends on are opened by their names; a copy would have a registry of its own.
@@ -34,7 +34,7 @@ def ggml_libraries(llama: Any, folder: Path) -> list[Any]:
 
 
 def ggml_function(libraries: Sequence[Any], name: str, result: Any, *arguments: Any) -> Any:
-    """The function of this name. Raises AttributeError if it is in none of `libraries`."""
+    """Find the function of this name. Raises AttributeError if it is in none of `libraries`."""
     for library in libraries:
         if found := getattr(library, name, None):
             found.argtypes, found.restype = arguments, result

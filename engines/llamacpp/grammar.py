@@ -1,4 +1,4 @@
-"""Whether llama.cpp can follow a grammar, decided before it sees it: pure.
+"""Decides whether llama.cpp can follow a grammar, before it sees it: pure.
 
 llama.cpp follows a grammar with stacks: each says what may still come, its top what comes next
 (llama_grammar_advance_stack). A rule that begins with itself grows a stack without end; rules that
@@ -36,12 +36,12 @@ Stack = tuple[int, ...]
 
 
 class TooAmbiguous(Exception):
-    """More ways to go on than llama.cpp could hold."""
+    """A grammar leaves more ways to go on than llama.cpp could hold."""
 
 
 @lru_cache(maxsize=4)  # a grammar usually comes back with the next message
 def require_grammar(text: str) -> None:
-    """Raises GrammarInvalid if llama.cpp could not read or follow the grammar."""
+    """Refuse a grammar that llama.cpp could not read or follow. Raises GrammarInvalid."""
     try:
         grammar = parse(text)
     except NotGbnf as error:
@@ -65,7 +65,7 @@ def invalid(why: str) -> GrammarInvalid:
 
 
 def _begins_with_itself(grammar: Grammar) -> str:
-    """The name of a rule that comes back to itself before any character; empty if none does.
+    """Find a rule that comes back to itself before any character; returns its name, or "".
 
     The rules that repetition makes may, if what is repeated can be empty: they end there.
     """
@@ -158,11 +158,11 @@ class Stacks:
             done += self._work
 
     def begin(self, rule: int) -> frozenset[Stack]:
-        """The stacks at the beginning of a rule."""
+        """Return the stacks at the beginning of a rule."""
         return self._advance(self._alternatives[rule])
 
     def accept(self, stacks: Iterable[Stack], code: int) -> frozenset[Stack]:
-        """The stacks behind one more character; none if it is not allowed."""
+        """Return the stacks behind one more character; none if it is not allowed."""
         return self._advance(self._take(stacks, code))
 
     def _take(self, stacks: Iterable[Stack], code: int) -> frozenset[Stack]:
@@ -197,12 +197,12 @@ class Stacks:
         return frozenset(ready)
 
     def _behind(self, stack: Stack) -> Stack:
-        """The stack with its top done."""
+        """Return the stack with its top done."""
         place = stack[-1]
         return stack[:-1] if self._last[place] else (*stack[:-1], place + 1)
 
     def _codes(self, stacks: Iterable[Stack]) -> Iterable[int]:
-        """Characters that most of the tops take, and some of all kinds."""
+        """List characters that most of the tops take, and some of all kinds."""
         lows: Counter[int] = Counter()
         for stack in stacks:
             top = self._element[stack[-1]] if stack else None

@@ -31,7 +31,7 @@ def open_sampler(
     prior: Sequence[int],
     begun: Sequence[int] = (),
 ) -> Sampler:
-    """What draws an answer's tokens. Raises GrammarInvalid.
+    """Open the sampler of an answer. Raises GrammarInvalid.
 
     prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
     begun: those at its end with which the answer has begun; the grammar covers them, too.
@@ -51,7 +51,7 @@ def _open_guided(
     prior: Sequence[int],
     begun: Sequence[int],
 ) -> GuidedSampler:
-    guide = Guide(native, model, sampling.grammar or "")
+    guide = GrammarState(native, model, sampling.grammar or "")
     try:
         for token in begun:
             guide.accept(token)
@@ -76,7 +76,7 @@ class GuidedSampler(ChainSampler):
         sampling: Sampling,
         seed: int,
         prior: Sequence[int],
-        guide: Guide,
+        guide: GrammarState,
     ) -> None:
         super().__init__(native, vocabulary_size, sampling, seed, prior)
         self._guide = guide
@@ -117,8 +117,8 @@ class GuidedSampler(ChainSampler):
         self._guide.close()
 
 
-class Guide:
-    """llama.cpp's own state of a grammar: what may come next. Raises GrammarInvalid.
+class GrammarState:
+    """The state of a grammar in llama.cpp: which tokens may come next. Raises GrammarInvalid.
 
     llama.cpp ends the process when it is to accept a token that the grammar does not allow.
     """
@@ -140,7 +140,7 @@ class Guide:
         self._only = _token_data_array(api, self._one)
 
     def allows(self, token: int) -> bool:
-        """Whether the token may come next; an end marker only where the grammar may end."""
+        """Tell whether the token may come next; an end marker only where the grammar may end."""
         self._one[0] = (token, 1.0, 0.0)
         self._api.llama_sampler_apply(self._grammar, ctypes.byref(self._only))
         return bool(self._one["logit"][0] == 1.0)
@@ -166,13 +166,13 @@ class Guide:
 
 
 def _token_data(count: int) -> np.ndarray[Any, Any]:
-    """So many `llama_token_data` of llama.h, all zero."""
+    """Make an array of so many `llama_token_data` of llama.h, all zero."""
     import numpy as np
 
     return np.zeros(count, [("id", np.int32), ("logit", np.float32), ("p", np.float32)])
 
 
 def _token_data_array(api: Any, candidates: np.ndarray[Any, Any]) -> Any:
-    """A `llama_token_data_array` over `candidates`, unsorted and with none selected."""
+    """Make a `llama_token_data_array` over `candidates`, unsorted and with none selected."""
     data = ctypes.cast(candidates.ctypes.data, ctypes.POINTER(api.llama_token_data))
     return api.llama_token_data_array(data, len(candidates), -1, False)

@@ -1,4 +1,4 @@
-"""Has llama.cpp load models in another way than the engine asks it to, in a helping process."""
+"""Changes how llama.cpp loads models, in a helping process only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines.llamacpp.native import Native
 
 @contextmanager
 def loading_with(native: Native, **changes: bool) -> Iterator[None]:
-    """Models that are loaded meanwhile have these fields of llama_model_params set so."""
+    """Set these fields of llama_model_params for all models that are loaded meanwhile."""
     api = native.api
     default = api.llama_model_default_params
 

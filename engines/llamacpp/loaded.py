@@ -1,10 +1,11 @@
-"""A model together with all that is made from it."""
+"""A loaded model with all that is made from it: context, cache, drafter, sampler's markers."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from engines.base import Progress
@@ -24,7 +25,7 @@ from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.calibration import measure_costs
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.drafting import open_drafting
+from engines.llamacpp.speculative.drafting import Drafting, open_drafting
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
@@ -33,130 +34,33 @@ from engines.types import LoadedModel, LoadPlan, MtpMode, Sampling
 logger = logging.getLogger(__name__)
 
 
+@dataclass
 class Loaded:
-    """Owns `model` from the moment it is made; `close` frees in the one order that is safe.
+    """A model with all that is made from it; `close` frees it in the one order that is safe.
 
-    began: when the load began, by `time.perf_counter`. trusted: the model came with Hearth.
-    speculation: None where nothing can be
-    evaluated on trial, or where the present context has no room for it (see `suit`).
-    markers: the tokens that tell reasoning from answer, with their texts.
-    Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
-    Cancelled; then the model is the caller's to close.
+    `prepare_loaded` makes one. markers: the tokens that tell reasoning from answer, with their
+    texts. speculation: what drafts; None where nothing can be evaluated on trial, or where the
+    present context has no room for it (see `suit`). costs_key: what a measurement of its costs
+    holds for.
     """
 
-    def __init__(
-        self,
-        native: Native,
-        model: Model,
-        header: GgufHeader,
-        plan: LoadPlan,
-        book: CostBook,
-        states: StateFolder | None,
-        progress: Progress,
-        cancel: CancelToken,
-        began: float,
-        *,
-        trusted: bool = False,
-    ) -> None:
-        vocabulary = model.vocabulary
-        self.native = native
-        self.model = model
-        self._header = header
-        self._plan = plan
-        self._book = book
-        with ExitStack() as opened:
-            self.dialect = Dialect(
-                model.chat_template,
-                bos=vocabulary.text(vocabulary.bos),
-                eos=vocabulary.eos_text,
-                control=vocabulary.control_texts,
-                added=vocabulary.user_defined_texts,
-                trusted=trusted,
-            )
-            opened.callback(self.dialect.close)
-            self.markers = {
-                token: text
-                for text in self.dialect.markers
-                if (token := vocabulary.token_of(text)) is not None
-            }
-            self.context = Context(native, model, plan)
-            opened.callback(self.context.close)
-            self.drafting = open_drafting(
-                native, header, model, self.context, plan, progress, cancel
-            )
-            opened.callback(self.drafting.close)
-            self.cache = KvCache(
-                native.api,
-                self.context,
-                model,
-                memory_bytes=plan.kept_bytes,
-                folder=states,
-                key=self._state_key(plan) if states is not None else None,
-            )
-            self._connect()
-            self.prompter = Prompter(self.dialect, vocabulary, self.context.size)
-            device = _device(native, plan)
-            # What a measurement of costs holds for.
-            self._costs_key = (
-                f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
-                f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
-                + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
-            )
-            advice = plan.mtp_note or mtp_advice(header)
-            self._able = self.speculation = self._speculation(advice, cancel)
-            if cancel.cancelled:
-                raise Cancelled
-            speculation = self.speculation
-            switch = self.dialect.switch
-            self.report = LoadedModel(
-                name=header.name,
-                architecture=header.architecture,
-                parameters=model.parameters,
-                size_bytes=header.size_bytes,
-                context=self.context.size,
-                context_trained=model.context_trained,
-                device=device,
-                load_s=perf_counter() - began,
-                mtp=speculation.kind if speculation else "none",
-                mtp_line=speculation.standing if speculation else advice,
-                thinking=switch.kind,
-                thinks=switch.thinks,
-                efforts=switch.efforts,
-                effort=switch.effort,
-            )
-            opened.pop_all()
+    native: Native
+    model: Model
+    header: GgufHeader
+    plan: LoadPlan
+    dialect: Dialect
+    markers: dict[int, str]
+    context: Context
+    drafting: Drafting
+    cache: KvCache
+    prompter: Prompter
+    report: LoadedModel
+    speculation: Speculation | None
+    book: CostBook
+    costs_key: str
 
-    def _state_key(self, plan: LoadPlan) -> StateKey | None:
-        try:
-            return state_key(self.native.api, self.model, self.context, plan)
-        except OSError as error:
-            logger.warning("no state is kept of %s: %s", plan.model.name, error)
-            return None
-
-    def _speculation(self, advice: str, cancel: CancelToken) -> Speculation | None:
-        """What drafts, with the costs that were measured before, or are measured now.
-
-        A curve by which drafts cannot win is measured again: nothing else would ever correct it.
-        """
-        if not self.context.drafts:
-            return None
-        kept, drafts = self._book.costs(self._costs_key), self.context.drafts
-        costs = kept if kept is not None and kept.limit == drafts else self._measured(cancel)
-        if truth.cannot_win(costs) and not cancel.cancelled:
-            costs = self._measured(cancel)
-        return Speculation(
-            self.drafting,
-            costs,
-            drafts,
-            self.model.vocabulary.ends_generation,
-            advice,
-        )
-
-    def _measured(self, cancel: CancelToken) -> Costs:
-        vocabulary = self.model.vocabulary.size
-        sampler = ChainSampler(self.native, vocabulary, Sampling(), seed=1, prior=())
-        with closing(sampler):
-            return measure_costs(self.context, self.cache, self.drafting, sampler, cancel)
+    def __post_init__(self) -> None:
+        self._able = self.speculation
 
     def suit(self, mode: MtpMode) -> None:
         """Have room for drafts in a recurrent model's state, or the speed of a state without.
@@ -175,25 +79,20 @@ class Loaded:
         record = self.cache.lift()
         self.drafting.close()
         self.context.close()
-        plan = self._plan if drafts else replace(self._plan, draft_max=0)
+        plan = self.plan if drafts else replace(self.plan, draft_max=0)
         self.context = Context(self.native, self.model, plan)
         self.drafting = open_drafting(
-            self.native, self._header, self.model, self.context, plan, lambda _: None, CancelToken()
+            self.native, self.header, self.model, self.context, plan, lambda _: None, CancelToken()
         )
-        self._connect()
-        self.cache.settle(self.context, record)
+        self.cache.settle(self.context, record, self.drafting)
         able.attach(self.drafting)
         self.speculation = able if drafts else None
-
-    def _connect(self) -> None:
-        self.cache.save_extra = self.drafting.save
-        self.cache.restore_extra = self.drafting.restore
 
     def close(self) -> None:
         try:
             self.cache.put_away()
             if self._able is not None and not self._able.costs.corrected:
-                self._book.keep(self._costs_key, self._able.costs)
+                self.book.keep(self.costs_key, self._able.costs)
         finally:
             self.dialect.close()
             self.drafting.close()
@@ -202,8 +101,132 @@ class Loaded:
             give_back_memory()
 
 
+def prepare_loaded(
+    native: Native,
+    model: Model,
+    header: GgufHeader,
+    plan: LoadPlan,
+    book: CostBook,
+    states: StateFolder | None,
+    progress: Progress,
+    cancel: CancelToken,
+    began: float,
+    *,
+    trusted: bool = False,
+) -> Loaded:
+    """Make all that answers need of a model, and own it from then on.
+
+    book: measured costs; what is missing there is measured now. states: where chats go on from.
+    began: when the load began, by `time.perf_counter`. trusted: the model came with Hearth.
+    Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
+    Cancelled; then the model is the caller's to close.
+    """
+    vocabulary = model.vocabulary
+    with ExitStack() as opened:
+        dialect = Dialect(
+            model.chat_template,
+            bos=vocabulary.text(vocabulary.bos),
+            eos=vocabulary.eos_text,
+            control=vocabulary.control_texts,
+            added=vocabulary.user_defined_texts,
+            trusted=trusted,
+        )
+        opened.callback(dialect.close)
+        context = Context(native, model, plan)
+        opened.callback(context.close)
+        drafting = open_drafting(native, header, model, context, plan, progress, cancel)
+        opened.callback(drafting.close)
+        cache = KvCache(
+            native.api,
+            context,
+            model,
+            memory_bytes=plan.kept_bytes,
+            folder=states,
+            key=_state_key(native, model, context, plan) if states is not None else None,
+            drafting=drafting,
+        )
+        device = _device(native, plan)
+        costs_key = (
+            f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
+            f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
+            + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
+        )
+        advice = plan.mtp_note or mtp_advice(header)
+        speculation = None
+        if context.drafts:
+
+            def measure() -> Costs:
+                sampler = ChainSampler(native, vocabulary.size, Sampling(), seed=1, prior=())
+                with closing(sampler):
+                    return measure_costs(context, cache, drafting, sampler, cancel)
+
+            costs = _costs(book.costs(costs_key), context.drafts, measure, cancel)
+            ends = vocabulary.ends_generation
+            speculation = Speculation(drafting, costs, context.drafts, ends, advice)
+        if cancel.cancelled:
+            raise Cancelled
+        switch = dialect.switch
+        loaded = Loaded(
+            native=native,
+            model=model,
+            header=header,
+            plan=plan,
+            dialect=dialect,
+            markers={
+                token: text
+                for text in dialect.markers
+                if (token := vocabulary.token_of(text)) is not None
+            },
+            context=context,
+            drafting=drafting,
+            cache=cache,
+            prompter=Prompter(dialect, vocabulary, context.size),
+            report=LoadedModel(
+                name=header.name,
+                architecture=header.architecture,
+                parameters=model.parameters,
+                size_bytes=header.size_bytes,
+                context=context.size,
+                context_trained=model.context_trained,
+                device=device,
+                load_s=perf_counter() - began,
+                mtp=speculation.kind if speculation else "none",
+                mtp_line=speculation.standing if speculation else advice,
+                thinking=switch.kind,
+                thinks=switch.thinks,
+                efforts=switch.efforts,
+                effort=switch.effort,
+            ),
+            speculation=speculation,
+            book=book,
+            costs_key=costs_key,
+        )
+        opened.pop_all()
+        return loaded
+
+
+def _costs(
+    known: Costs | None, drafts: int, measure: Callable[[], Costs], cancel: CancelToken
+) -> Costs:
+    """Return the costs of checking so many drafts that were measured before, or measure them.
+
+    A curve by which drafts cannot win is measured again: nothing else would ever correct it.
+    """
+    costs = known if known is not None and known.limit == drafts else measure()
+    return measure() if truth.cannot_win(costs) and not cancel.cancelled else costs
+
+
+def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey | None:
+    """Name what states of this load depend on; None where that cannot be read."""
+    try:
+        return state_key(native.api, model, context, plan)
+    except OSError as error:
+        logger.warning("no state is kept of %s: %s", plan.model.name, error)
+        return None
+
+
 def _device(native: Native, plan: LoadPlan) -> str:
-    """What the model runs on, in words."""
+    """Name what the model runs on, in words."""
     if not plan.gpu_layers:
         return "CPU"
     cards = [device for device in native.devices() if device.is_card]

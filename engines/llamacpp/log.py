@@ -1,4 +1,4 @@
-"""What llama.cpp logs: passed on to `logging`, and complaints kept for error messages."""
+"""The log of llama.cpp: passed on to `logging`, and collected for error messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEVELS: Final = {DEBUG: 5, INFO: logging.DEBUG, WARN: logging.INFO, ERROR: logg
 
 
 class NativeLog:
-    """Whole lines for `logging`, and what a thread's own calls complain about."""
+    """Passes whole lines on to `logging`, and collects those that a thread's own calls cause."""
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[int, str]] = {}

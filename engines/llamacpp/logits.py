@@ -1,4 +1,4 @@
-"""A context's rows of logits as arrays over llama.cpp's own memory: nothing is copied."""
+"""The rows of a context's logits, as arrays over llama.cpp's own memory: nothing is copied."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Logits:
         self._views: dict[int, npt.NDArray[np.float32]] = {}
 
     def row(self, context: Any, number: int = -1) -> npt.NDArray[np.float32]:
-        """The logits of token `number` of the last evaluation, from the end if it is negative.
+        """Return the logits of token `number` of the last evaluation, from the end if negative.
 
         They are valid until the next one. context: the native pointer.
         """

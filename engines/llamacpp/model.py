@@ -19,7 +19,7 @@ _NO_VOCABULARY = 0
 
 
 class Model:
-    """Close it after every context that was made from it."""
+    """A loaded model. Close it after every context that was made from it."""
 
     def __init__(self, native: Native, pointer: Any) -> None:
         api = native.api
@@ -77,7 +77,7 @@ def load_weights(
     *,
     mtp: bool,
 ) -> Any:
-    """A native llama_model, for the caller to free. Raises EngineError or Cancelled."""
+    """Load a native llama_model, for the caller to free. Raises EngineError or Cancelled."""
     api = native.api
     failed: list[BaseException] = []
 
@@ -112,5 +112,5 @@ def load_weights(
 
 
 def _path_bytes(path: Path) -> bytes:
-    """llama.cpp takes UTF-8 on every system, Windows included."""
+    """Encode a path: llama.cpp takes UTF-8 on every system, Windows included."""
     return str(path).encode("utf-8", "surrogateescape")

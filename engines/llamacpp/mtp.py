@@ -1,4 +1,4 @@
-"""Drafters with a model: what guesses the tokens that come next, for the target to check at once.
+"""The drafters of a model, which guess tokens for the model to check at once.
 
 A model that evaluates k + 1 tokens in one call needs less than k + 1 times the time of one, most
 of all where it waits for memory. So a drafter guesses k tokens, the model evaluates them on trial,
@@ -38,7 +38,7 @@ _LENGTH: Final = Struct("<q")
 
 
 class Drafter(Protocol):
-    """Guesses tokens, and is told what the target has evaluated.
+    """Guesses tokens, after being told what the target has evaluated.
 
     Positions count tokens from the beginning of the sequence.
     """
@@ -46,30 +46,30 @@ class Drafter(Protocol):
     kind: MtpKind
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """The target's last call evaluated `tokens` from position `start` on; they stay."""
+        """Take in that the target evaluated `tokens` from position `start` on; they stay."""
         ...
 
     def prepare(self) -> None:
-        """A prompt was observed as a whole, and guesses are about to be asked for."""
+        """Get ready to guess, after a prompt was observed as a whole."""
         ...
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
-        """Guesses of what follows `token`, the next at `position` and not yet evaluated.
+        """Guess what follows `token`, the next at `position` and not yet evaluated.
 
         The target's last call ended with, or had, the token before it.
         """
         ...
 
     def roll_back(self, length: int) -> None:
-        """Of what was observed, only the first `length` tokens still hold."""
+        """Forget what was observed behind the first `length` tokens."""
         ...
 
     def save(self) -> bytearray | None:
-        """What it keeps of the tokens observed, to have it back by `restore`; None if nothing."""
+        """Return what it keeps of the tokens observed, for `restore`; None if nothing."""
         ...
 
     def restore(self, saved: bytearray | None) -> None:
-        """Another sequence has become the present one; `saved` belongs to that, if to any."""
+        """Go over to another sequence, which `saved` is of, if it is given."""
         ...
 
 
@@ -86,7 +86,7 @@ class SharedDrafter:
         self._start = start
 
     def prepare(self) -> None:
-        """There is nothing to take in."""
+        """Do nothing: there is nothing to take in."""
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
         draft = self._draft
@@ -101,13 +101,13 @@ class SharedDrafter:
         return guesses
 
     def roll_back(self, length: int) -> None:
-        """Nothing is kept here; the target's memory is rolled back by its owner."""
+        """Do nothing: nothing is kept here, and the target's memory is rolled back by its owner."""
 
     def save(self) -> bytearray | None:
         return None
 
     def restore(self, saved: bytearray | None) -> None:
-        """As `roll_back`."""
+        """Do nothing, as in `roll_back`."""
 
 
 class HeadDrafter:

@@ -1,4 +1,4 @@
-"""The loaded llama.cpp library: what must be set before, its back ends, its log, its devices.
+"""The loaded llama.cpp library: its settings, back ends, log and devices.
 
 Where the back ends are modules, those of graphics cards are loaded when a card is first wanted:
 they start drivers, which can end a process, and nobody who computes on the processor needs them.
@@ -76,7 +76,7 @@ class Native:
         self.log.write(level, text.decode(errors="replace"))
 
     def ggml_function(self, name: str, result: Any, *arguments: Any) -> Any:
-        """A function of ggml by its name in C. Raises AttributeError if there is none."""
+        """Find a function of ggml by its name in C. Raises AttributeError if there is none."""
         return ggml_function(self._libraries, name, result, *arguments)
 
     @property
@@ -92,7 +92,7 @@ class Native:
                 del self._cards[0]
 
     def device(self, name: str) -> int | None:
-        """The address of the device of this name, None if there is none."""
+        """Return the address of the device of this name, None if there is none."""
         address: int | None = self._ggml.dev_by_name(name.encode())
         return address
 
@@ -101,7 +101,7 @@ class Native:
         return int(self._ggml.cpu_buffer_type())
 
     def devices(self) -> tuple[NativeDevice, ...]:
-        """The devices llama.cpp can compute on, the CPU among them, with memory in bytes.
+        """List the devices llama.cpp can compute on, the CPU among them, with memory in bytes.
 
         Only those of the back ends that are loaded: see `complete`.
         """
@@ -129,7 +129,7 @@ class Native:
 
 
 def _prepare_environment() -> None:
-    """Settings that the libraries read once, when they are loaded."""
+    """Set the variables that the libraries read once, when they are loaded."""
     # Between two operations OpenMP threads wait for each other some hundred times a token. By
     # default they spin, which slows decoding tenfold where cores are shared; if they sleep at
     # once, waking them doubles the time of a token where cores are not. So they spin for some
@@ -144,7 +144,7 @@ def _prepare_environment() -> None:
 
 
 def giving_addresses(function: Any) -> Any:
-    """A C function of the bindings that gives a pointer, as one that gives its address.
+    """Make a C function of the bindings return a pointer's address.
 
     To make a pointer object takes as long as the call.
     """
@@ -153,7 +153,7 @@ def giving_addresses(function: Any) -> Any:
 
 
 def c_strlen() -> Any:
-    """The C library's strlen, the raw function."""
+    """Return the C library's strlen, the raw function."""
     return ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen
 
 
@@ -183,6 +183,6 @@ def load_native() -> Native:
 
 
 def loaded_native() -> Native | None:
-    """llama.cpp if this process has loaded it already."""
+    """Return llama.cpp if this process has loaded it already."""
     with _lock:
         return _loaded[0] if _loaded else None

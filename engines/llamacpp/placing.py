@@ -1,4 +1,4 @@
-"""Where llama.cpp puts the layers of a plan: its devices, and what stays in the own memory."""
+"""Places a plan's layers: on llama.cpp's devices, or in the computer's own memory."""
 
 from __future__ import annotations
 
@@ -19,19 +19,25 @@ class _Override(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Place:
-    """devices, overrides: for llama_model_params. kept: what those point to."""
+class TensorPlacement:
+    """The placement of a model's tensors. devices, overrides: for llama_model_params.
+
+    kept: what those point to.
+    """
 
     devices: ctypes.c_void_p | None
     overrides: ctypes.c_void_p | None
     kept: list[Any] = field(repr=False)
 
 
-def placed(native: Native, plan: LoadPlan) -> Place:
-    """Loads the cards' back ends if the plan wants any. Raises EngineFailed if one is not here."""
+def placed(native: Native, plan: LoadPlan) -> TensorPlacement:
+    """Place a plan, after loading the cards' back ends if it wants any.
+
+    Raises EngineFailed if a card is not here.
+    """
     if plan.gpu_layers == 0:
         nothing = (ctypes.c_void_p * 1)()
-        return Place(ctypes.cast(nothing, ctypes.c_void_p), None, [nothing])
+        return TensorPlacement(ctypes.cast(nothing, ctypes.c_void_p), None, [nothing])
     native.load_cards()
     kept: list[Any] = []
     devices = overrides = None
@@ -46,7 +52,7 @@ def placed(native: Native, plan: LoadPlan) -> Place:
         made = _overrides(native.own_memory(), plan.experts_in_ram)
         kept.append(made)
         overrides = ctypes.cast(made, ctypes.c_void_p)
-    return Place(devices, overrides, kept)
+    return TensorPlacement(devices, overrides, kept)
 
 
 def _device(native: Native, plan: LoadPlan, name: str) -> int:
@@ -61,6 +67,6 @@ def _device(native: Native, plan: LoadPlan, name: str) -> int:
 
 
 def _overrides(memory: int, layers: int) -> Any:
-    """A pattern for the experts of each of the first layers, and where they go."""
+    """List a pattern for the experts of each of the first layers, and where they go."""
     patterns = [rf"blk\.{layer}\.{EXPERTS}".encode() for layer in range(layers)]
     return (_Override * (layers + 1))(*(_Override(pattern, memory) for pattern in patterns))

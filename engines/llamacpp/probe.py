@@ -27,7 +27,7 @@ from engines.llamacpp.probing.protocol import (
     stage_limit,
     write_plan,
 )
-from engines.llamacpp.probing.record import Record, Stamps, files_of, identity, stamps
+from engines.llamacpp.probing.record import ProbeRecord, Stamps, files_of, identity, stamps
 from engines.types import LoadPlan
 
 COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.probing.child")
@@ -41,7 +41,7 @@ _MARGIN_S: Final = 15.0
 
 
 class Probe:
-    """Tries each file once for each version of the library, and remembers what became of it.
+    """Tries each file once for each version of the library, and remembers the outcome.
 
     folder: where to remember it, in a small file; None remembers it in memory only.
     trusted: files that need no trying, because they came with the app.
@@ -53,12 +53,12 @@ class Probe:
         trusted: Collection[Path] = (),
         command: Sequence[str] = COMMAND,
     ) -> None:
-        self._record = Record(folder)
+        self._record = ProbeRecord(folder)
         self._trusted = frozenset(path.resolve() for path in trusted)
         self._command = tuple(command)
 
     def require_safe(self, plan: LoadPlan, cancel: CancelToken) -> None:
-        """Come back if the plan can be loaded and answers.
+        """Refuse a plan that cannot be loaded or does not answer.
 
         Raises ModelRefused if that ends a process, Cancelled, and the EngineError that
         loading the plan raises. A refusal that lies in the file is remembered; see `forget`.
@@ -82,11 +82,11 @@ class Probe:
         return all(path.resolve() in self._trusted for path in files_of(plan))
 
     def forget(self, plan: LoadPlan) -> None:
-        """Try the plan's files again when they are next asked for, even if they were refused."""
+        """Forget the verdict on the plan's files, so that they are tried again."""
         self._record.remove(_identity(plan))
 
     def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
-        """What ended the process that tried the plan; None if it came through."""
+        """Try the plan in another process; returns what ended that, None if it came through."""
         limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + _MARGIN_S
         try:
             ended = run_helper(self._command, write_plan(plan), limit, cancel)

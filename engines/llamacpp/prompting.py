@@ -1,4 +1,4 @@
-"""From a conversation to the tokens of a prompt that fits the context."""
+"""Turns a conversation into the tokens of a prompt that fits the context."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _MOST_COUNTS = 20_000
 
 @dataclass(frozen=True)
 class Prompt:
-    """tokens: what the model gets. left: messages that did not fit.
+    """A prompt as the model gets it.
 
-    rendered: by the dialect. stable: how many of the tokens the next turn's prompt will begin with
-    as well, whatever becomes of the reasoning.
+    tokens: what the model gets. left: messages that did not fit. rendered: by the dialect. stable:
+    how many of the tokens the next turn's prompt will begin with as well, whatever becomes of the
+    reasoning.
     """
 
     rendered: Rendered
@@ -74,7 +75,7 @@ class Prompter:
         raise too_long(len(prompt.tokens), held_fast, self._size)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """What `write` would make of it. May be called while an answer is written."""
+        """Count what `write` would make of it. May be called while an answer is written."""
         kept = conversation.answer_room(self._size, request.max_tokens)
         whole = prompt = self._render(request, (), (), cancel)
         if len(whole.tokens) > self._size - kept:
@@ -89,7 +90,7 @@ class Prompter:
         )
 
     def remember(self, prompt: Prompt, answer: str, tokens: Sequence[int]) -> None:
-        """Know the tokens of an answer, for the prompt of the next turn.
+        """Note the tokens of an answer, for the prompt of the next turn.
 
         A model may spell a text in other tokens than the tokeniser does. With its own, the next
         prompt begins with exactly what the KV cache holds.
@@ -104,7 +105,7 @@ class Prompter:
         held: Sequence[Sequence[int]],
         cancel: CancelToken | None,
     ) -> Prompt:
-        """The prompt without the turns that have to leave; if none may any more, as it then is."""
+        """Return the prompt without the turns that must leave, too long if none more may."""
         room, prompt = self._size - kept, whole
         lengths = self._lengths(request.messages, len(whole.tokens))
         for left in conversation.cuts(request.messages, lengths, room, self._size):
@@ -162,13 +163,13 @@ class Prompter:
         return tokens
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:
-        """Tokens of each message, with its even share of the template's own."""
+        """Return the tokens of each message, with its even share of the template's own."""
         texts = [self._count(message) for message in messages]
         markup = max(0, total - sum(texts)) // len(messages)
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Tokens of a message's text, counted once: a chat is measured again and again."""
+        """Count the tokens of a message's text once: a chat is measured again and again."""
         key = hash(message.text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:

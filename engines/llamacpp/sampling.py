@@ -1,4 +1,4 @@
-"""What draws the tokens of one answer: the library's own sampler chain, or the likeliest token.
+"""The samplers of an answer: llama.cpp's own sampler chain, or the likeliest token.
 
 What is exact about it when tokens are drafted ahead: a draft names one token for sure, so as a
 distribution it is a point mass. The rejection rule of speculative sampling keeps a draft x with
@@ -29,7 +29,7 @@ _LONGEST_REPEAT: Final = 1 << 24
 
 
 def actual_seed(sampling: Sampling) -> int:
-    """The seed to draw with: the one asked for, or a fresh one of 31 bits."""
+    """Return the seed to draw with: the one asked for, or a fresh one of 31 bits."""
     import secrets
 
     return secrets.randbits(31) if sampling.seed is None else sampling.seed % _RANDOM_SEED
@@ -44,7 +44,7 @@ class Sampler(Protocol):
     """Draws tokens. Close it when the answer ends."""
 
     def draw(self, context: Context, row: int = -1) -> int:
-        """The next token, from a row of logits of the last evaluation; its last one by default.
+        """Draw the next token from a row of logits of the last evaluation, by default the last.
 
         Raises GrammarInvalid where the grammar leaves no token.
         """
@@ -55,14 +55,14 @@ class Sampler(Protocol):
         ...
 
     def guide(self, *, on: bool) -> None:
-        """Whether its grammar, if there is one, holds for the tokens to come; at first it does."""
+        """Switch the grammar, if there is one, on or off for the coming tokens; it begins on."""
         ...
 
     def close(self) -> None: ...
 
 
 class Greedy:
-    """Always the likeliest token, the first of several: a tenth of the time of a chain."""
+    """Draws always the likeliest token, the first of several: a tenth of the time of a chain."""
 
     def __init__(self, native: Native, vocabulary_size: int) -> None:
         self._logits = Logits(native.api, vocabulary_size)
@@ -71,13 +71,13 @@ class Greedy:
         return int(self._logits.row(context.pointer, row).argmax())
 
     def take(self, token: int) -> None:
-        """It remembers nothing."""
+        """Do nothing: it remembers no tokens."""
 
     def guide(self, *, on: bool) -> None:
-        """It has no grammar."""
+        """Do nothing: it has no grammar."""
 
     def close(self) -> None:
-        """It owns nothing."""
+        """Do nothing: it owns nothing."""
 
 
 class ChainSampler:
@@ -127,7 +127,7 @@ class ChainSampler:
         self._api.llama_sampler_accept(self._chain, token)
 
     def guide(self, *, on: bool) -> None:
-        """It has no grammar."""
+        """Do nothing: it has no grammar."""
 
     def close(self) -> None:
         if self._chain:

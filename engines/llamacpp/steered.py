@@ -18,7 +18,7 @@ from engines.types import ChatRequest
 
 
 def steered(loaded: Loaded, request: ChatRequest, prompt: Prompt, sampler: Sampler) -> Sampler:
-    """The sampler, steered if there is anything to steer."""
+    """Return the sampler, steered if there is anything to steer."""
     dialect = loaded.dialect
     guided = request.sampling.grammar is not None
     if dialect.format is None or (request.thinking_budget is None and not guided):
@@ -43,7 +43,7 @@ def _announces(loaded: Loaded) -> bool:
 
 
 class Steered:
-    """It owns the sampler that it steers."""
+    """A sampler that forces tokens where the answer's course demands it; owns the one it steers."""
 
     def __init__(self, sampler: Sampler, course: Course, loaded: Loaded) -> None:
         self._sampler = sampler

@@ -25,7 +25,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, NotEnoughMemory
 from engines.hardware.values import NativeDevice
-from engines.helper.parent import Ended, run_helper
+from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.probing.protocol import ERROR
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
 
@@ -44,7 +44,7 @@ BY_USER: Final = "It was switched off by hand."
 
 
 class Trials:
-    """May be used from any thread; one device is tried at a time.
+    """Tries devices, one at a time, and remembers the verdicts; may be used from any thread.
 
     folder: where verdicts are remembered; None remembers them for this run only. model: a small
     one. The processor, and what computes with it, is never tried.
@@ -65,11 +65,11 @@ class Trials:
         self._refused: dict[str, str] = {}
 
     def verdict(self, device: NativeDevice) -> Verdict | None:
-        """What is known of the device; None if it was never tried as it is now."""
+        """Return the verdict on a device; None if it was never tried as it is now."""
         return self._record.find(identity(device))
 
     def judged(self, devices: Iterable[NativeDevice]) -> tuple[NativeDevice, ...]:
-        """The same; those that failed say why they must not be used."""
+        """Return the devices; those that failed say why they must not be used."""
         found = []
         for device in devices:
             known = self.verdict(device) if device.is_card else None
@@ -79,17 +79,17 @@ class Trials:
         return tuple(found)
 
     def complaints(self) -> tuple[str, ...]:
-        """A sentence for each device that was not used in the last judgement because it failed."""
+        """Return a sentence for each device that failed, as last judged."""
         return tuple(self._refused.values())
 
     def require(self, devices: Iterable[NativeDevice], cancel: CancelToken) -> None:
-        """Have each of these tried that never was. Raises Cancelled."""
+        """Try each of these that never was. Raises Cancelled."""
         for device in devices:
             if device.is_card and self.verdict(device) is None:
                 self.try_out(device, cancel)
 
     def try_out(self, device: NativeDevice, cancel: CancelToken) -> Verdict:
-        """Try it, whatever is known, and remember what came of it. Raises Cancelled.
+        """Try a device, whatever is known of it, and remember the verdict. Raises Cancelled.
 
         Want of memory is no fault of the device: it is said, and not remembered.
         """
@@ -109,12 +109,12 @@ class Trials:
             return verdict
 
     def switch_off(self, device: NativeDevice) -> None:
-        """Not to be used until it is tried again."""
+        """Keep a device out of use until it is tried again."""
         self._record.keep(identity(device), device.name, Verdict(BY_USER))
 
 
-def _judge(ended: Ended, limit_s: float) -> tuple[str, bool]:
-    """Why the device must not be used, "" if it may, and whether it will be so the next time."""
+def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
+    """Say why the device must not be used, "" if it may, and whether that will last."""
     if not ended.in_time:
         return f"A first answer on it came to no end within {limit_s / 60:.0f} minutes.", True
     said = _said(ended.last_line)
@@ -136,7 +136,7 @@ def _judge(ended: Ended, limit_s: float) -> tuple[str, bool]:
 
 
 def _said(line: bytes) -> dict[str, Any] | None:
-    """The line, if it is a verdict."""
+    """Parse a line; None if it is no verdict."""
     try:
         said = json.loads(line)
     except ValueError:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.helper.child import begin
-from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.loaded import prepare_loaded
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
@@ -37,7 +37,7 @@ _QUESTION: Final = "What is a token, and what is a context?"
 
 
 def tried(device: str, path: Path) -> dict[str, object]:
-    """Raises EngineError, or does not come back."""
+    """Try a device; returns the result. Raises EngineError, or does not come back."""
     native = load_native()
     plan = LoadPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
     words, expected, rows = _write(native, plan)
@@ -52,10 +52,10 @@ def tried(device: str, path: Path) -> dict[str, object]:
 
 
 def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
-    """A greedy text, its tokens, and the logits that each was taken from."""
+    """Write a greedy text; returns it, its tokens, and the logits that each was taken from."""
     model = open_model(native, plan, lambda _: None, CancelToken())
     try:
-        loaded = Loaded(
+        loaded = prepare_loaded(
             native, model, read_header(plan.model), plan, CostBook(None), None, lambda _: None,
             CancelToken(), time.perf_counter(), trusted=True,
         )  # fmt: skip
@@ -85,7 +85,7 @@ def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
 
 
 def main(arguments: list[str]) -> None:
-    """`arguments`: JSON with the device's name and the model's path."""
+    """Try a device. arguments: JSON with the device's name and the model's path."""
     say = begin()
     asked = json.loads(arguments[0])
     try:

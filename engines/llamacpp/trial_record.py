@@ -1,4 +1,4 @@
-"""What trials of devices found, by device, driver and library: in a small file, or in memory."""
+"""The verdicts on devices, by device, driver and library: in a small file, or in memory."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ _NVIDIA: Final = Path("/proc/driver/nvidia/version")
 
 @dataclass(frozen=True)
 class Verdict:
-    """why: one sentence, empty for a device that works. seconds: that its trial took."""
+    """The outcome of a trial.
+
+    why: one sentence, empty for a device that works. seconds: that its trial took.
+    """
 
     why: str = ""
     seconds: float = 0.0
 
 
 def identity(device: NativeDevice) -> str:
-    """The same for the same device with the same driver under the same build of the library."""
+    """Hash a device with its driver and the build of the library."""
     import hashlib
 
     facts = (
@@ -50,7 +53,7 @@ def identity(device: NativeDevice) -> str:
 
 
 def _driver() -> list[object]:
-    """What changes with a driver: the system, and the files that a package of drivers brings."""
+    """List what changes with a driver: the system, and the files that drivers' packages bring."""
     facts: list[object] = [platform.release(), platform.version()]
     if sys.platform == "linux":
         named = [path for folder in _DRIVERS for path in sorted(folder.glob("*.json"))]
@@ -65,7 +68,7 @@ def _driver() -> list[object]:
 
 
 def _build() -> list[object]:
-    """The library's files; it need not be loaded for that."""
+    """List the library's files; it need not be loaded for that."""
     found = importlib.util.find_spec("llama_cpp")
     if found is None or found.origin is None:
         return []
@@ -84,7 +87,7 @@ def _stamps(paths: Iterable[Path]) -> list[object]:
 
 
 class TrialRecord:
-    """A file that cannot be read or written costs no more than trying again."""
+    """The file of verdicts; if it cannot be read or written, devices are tried again."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = KeptFile(folder / FILE_NAME if folder else None)
@@ -95,7 +98,7 @@ class TrialRecord:
         return self._known.get(identity)
 
     def keep(self, identity: str, name: str, verdict: Verdict) -> None:
-        """Remember it. name: for whoever reads the file."""
+        """Remember a verdict. name: for whoever reads the file."""
         with self._lock:
             self._known = self._known | {identity: verdict}
             # Read anew: another process may have tried another device.

@@ -1,4 +1,4 @@
-"""A model's tokens: text to tokens, tokens to bytes, and which of them carry structure."""
+"""The vocabulary of a model: text to tokens, tokens to bytes, and control tokens."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Vocabulary:
         self._special_lengths = {len(text) for text in self._special}
 
     def _special_texts(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Texts of the control tokens, and of those the vocabulary adds as ordinary text."""
+        """Return the texts of control tokens, and of those that are added as ordinary text."""
         attr, pointer = self._api.llama_vocab_get_attr, self._pointer
         control, user_defined = set(), set()
         for token in range(self.size):
@@ -57,14 +57,14 @@ class Vocabulary:
 
     @property
     def reads_any_text(self) -> bool:
-        """False if llama.cpp would end the process at a character without a token of its own.
+        """Whether every character can be tokenised: without a token for one, llama.cpp aborts.
 
         A SentencePiece vocabulary spells it in bytes, and relies on a token for each of them.
         """
         return self._type != _SENTENCEPIECE or self._byte_texts >= _BYTES
 
     def text(self, token: int) -> str:
-        """The token's text as the vocabulary spells it; empty if there is no such token."""
+        """Return the token's text as the vocabulary spells it; empty if there is no such token."""
         if (known := self._texts.get(token)) is not None:
             return known
         if not 0 <= token < self.size:
@@ -78,13 +78,13 @@ class Vocabulary:
         return self.text(int(self._api.llama_vocab_eos(self._pointer)))
 
     def token_of(self, special: str) -> int | None:
-        """The token with this text, if it is one that stands for itself."""
+        """Return the token with this text, if it is one that stands for itself."""
         tokens = self.tokenise(special) if special in self._special else []
         found = [token for token in tokens if self.text(token) == special]
         return found[0] if found else None
 
     def ends_generation(self, token: int) -> bool:
-        """Whether the token ends a turn or the text (llama_vocab_is_eog)."""
+        """Tell whether the token ends a turn or the text (llama_vocab_is_eog)."""
         if (known := self._ends.get(token)) is not None:
             return known
         ends = self._ends[token] = self._is_end(token)
@@ -92,20 +92,20 @@ class Vocabulary:
 
     @property
     def ends(self) -> list[int]:
-        """All tokens that do."""
+        """The tokens that end a turn or the text."""
         return [token for token in range(self.size) if self._is_end(token)]
 
     def _is_end(self, token: int) -> bool:
         return bool(self._api.llama_vocab_is_eog(self._pointer, token))
 
     def tokenise(self, text: str) -> list[int]:
-        """Tokens of `text`, none over a SEAM; what spells a special token becomes that token."""
+        """Tokenise `text`, none over a SEAM; what spells a special token becomes that token."""
         if self._type == _BPE:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
     def _with_seam(self, run: re.Match[str]) -> str:
-        """The run with a SEAM at its end, or before what spells a special token over its end."""
+        """Return the run with a SEAM at its end, or before a special token that spans its end."""
         text, begin, end = run.string, run.start(), run.end()
         at, start = end, end - 1
         while start > max(begin, at - max(self._special_lengths, default=0)):
@@ -127,7 +127,7 @@ class Vocabulary:
         return tokens[:count]
 
     def piece(self, token: int) -> bytes:
-        """The bytes a token adds to a text, perhaps half a character; none for a control token.
+        """Return the bytes a token adds, perhaps half a character; none for a control token.
 
         Raises ValueError for a number that is no token: llama.cpp would end the process.
         """

@@ -1,4 +1,4 @@
-"""From the bytes of an answer's tokens to what is shown of it: pure."""
+"""Turns the bytes of an answer's tokens into what is shown of it: pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCall
 
 
 class Writer:
-    """Whole characters, the reasoning apart, the answer ended before a stop string.
+    """Writes whole characters, splits reasoning off, and ends the answer at a stop string.
 
     known: how many of the pieces there are up to the last that ended with a whole character.
     raw: the text of those, markers and stop string with it.
@@ -46,7 +46,7 @@ class Writer:
         return self._calls is not None and self._calls.called > 0
 
     def feed(self, piece: bytes, marker: str = "") -> list[Delta]:
-        """What the next token adds. marker: its text, if it is a marker of the dialect."""
+        """Take the next token. marker: its text, if it is a marker of the dialect."""
         decode = self._characters
         text = decode.finish() + marker if marker else decode.feed(piece)
         self._parts.append(text)
@@ -65,7 +65,7 @@ class Writer:
         return self._shown(deltas)
 
     def finish(self, *, ended: bool) -> list[Delta]:
-        """What was held back, now that nothing follows.
+        """Return what was held back, now that nothing follows.
 
         ended: the model ended its answer, so half a character at the end will never be whole. Of
         an answer that was cut there, the character is written anew when it is continued.
@@ -103,7 +103,7 @@ class Writer:
 
 
 def seamed(text: str, marker: str) -> str:
-    """A token's text as splitters take it: only the marker at its end has a SEAM before it."""
+    """Return a token's text for splitters: only a marker at its end has a SEAM before it."""
     if not marker:
         return text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
     plain = text.removesuffix(marker).replace(SEAM, "\N{REPLACEMENT CHARACTER}")

@@ -1,1 +1,1 @@
-"""What a load takes of the memory, and the plan for it."""
+"""The memory that a load takes, and the plan for it."""

@@ -1,4 +1,4 @@
-"""What a model takes in memory, device by device, as values. Sizes are bytes."""
+"""The memory that a model takes, device by device, as values. Sizes are bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CPU: Final = "CPU"
 
 @dataclass(frozen=True)
 class DeviceBuffers:
-    """What a model takes on one device, in bytes.
+    """The buffers of a model on one device, in bytes.
 
     device: as the engine's library calls it, "CPU" for the computer's own memory.
     kv: keys and values, and the state of recurrent layers. compute: intermediate values and
@@ -34,7 +34,7 @@ class DeviceBuffers:
 
 @dataclass(frozen=True)
 class Buffers:
-    """What an engine's library allocates for a model, or would, device by device."""
+    """The buffers that an engine's library allocates for a model, or would, by device."""
 
     devices: tuple[DeviceBuffers, ...]
 
@@ -44,12 +44,12 @@ class Buffers:
 
     @property
     def own(self) -> DeviceBuffers:
-        """In the computer's own memory."""
+        """The buffers in the computer's own memory."""
         return self._sum(CPU, lambda device: device == CPU)
 
     @property
     def cards(self) -> DeviceBuffers:
-        """On all graphics cards together."""
+        """The buffers on all graphics cards together."""
         return self._sum("cards", lambda device: device != CPU)
 
     def _sum(self, name: str, wanted: Callable[[str], bool]) -> DeviceBuffers:

@@ -1,7 +1,7 @@
-"""From a checkpoint, a computer and what the user wants to the plan that vLLM carries out: pure.
+"""Makes the plan that vLLM carries out from a checkpoint, a computer and load options: pure.
 
 plan = plan_checkpoint(checkpoint, drafter, load_options, room)
-require_room(checkpoint, drafter, plan, room)
+require_memory(checkpoint, drafter, plan, room)
 
 The need is the safetensors' bytes, those of the drafter, the KV cache, and what the engine takes
 beside them: a planning figure, which nothing of a card was measured for yet.
@@ -32,7 +32,7 @@ _STEP: Final = 256
 
 @dataclass(frozen=True)
 class Room:
-    """Where vLLM would put a model. total, free: bytes of all its cards together, or of the RAM.
+    """The memory for a model in vLLM. total, free: bytes of all its cards together, or of the RAM.
 
     cards: how many share each layer; 0 is the processor.
     """
@@ -47,13 +47,13 @@ class Room:
         return BESIDE_CARD * self.cards or BESIDE_RAM
 
     def may_take(self, share: float | None) -> int:
-        """Bytes that the engine may have. share: of the whole, as the user has it."""
+        """Return the bytes that the engine may take. share: of the whole, as the user set it."""
         return self.free if share is None else min(self.free, int(share * self.total))
 
 
 @dataclass(frozen=True)
 class Need:
-    """In bytes. kv: of one conversation of the plan's context."""
+    """The memory that a checkpoint needs, in bytes. kv: of one conversation of the context."""
 
     weights: int
     drafter: int
@@ -66,13 +66,16 @@ class Need:
 
 
 def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
-    """The cards that vLLM can use, the one with the most free memory first."""
+    """List the cards that vLLM can use, the one with the most free memory first."""
     cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia" and not gpu.integrated]
     return tuple(sorted(cards, key=lambda gpu: -(gpu.free_bytes or 0)))
 
 
 def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
-    """card: whether the installed engine is the one for NVIDIA cards. cards: that share layers."""
+    """Return the room on a computer. card: whether vLLM's build is for NVIDIA cards.
+
+    cards: that share layers.
+    """
     if not card:
         memory = hardware.memory
         total = memory.limit_bytes or memory.total_bytes
@@ -91,7 +94,7 @@ def plan_checkpoint(
     room: Room,
     advised: int | None = None,
 ) -> LoadPlan:
-    """A context the user asks for is taken as it is; else the longest that fits, up to the usual.
+    """Plan a load; the context is as asked for, else the longest that fits, up to the usual.
 
     advised: tokens to draft ahead as the model's makers have it. Raises ContextTooLarge.
     """
@@ -140,7 +143,7 @@ def need_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, 
 def longest_context(
     checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
 ) -> int | None:
-    """Tokens for which there is room, in steps; None where there is none for the least."""
+    """Return the longest context that fits, in steps; None where not even the least does."""
     most = checkpoint.context_max or DEFAULT_CONTEXT
 
     def fits(context: int) -> bool:
@@ -156,10 +159,12 @@ def longest_context(
     return low * _STEP if low * _STEP >= min(LEAST_CONTEXT, most) else None
 
 
-def require_room(
+def require_memory(
     checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
 ) -> None:
-    """Raises NotEnoughMemory, with the numbers and the context that fits, if there is one.
+    """Refuse a plan that does not fit, with the numbers and the context that would.
+
+    Raises NotEnoughMemory.
 
     vLLM spreads over several computers at its own judgement, and is not judged there; a plan that
     is to be loaded anyway is not refused.

@@ -1,4 +1,4 @@
-"""The same wish on another engine: the nearest plan, and in sentences what differs. Pure.
+"""Translates a plan for another engine: the nearest one, with notes on what differs. Pure.
 
 it = equivalent(plan, "llamacpp", Target("vllm", folder, context_max=8192, drafts=True))
 """
@@ -14,7 +14,7 @@ from engines.types import MAX_DEPTH, EngineName, LoadPlan
 
 @dataclass(frozen=True)
 class Target:
-    """Where the wish is to be fulfilled, and with which files.
+    """The engine and the files that a plan is translated for.
 
     model: a GGUF file, a checkpoint's folder, or the model's name on a server. drafter: its file or
     folder. drafts: whether anything there can guess ahead. context_max: tokens that the model was
@@ -34,14 +34,14 @@ class Target:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """notes: one sentence each, none where nothing differs."""
+    """A translated plan. notes: one sentence each, none where nothing differs."""
 
     plan: LoadPlan
     notes: tuple[str, ...]
 
 
 def equivalent(plan: LoadPlan, source: EngineName, target: Target) -> Equivalent:
-    """Sizes are taken over where the other engine has them, and else are its own usual ones."""
+    """Translate a plan; sizes that the other engine does not have become its usual ones."""
     if target.engine == source:
         return Equivalent(replace(plan, model=target.model, drafter=target.drafter), ())
     notes: list[str] = []

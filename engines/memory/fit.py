@@ -1,4 +1,4 @@
-"""How much memory a model needs at a context, and whether a computer has it: pure. Bytes.
+"""Computes how much memory a model needs at a context, and judges the fit: pure. Bytes.
 
 Weights and KV cache are exact: they are what llama.cpp allocates. The computing buffer is an
 upper estimate; `split_of` takes the library's own figures instead. The engine's way to open a
@@ -39,7 +39,7 @@ _PIPELINED: Final = 3
 
 @dataclass(frozen=True)
 class Drafting:
-    """What room to make for drafting ahead.
+    """The room to make for drafting ahead.
 
     depth: most tokens, 0 for no room at all. drafter: of the file of its own, if there is one.
     """
@@ -50,11 +50,11 @@ class Drafting:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the memory is needed for. drafter: all that drafting ahead adds."""
+    """The parts of the memory that is needed. drafter: all that drafting ahead adds."""
 
-    weights: int
-    kv: int
-    compute: int
+    weights: int = 0
+    kv: int = 0
+    compute: int = 0
     drafter: int = 0
     projector: int = 0
 
@@ -64,29 +64,11 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """Whether a model fits.
-
-    verdict: "fits", "tight" (it takes nearly all that is free), "partial" (the graphics card
-    holds a part of it, the computer's memory the rest) or "no".
-    device: what would hold it. reason: one sentence with the numbers.
-    """
-
-    verdict: Verdict
-    need_bytes: int
-    have_bytes: int
-    parts: Parts
-    context: int
-    device: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class Split:
     """The memory a model needs on graphics cards and in the computer's own memory."""
 
-    gpu: Parts
-    ram: Parts
+    gpu: Parts = Parts()
+    ram: Parts = Parts()
 
     @property
     def parts(self) -> Parts:
@@ -97,6 +79,29 @@ class Split:
             self.gpu.drafter + self.ram.drafter,
             self.gpu.projector + self.ram.projector,
         )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The verdict whether a model fits, with its numbers.
+
+    verdict: "fits", "tight" (it takes nearly all that is free), "partial" (the graphics card
+    holds a part of it, the computer's memory the rest) or "no".
+    split: what it needs, on cards and beside them. device: what would hold it. reason: one sentence
+    with the numbers.
+    """
+
+    verdict: Verdict
+    need_bytes: int
+    have_bytes: int
+    split: Split
+    context: int
+    device: str
+    reason: str
+
+    @property
+    def parts(self) -> Parts:
+        return self.split.parts
 
 
 def split_needed(
@@ -112,7 +117,7 @@ def split_needed(
     cards: int = 1,
     experts_in_ram: int = 0,
 ) -> Split:
-    """The memory needed with so many layers on graphics cards; -1 is all of them.
+    """Compute the memory needed with so many layers on graphics cards; -1 is all of them.
 
     llama.cpp moves the last layers first, and counts the output as one layer more. mmap: weights
     on the processor are the mapped file, and those that are copied take memory twice. cards: that
@@ -146,7 +151,7 @@ def split_needed(
 
 
 def _on_cards(compute: int, cards: int) -> int:
-    """Several cards compute at once, one batch after another, and each has copies of its inputs."""
+    """Add the copies that several cards have of their inputs, as they compute at once."""
     return compute if cards == 1 else _PIPELINED * cards * compute
 
 
@@ -158,9 +163,9 @@ def split_of(
     batch: int,
     drafting: Drafting = Drafting(),
 ) -> Split:
-    """The same from what the library says that it allocates, or would.
+    """Compute the memory from the library's own account of what it allocates.
 
-    It is not in its account: the vocabulary's tables, and the results of tokens drafted ahead.
+    The vocabulary's tables and the results of drafted tokens are not in that account.
     """
     layers, rows = header.layers, min(batch, context)
     plain = kv_bytes(layers, context, kv_type, rows) if layers else 0
@@ -189,7 +194,7 @@ def split_of(
 
 
 def overhead_bytes(header: GgufHeader, batch: int) -> int:
-    """What a process takes beside llama.cpp's buffers: tables, graphs, the code at work."""
+    """Return what a process takes beside llama.cpp's buffers: tables, graphs, code at work."""
     return _tables(header) + graph_bytes(header, batch) + _FIXED
 
 
@@ -202,7 +207,7 @@ def _drafting_bytes(
     it: Drafting,
     weigh: Callable[..., tuple[int, int]],
 ) -> tuple[int, int]:
-    """What drafting ahead adds, on graphics cards and in the computer's own memory.
+    """Compute what drafting ahead adds, on graphics cards and in the computer's memory.
 
     Always: a row of logits for each drafted token, in the graph and as its result, and a copy of
     the recurrent state before it. Then the drafter's weights and its context, which for a drafter
@@ -233,7 +238,7 @@ def _drafting_bytes(
 
 
 def _result_bytes(header: GgufHeader, batch: int, it: Drafting) -> int:
-    """What drafting takes beside llama.cpp's named buffers.
+    """Return what drafting takes beside llama.cpp's named buffers.
 
     The rows of logits of drafted tokens, the hidden states that a drafter is given, and the graphs
     of its context.
@@ -253,7 +258,7 @@ def _result_bytes(header: GgufHeader, batch: int, it: Drafting) -> int:
 
 
 def _moved(header: GgufHeader, gpu_layers: int) -> int:
-    """Layers that really go to graphics cards, the output counted as one."""
+    """Return the layers that really go to graphics cards, the output counted as one."""
     most = header.block_count + 1
     return most if gpu_layers < 0 else min(gpu_layers, most)
 
@@ -267,7 +272,7 @@ def _weights(
     experts: int,
     heads: bool = False,
 ) -> tuple[int, int]:
-    """Bytes of the model, with or without its heads, on graphics cards and in the own memory."""
+    """Return the weights, with or without heads, on graphics cards and in the own memory."""
     first = header.block_count + 1 - _moved(header, gpu_layers)
     found = weights(
         header,
@@ -285,7 +290,7 @@ def _tables(header: GgufHeader) -> int:
 
 
 def judge(need: int, have: int) -> Verdict:
-    """The verdict where one memory holds everything."""
+    """Judge where one memory holds everything."""
     if need > have:
         return "no"
     return "fits" if need <= _TIGHT * have else "tight"

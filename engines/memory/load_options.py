@@ -1,4 +1,4 @@
-"""What the user wants of a load; what a plan makes of it is `planner`'s."""
+"""The options of a load, as the user set them; `planner` makes a plan of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_CONTEXT: Final = 8192
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """What the user has set; None leaves it to the plan. context in tokens.
+    """The user's options; None leaves it to the plan. context in tokens.
 
     mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations
     other than the present one. anyway: load it even if it does not seem to fit.

@@ -1,4 +1,4 @@
-"""Which graphics cards a model goes to, and how much of it: pure. Bytes."""
+"""Decides which graphics cards a model goes to, and how much of it: pure. Bytes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from engines.hardware import Gpu, Hardware
 from engines.memory.formula.weights import experts_from
 from engines.models.gguf.header import GgufHeader
+from engines.types import LoadPlan
 
 # What a driver and its back end take on a card before any model does (CUDA: 200 to 500 MB).
 _GPU_RESERVE: Final = 512 << 20
@@ -16,11 +17,11 @@ _GPU_RESERVE: Final = 512 << 20
 _HARDLY: Final = 0.2
 
 OnCards = Callable[[int, int], int]
-"""What so many layers take on the cards, with the experts of so many left in the own memory."""
+"""Computes what so many layers take on the cards, with the experts of so many in own memory."""
 
 
 def chosen(hardware: Hardware, devices: Collection[str] = ()) -> tuple[Gpu, ...]:
-    """The cards that are named and can be used; without names, those that llama.cpp would use.
+    """Return the cards that are named and usable; without names, those llama.cpp would use.
 
     Those are all, an integrated one only where there is no other.
     """
@@ -34,10 +35,17 @@ def room(gpu: Gpu) -> int:
     return max(0, (free or 0) - _GPU_RESERVE)
 
 
+def share_on_cards(plan: LoadPlan, header: GgufHeader) -> float:
+    """Return the share of a plan's layers on graphics cards, 0 to 1, the output counted as one."""
+    if plan.gpu_layers < 0:
+        return 1.0
+    return min(1.0, plan.gpu_layers / (header.block_count + 1))
+
+
 def place(
     header: GgufHeader, space: int, on_cards: OnCards, layers: int | None, experts: int | None
 ) -> tuple[int, int]:
-    """The layers that go to cards, -1 for all, and of how many the experts stay behind.
+    """Return the layers that go to cards, -1 for all, and of how many the experts stay.
 
     All if there is room. Of a mixture the experts stay first: they are most of it, and only a few
     of them work for each token. Then whole layers stay. Nothing goes where the cards would hold

@@ -1,4 +1,4 @@
-"""From a model, a computer and what the user wants to the plan that an engine carries out: pure.
+"""Makes the plan that an engine carries out from a model, a computer and load options: pure.
 
 plan = make_plan(path, header, hardware, LoadOptions())
 require_fit(header, hardware, plan)
@@ -29,7 +29,7 @@ from engines.types import MAX_DEPTH, LoadPlan
 
 LEAST_CONTEXT: Final = 512
 ANYWAY_CONTEXT: Final = 2048
-"""Of a model that is loaded although no context of it fits: enough for a short conversation."""
+"""The context of a model that is loaded although none fits: enough for a short conversation."""
 _STEP: Final = 256
 
 # Depths to try, the most first. Each one costs a recurrent model a copy of its state.
@@ -43,18 +43,18 @@ _KEPT: Final = 7 / 8
 
 @dataclass(frozen=True)
 class Drafter:
-    """A drafter's file, and what it says of itself. It pairs with the model: see `pairing`."""
+    """A drafter's file and its header. It pairs with the model: see `pairing`."""
 
     path: Path
     header: GgufHeader
 
 
 Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
-"""What a plan needs, from the headers of its model and of its drafter."""
+"""Computes what a plan needs, from the headers of its model and of its drafter."""
 
 
 def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
-    """What the plan needs by the formula alone."""
+    """Compute what the plan needs by the formula alone."""
     return split_needed(
         header,
         plan.context,
@@ -70,7 +70,7 @@ def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -
 
 
 def corrected(ram: int, card: int) -> Sizes:
-    """The formula with so many bytes more, or less, in the own memory and on graphics cards."""
+    """Return the formula with so many bytes more, or less, in own memory and on cards."""
 
     def sizes(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
         return with_more(by_formula(header, plan, drafter), ram, card if plan.gpu_layers else 0)
@@ -79,7 +79,7 @@ def corrected(ram: int, card: int) -> Sizes:
 
 
 def with_more(split: Split, ram: int, card: int) -> Split:
-    """The same with so many bytes more in the own memory and on graphics cards."""
+    """Add so many bytes in the own memory and on graphics cards."""
 
     def more(parts: Parts, count: int) -> Parts:
         return replace(parts, compute=parts.compute + count)
@@ -95,7 +95,7 @@ def make_plan(
     drafter: Drafter | None = None,
     sizes: Sizes = by_formula,
 ) -> LoadPlan:
-    """How to load the model. Whether that fits is for `check` and `require_fit` to say.
+    """Plan how to load the model. Whether that fits, `check` and `require_fit` say.
 
     A context the user asks for is taken as it is. Otherwise it is as long as the model was
     trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
@@ -144,7 +144,7 @@ def make_plan(
 def _bare(
     path: Path, header: GgufHeader, hardware: Hardware, load_options: LoadOptions
 ) -> LoadPlan:
-    """The plan without drafting, before its context and its place are chosen."""
+    """Make the plan without drafting, before its context and its place are chosen."""
     threads = thread_rule(hardware.cpu, header.size_bytes)
     return LoadPlan(
         model=path,
@@ -160,7 +160,7 @@ def _bare(
 
 @dataclass(frozen=True)
 class _Judged:
-    """A model on a computer, and how it is found out what a plan of it needs."""
+    """A model on a computer, and the way to find out what a plan of it needs."""
 
     header: GgufHeader
     hardware: Hardware
@@ -176,12 +176,12 @@ class _Judged:
 def _sized(
     judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
 ) -> LoadPlan:
-    """The plan with the longest context that fits, up to its own, and its layers placed."""
+    """Return the plan with the longest context that fits, up to its own, and placed layers."""
     copied = copied_bytes(judged.header)
     mostly_copied = copied > judged.header.weight_bytes // 2
 
     def mapped(plan: LoadPlan) -> bool:
-        """Mapped weights that are copied for the processor anyway take memory twice."""
+        """Unmap weights that are copied for the processor: they would take memory twice."""
         if plan.gpu_layers != 0 or not copied or not plan.repack:
             return True
         if mostly_copied:
@@ -205,7 +205,7 @@ def _sized(
 
 
 def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHeader | None) -> bool:
-    """Whether a plan with drafting fits, and takes next to nothing from the one without."""
+    """Tell whether a plan with drafting fits, and costs the plain one next to nothing."""
     if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
         return False
     if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
@@ -228,7 +228,7 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 def _placed(
     judged: _Judged, plan: LoadPlan, load_options: LoadOptions, drafter: GgufHeader | None
 ) -> LoadPlan:
-    """The plan with its devices, its layers on them, and its experts behind them."""
+    """Return the plan with its devices, the layers on them, and the experts left behind."""
     cards = chosen(judged.hardware, load_options.devices)
     names = tuple(gpu.device for gpu in cards if gpu.device)
     plan = replace(plan, devices=names)
@@ -252,7 +252,7 @@ def check(
     sizes: Sizes = by_formula,
     projector: int = 0,
 ) -> Fit:
-    """Whether the plan's model, with its drafter, fits into what is free on this computer now.
+    """Judge whether the plan's model, with its drafter, fits what is free now.
 
     projector: what one takes that comes with the model, in bytes. It goes where the layers go.
     """
@@ -281,7 +281,7 @@ def check(
         verdict=verdict,
         need_bytes=need,
         have_bytes=have,
-        parts=needed.parts,
+        split=needed,
         context=plan.context,
         device=device,
         reason=_reason(verdict, need, have, plan, header) + _left_out(hardware),
@@ -293,7 +293,7 @@ def _all_on_cards(plan: LoadPlan, header: GgufHeader) -> bool:
 
 
 def judge_roughly(need: int, hardware: Hardware) -> Verdict:
-    """The verdict on so many bytes, wherever they find room."""
+    """Judge so many bytes, wherever they find room."""
     available = hardware.memory.available_bytes
     cards = chosen(hardware)
     space = sum(map(room, cards))
@@ -336,7 +336,7 @@ def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: Gguf
 
 
 def _left_out(hardware: Hardware) -> str:
-    """A sentence for each card that this build could use, and that is not used."""
+    """Return a sentence for each card that this build could use, and that is not used."""
     left = [gpu for gpu in hardware.gpus if gpu.backend and not gpu.usable]
     return "".join(f" {gpu.name} is not used: {gpu.why_not}" for gpu in left)
 
@@ -348,7 +348,7 @@ def require_fit(
     drafter: GgufHeader | None = None,
     sizes: Sizes = by_formula,
 ) -> None:
-    """Raises NotEnoughMemory, with the numbers, if the plan does not fit.
+    """Refuse a plan that does not fit, with the numbers. Raises NotEnoughMemory.
 
     A plan that is to be loaded anyway is not refused.
     """

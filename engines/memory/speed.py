@@ -1,4 +1,4 @@
-"""How fast a model will write, reckoned from what it reads for each token: pure.
+"""Estimates how fast a model will write, from what it reads for each token: pure.
 
 speed = decoding_speed([Reading(bytes_=2_000_000_000, rate=45e9)])
 print(speed.about)  # tokens a second
@@ -26,7 +26,7 @@ _SPREAD: Final = 0.3
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read for one token out of one memory.
+    """The bytes read for one token out of one memory.
 
     rate: bytes a second of that memory. card: whether a graphics card reads it.
     experts: whether only some of a model's experts are read.
@@ -55,7 +55,7 @@ class Speed:
 
 
 def decoding_speed(readings: Iterable[Reading], *, at_least: bool = False) -> Speed:
-    """One memory is read after the other, as the layers in them follow each other."""
+    """Estimate the speed; memories are read one after the other, as their layers follow."""
     seconds = 0.0
     for it in readings:
         share = (_CARD_WITH_EXPERTS if it.experts else _CARD) if it.card else _PROCESSOR

@@ -1,1 +1,1 @@
-"""What a model is, read from its files without loading it."""
+"""The description of a model, read from its files without loading it."""

@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself: a folder with config.json and safetensors files, as vLLM reads.
+"""The description of a checkpoint: a folder with config.json and safetensors files.
 
 checkpoint = read_checkpoint(folder)
 checkpoint.kv_bytes(8192)
@@ -12,13 +12,29 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from engines.errors import ModelDamaged, ModelNotFound, ModelUnreadable, NotAModel
-from engines.types import MtpKind
+from engines.errors import (
+    DrafterMismatch,
+    EngineError,
+    ModelDamaged,
+    ModelNotFound,
+    ModelUnreadable,
+    NotAChatModel,
+    NotAModel,
+)
+from engines.models.format import (
+    Advise,
+    AnyModel,
+    FileDetails,
+    Model,
+    ModelFacts,
+    ModelFormat,
+)
+from engines.types import EngineName, MtpKind
 
 _BODY: Final = r"^(?:model\.|language_model\.|model\.language_model\.|language_model\.model\.)?"
 _EMBEDDING: Final = re.compile(_BODY + r"embed_tokens\.weight$")
@@ -36,7 +52,7 @@ nothing of those that are not there, and writes nonsense."""
 def contradiction(
     text: Mapping[str, Any], tensors: Mapping[str, Any], backbone: int | None = None
 ) -> str:
-    """What of the tensors contradicts config.json, as a sentence; "" where all belongs together.
+    """Say where tensors contradict config.json, in a sentence; "" where all is consistent.
 
     Only what is the same in every model of this layout is compared: the embedding, the layers'
     count, the width of what goes into them, and the projections of an assistant. Tensors that are
@@ -91,7 +107,7 @@ def _of_an_assistant(
 
 
 def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
-    """A length of 0 is not known."""
+    """Yield how a tensor's shape differs from config.json; a length of 0 is not known."""
     if len(shape) != len(expected) or any(
         want and want != have for have, want in zip(shape, expected, strict=True)
     ):
@@ -114,11 +130,11 @@ ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Checkpoints that draft for another one, by their model_type, and for which they do."""
 
 HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
-"""How configurations say that a model has layers of its own that predict tokens ahead."""
+"""The keys of configurations for a model's own layers that predict tokens ahead."""
 
 INDEX: Final = "model.safetensors.index.json"
 CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
-"""How architectures are called that write text."""
+"""The ends of the names of architectures that write text."""
 
 BATCHED: Final = 2048
 """Tokens that vLLM evaluates in one step on cards with less than 70 GB, and on a processor."""
@@ -131,7 +147,7 @@ _MOST_HEADER: Final = 100 << 20
 
 @dataclass(frozen=True)
 class KvLayer:
-    """What one layer keeps of each token: heads of keys, and of values, of this width.
+    """The keys and values that one layer keeps of each token: heads, and their width.
 
     window: tokens that it looks back on; None for all of them.
     """
@@ -143,7 +159,7 @@ class KvLayer:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Sizes are bytes, lengths tokens.
+    """A checkpoint's description. Sizes are bytes, lengths tokens.
 
     files: the safetensors files. mtp: "drafter" if this is one, "embedded" if it has a head of its
     own, else "none". backbone: of a drafter, the width of the model that it drafts for.
@@ -176,7 +192,7 @@ class Checkpoint:
         return self.architecture.endswith(CHATS)
 
     def kv_bytes(self, context: int, kv_type: str = "f16", batched: int = BATCHED) -> int:
-        """The KV cache of one conversation.
+        """Return the KV cache of one conversation.
 
         Layers with a window keep it and what is evaluated in one step. Held against vLLM's own
         figure for Gemma 4 31B: 27.04 GiB for 262,144 tokens, evaluated 8,192 at a time.
@@ -190,12 +206,12 @@ class Checkpoint:
 
 
 def is_checkpoint(names: list[str]) -> bool:
-    """Whether the files of a folder, by their names, are a checkpoint."""
+    """Tell whether the files of a folder, by their names, are a checkpoint."""
     return "config.json" in names and any(name.endswith(".safetensors") for name in names)
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged."""
+    """Read a checkpoint. Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged."""
     try:
         files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -241,7 +257,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
-    """Whether a drafter was made for a model: it reads the model's own keys and values."""
+    """Tell whether a drafter was made for a model: it reads the model's own keys and values."""
     if target.model_type not in ASSISTANTS.get(drafter.model_type, ()):
         return False
     shapes = {(layer.window is None, layer.width, layer.heads) for layer in target.kv}
@@ -251,7 +267,7 @@ def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
 
 
 def missing_in(index: Any, files: tuple[Path, ...]) -> str:
-    """The first file that a checkpoint's index names and that is not here; empty if none is."""
+    """Return the first file that an index names and that is not here; empty if none is."""
     named = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(named, dict):
         return ""
@@ -271,7 +287,7 @@ def _damaged(folder: Path, why: str) -> ModelDamaged:
 
 
 def tensors_in(file: Path) -> dict[str, Any]:
-    """Names with types and shapes. Raises OSError, or ValueError for what is no such file."""
+    """Read names with types and shapes. Raises OSError, or ValueError for no such file."""
     with file.open("rb") as reading:
         length = int.from_bytes(reading.read(8), "little")
         if not 1 < length <= min(_MOST_HEADER, file.stat().st_size):
@@ -290,7 +306,7 @@ def _described(
     config: Mapping[str, Any],
     tensors: Mapping[str, Any],
 ) -> Checkpoint:
-    """Raises ModelDamaged where its description is none, or not that of its tensors."""
+    """Describe a checkpoint. Raises ModelDamaged if its configuration is wrong."""
     try:
         found = _checkpoint(folder, files, weight_bytes, config, tensors)
         backbone = found.backbone if found.mtp == "drafter" else None
@@ -337,14 +353,14 @@ def _checkpoint(
 
 
 def _name(folder: Path) -> str:
-    """The repository's where it lies in the Hub's cache, where folders have commits' names."""
+    """Return the repository's name in the Hub's cache, where folders are named by commits."""
     if folder.parent.name == "snapshots" and "--" in folder.parent.parent.name:
         return folder.parent.parent.name.rpartition("--")[2]
     return folder.name
 
 
 def read_chat_template(folder: Path) -> str | None:
-    """None where there is none, or none that can be read: vLLM says so when it starts."""
+    """Read the chat template; None where there is none, or none that can be read."""
     try:
         return (folder / "chat_template.jinja").read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -361,7 +377,7 @@ def read_chat_template(folder: Path) -> str | None:
 
 
 def _kv(text: Mapping[str, Any], assistant: bool) -> Iterator[KvLayer]:
-    """Layers with keys and values of their own; a drafter's are those that it reads."""
+    """List layers with keys and values of their own; a drafter's are those that it reads."""
     count = int(text.get("num_hidden_layers") or 0)
     types = text.get("layer_types") or ["full_attention"] * count
     own = count if assistant else count - int(text.get("num_kv_shared_layers") or 0)
@@ -391,7 +407,7 @@ def _kv(text: Mapping[str, Any], assistant: bool) -> Iterator[KvLayer]:
 
 
 def _has_head(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> bool:
-    """Whether there is a head that predicts tokens ahead, and its tensors are here as well."""
+    """Tell whether there is a prediction head, and its tensors are here as well."""
     if not any(int(text.get(name) or 0) for name in HEADS):
         return False
     extra = f".layers.{int(text.get('num_hidden_layers') or 0)}."
@@ -421,3 +437,141 @@ def _precision(config: Mapping[str, Any], text: Mapping[str, Any]) -> Precision:
     if str(weights.get("type", "int")).startswith("float"):
         return "nvfp4" if bits == 4 else "fp8"
     return "int8" if bits == 8 else "int4"
+
+
+_ITS_OWN: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
+
+
+def weights_in(folder: Path) -> tuple[Path, ...]:
+    """List its safetensors files, by name. Raises OSError."""
+    return tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
+
+
+class CheckpointFormat(ModelFormat):
+    """Checkpoints as a model format; each is read once while its description stays."""
+
+    engine: EngineName = "vllm"
+    kind = "a checkpoint for vLLM"
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[Path, int, int], Checkpoint] = {}
+
+    def read(self, folder: Path) -> Checkpoint:
+        """Read a checkpoint. Raises EngineError."""
+        try:
+            stamp = (folder, folder.stat().st_mtime_ns, (folder / "config.json").stat().st_mtime_ns)
+        except (OSError, ValueError):
+            return read_checkpoint(folder)
+        if stamp not in self._read:
+            self._read[stamp] = read_checkpoint(folder)
+        return self._read[stamp]
+
+    def recognises(self, path: Path) -> bool:
+        return path.is_dir()
+
+    def name(self, path: Path) -> str:
+        return path.name
+
+    def parts(self, path: Path) -> tuple[Path, ...]:
+        try:
+            return weights_in(path)
+        except OSError:
+            return ()  # told when it is loaded
+
+    def files(self, path: Path) -> tuple[Path, ...]:
+        """List its tensors first, then what describes them."""
+        others = (it for it in sorted(path.iterdir()) if it.is_file() and it.suffix in _ITS_OWN)
+        weights = weights_in(path)
+        return (*weights, *(it for it in others if it not in weights))
+
+    def facts(self, model: Model) -> ModelFacts:
+        found = self.read(model.path)
+        return ModelFacts(
+            found.architecture,
+            found.parameters,
+            found.precision.upper(),
+            found.context_max,
+            found.weight_bytes,
+            found.mtp,
+        )
+
+    def details(self, model: Model) -> FileDetails:
+        found = self.read(model.path)
+        return FileDetails(
+            **vars(self.facts(model)),
+            title=found.name,
+            weight_bytes=found.weight_bytes,
+            embedding_length=found.width,
+            layers=found.layers,
+            heads=found.heads,
+            kv_heads=found.kv_heads,
+            vocab_size=found.vocabulary,
+            chat_template=found.chat_template,
+            vision=found.vision,
+        )
+
+    def template(self, model: Model) -> str:
+        return self.read(model.path).chat_template or ""
+
+    def require_addable(self, path: Path, models: Iterable[Model]) -> bool:
+        found = self.read(path)
+        if found.mtp == "drafter":
+            if not self.targets(path, models):
+                raise DrafterMismatch(
+                    f"“{found.name}” was not added.",
+                    "It is a drafter, and none of the checkpoints here is the one it drafts for.",
+                    "Add its model first, then the drafter.",
+                )
+            return True
+        if not found.chats:
+            raise NotAChatModel(
+                f"“{found.name}” is not a model to chat with.",
+                f"It is a {found.architecture}, which writes no text."
+                if found.architecture
+                else "Its config.json does not say what it is.",
+                "Choose a checkpoint of a chat model.",
+            )
+        return False
+
+    def drafter_for(
+        self, model: Model, added: Iterable[Path], found: Iterable[Path]
+    ) -> Path | None:
+        """Find the first that pairs; None if the model's own folder cannot be read."""
+        if model.drafter is not None:
+            return model.drafter
+        try:
+            target = self.read(model.path)
+        except EngineError:
+            return None
+        folders = filter(self.recognises, (*added, *found))
+        return next((it.path for it in self._readable(folders) if pairs(target, it)), None)
+
+    def lost_drafter(self, _model: Model, _added: Iterable[Path]) -> Path | None:
+        return None  # what cannot be read is told when it is added
+
+    def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
+        its = self.read(drafter)
+        return [
+            model
+            for model in models
+            for target in self._readable([model.path])
+            if pairs(target, its)
+        ]
+
+    def mtp_sentence(self, model: Model, drafter: Path | None, _advise: Advise) -> str:
+        if drafter is not None:
+            return "An assistant checkpoint for multi-token prediction belongs to this model."
+        if self.read(model.path).mtp == "embedded":
+            return "Multi-token prediction is in this checkpoint."
+        return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."
+
+    def keep(self) -> None:
+        """Do nothing: the description is short, and each run reads it anew."""
+
+    def _readable(self, folders: Iterable[Path]) -> Iterator[Checkpoint]:
+        """Yield those that can be read; what is wrong with others is told where they are used."""
+        for folder in folders:
+            try:
+                yield self.read(folder)
+            except EngineError:
+                continue

@@ -1,4 +1,4 @@
-"""Which drafter belongs to which model, told from their headers before anything is loaded: pure.
+"""Tells which drafter belongs to which model by their headers, before a load: pure.
 
 require_pair(read_header(model), read_header(drafter))
 
@@ -22,7 +22,7 @@ TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
 
 
 def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
-    """Raises DrafterMismatch if `drafter` cannot draft for `target`."""
+    """Refuse a drafter that cannot draft for `target`. Raises DrafterMismatch."""
     for reason in _mismatches(target, drafter):
         raise DrafterMismatch(
             f"“{drafter.name}” cannot draft for “{target.name}”.",
@@ -32,12 +32,12 @@ def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
 
 
 def pairs(target: GgufHeader, drafter: GgufHeader) -> bool:
-    """Whether `drafter` can draft for `target`."""
+    """Tell whether `drafter` can draft for `target`."""
     return next(_mismatches(target, drafter), None) is None
 
 
 def require_runnable(drafter: GgufHeader) -> None:
-    """Raises DrafterMismatch for what no model can use as its drafter here."""
+    """Refuse what no model can use as its drafter here. Raises DrafterMismatch."""
     if reason := _unusable(drafter):
         raise DrafterMismatch(
             f"“{drafter.name}” cannot be used.",
@@ -47,7 +47,7 @@ def require_runnable(drafter: GgufHeader) -> None:
 
 
 def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Path | None:
-    """Of those that pair: the one quantised like the target, else the most exact one."""
+    """Pick among those that pair: quantised like the target, else the most exact one."""
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 
     def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, int, str]:
@@ -58,7 +58,7 @@ def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Pat
 
 
 def mtp_advice(header: GgufHeader) -> str:
-    """One sentence for a model without a drafter: what can draft for it, or what would help."""
+    """Say what can draft for a model without a drafter, or what would help, in a sentence."""
     if not header.goes_back:
         return (
             f"The memory of a {header.architecture} model cannot take tokens back, so nothing can"
@@ -94,7 +94,7 @@ def _unusable(drafter: GgufHeader) -> str:
 
 
 def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
-    """Reasons in plain words, the most telling one first."""
+    """Yield reasons in plain words, the most telling one first."""
     if reason := _unusable(drafter):
         yield reason
         return
@@ -125,7 +125,7 @@ def _vocabularies(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
 
 
 def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
-    """The drafter's layers read the target's last layer, or the last but one if they slide."""
+    """Check the target's last layer that the drafter reads, or the last but one if it slides."""
     if target.sliding[-2:] != (True, False):
         yield (
             "It reads the model's last two layers, of which one should have a sliding window and"

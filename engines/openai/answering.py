@@ -10,12 +10,12 @@ from time import perf_counter
 from typing import Any, Final
 
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import EngineError, ModelNotFound, ServerFailed
 from engines.openai.body import EXTRAS, Body, chat_body
 from engines.openai.faults import TooLong, Unwanted
-from engines.openai.fitting import Fitted, Fitter, measure
-from engines.openai.line import Connection
-from engines.openai.reading import Delta, Reading
+from engines.openai.fitting import FittedMessages, Fitter, measure
+from engines.openai.reading import AnswerReader, Delta
 from engines.openai.unused import unused
 from engines.openai.via import Via
 from engines.types import (
@@ -40,22 +40,18 @@ Pieces = Generator[dict[str, Any], None, None]
 
 
 def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Event]:
-    """The events of `Engine.chat`.
+    """Answer a request: yields the events of `Engine.chat`.
 
     A cancel hangs up, which ends the answer on the server too; Done("cancelled") follows.
     Raises EngineError; what was already yielded is valid.
     """
-    line = Connection()
-    forget = cancel.on_cancel(line.hang_up)
-    try:
-        yield from _Answering(request, via, cancel, line).events()
-    finally:
-        forget()
+    with Connection.ended_by(cancel) as connection:
+        yield from _Answering(request, via, cancel, connection).events()
 
 
 @dataclass
 class _Clock:
-    """Moments of an answer, in seconds of perf_counter. before: tokens at the first of them."""
+    """The moments of an answer, in seconds of perf_counter. before: tokens at the first of them."""
 
     began: float
     first: float | None = None
@@ -71,21 +67,21 @@ class _Clock:
 
 
 class _Answering:
-    """One answer, from the request to its figures."""
+    """An answer in progress, from the request to its figures."""
 
     def __init__(
-        self, request: ChatRequest, via: Via, cancel: CancelToken, line: Connection
+        self, request: ChatRequest, via: Via, cancel: CancelToken, connection: Connection
     ) -> None:
         self._request = request
         self._via = via
         self._cancel = cancel
-        self._line = line
+        self._connection = connection
         self._seed = _seed(request)
         self._without = set(via.without)
         self._clock = _Clock(perf_counter())
         begun = request.messages[-1] if request.messages else None
         goes_on = begun is not None and begun.role == "assistant" and bool(begun.text)
-        self._reading = Reading(
+        self._reading = AnswerReader(
             "answer" if goes_on else "start",
             request.stop,
             expected=not goes_on and via.expects(request.thinking),
@@ -95,7 +91,7 @@ class _Answering:
         self._ready: PromptReady | None = None
 
     def events(self) -> Iterator[Event]:
-        fitted: Fitted | None = None
+        fitted: FittedMessages | None = None
         finish: FinishReason = "cancelled"
         try:
             if not self._cancel.cancelled:
@@ -113,13 +109,13 @@ class _Answering:
         yield from self._reading.held()
         yield self._done(finish)
 
-    def _open(self) -> tuple[Fitted, Pieces]:
-        """The stream, its first piece read; what the server refuses is asked for differently."""
-        fitter = Fitter(self._request, self._via, self._line)
+    def _open(self) -> tuple[FittedMessages, Pieces]:
+        """Open the stream, its first piece read; what the server refuses is asked differently."""
+        fitter = Fitter(self._request, self._via, self._connection)
         without = self._without
         for _ in range(_TRIES):
             fitted = fitter.fit()
-            stream = self._via.client.chat(self._body(fitted, without), self._line)
+            stream = self._via.client.chat(self._body(fitted, without), self._connection)
             try:
                 return fitted, _begun(stream)
             except TooLong as error:
@@ -134,7 +130,7 @@ class _Answering:
                 last = error
         raise last
 
-    def _body(self, fitted: Fitted, without: set[str]) -> Body:
+    def _body(self, fitted: FittedMessages, without: set[str]) -> Body:
         body = chat_body(
             self._request,
             self._via.model,
@@ -148,8 +144,8 @@ class _Answering:
             body["max_completion_tokens"] = fitted.max_tokens
         return {name: value for name, value in body.items() if name not in without}
 
-    def _told(self, fitted: Fitted, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
-        """The events of the stream, up to a stop string or a cancel."""
+    def _told(self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
+        """Yield the events of the stream, up to a stop string or a cancel."""
         reading = self._reading
         for piece in pieces:
             deltas = list(reading.feed(piece))
@@ -169,7 +165,7 @@ class _Answering:
             self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
 
     def _require_model(self, piece: dict[str, Any]) -> None:
-        """llama-server answers with the model that it was started with, whichever is asked for."""
+        """Refuse a llama-server with another model, as it would answer with that one."""
         via, told = self._via, piece.get("model")
         if via.kind != "llama-server" or not isinstance(told, str) or told == via.model:
             return
@@ -191,7 +187,7 @@ class _Answering:
                 )
             yield delta
 
-    def _prompt(self, fitted: Fitted | None) -> PromptReady:
+    def _prompt(self, fitted: FittedMessages | None) -> PromptReady:
         told = self._reading.figures.prompt
         guess = fitted.tokens if fitted else self._via.gauge.guess(self._request.messages)
         left = fitted.left if fitted else ()
@@ -200,7 +196,7 @@ class _Answering:
         return self._ready
 
     def _finish(self) -> FinishReason:
-        """Raises ServerFailed where the server ended an answer that was not whole."""
+        """Return why the answer ended. Raises ServerFailed where the server cut it off."""
         reading, reason = self._reading, self._reading.finish
         if self._cancel.cancelled:
             return "cancelled"
@@ -240,7 +236,7 @@ class _Answering:
         )
 
     def _reasoned(self, completion: int) -> int:
-        """As the server says; else as they were counted along; else by the share of the text."""
+        """Return the reasoning tokens: as told, else as counted, else by the share of the text."""
         reading = self._reading
         if not reading.thought:
             return 0
@@ -267,7 +263,7 @@ class _Answering:
 
 
 def _begun(stream: Pieces) -> Pieces:
-    """The stream with its first piece read, so that what is refused shows now."""
+    """Return the stream with its first piece read, so that what is refused shows now."""
     first = next(stream, None)
 
     def whole() -> Pieces:
@@ -280,7 +276,7 @@ def _begun(stream: Pieces) -> Pieces:
 
 
 def _named_in(said: str, without: set[str]) -> str | None:
-    """The field that a refusal names, of those that it can go without."""
+    """Find the field that a refusal names, of those that the request can go without."""
     if "max_completion_tokens" in said and "max_tokens" not in without:
         return "max_tokens"  # OpenAI has another name for it, for its newer models.
     return next((name for name in EXTRAS if name in said and name not in without), None)

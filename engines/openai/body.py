@@ -1,4 +1,4 @@
-"""The body of a request from a `ChatRequest`, as one kind of server takes it: pure."""
+"""Builds the body of a request from a `ChatRequest`, for each kind of server: pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chat_body(
     *,
     drafts: bool = False,
 ) -> Body:
-    """The body of POST /v1/chat/completions.
+    """Build the body of POST /v1/chat/completions.
 
     messages: those of the request that fit. drafts: the server drafts tokens ahead, and vLLM then
     refuses min_p. Raises GrammarInvalid and EngineFailed for what such a server cannot do.
@@ -72,7 +72,7 @@ def _sampling(sampling: Sampling, habits: Habits, *, min_p: bool) -> Body:
 def prompt_body(
     request: ChatRequest, model: str, kind: ServerKind, messages: Sequence[Message]
 ) -> Body:
-    """What of the body makes the prompt: the part that is counted, too."""
+    """Build the part of the body that makes the prompt, and is counted, too."""
     habits = HABITS[kind]
     body: Body = {"model": model, "messages": [_message(it, habits) for it in messages]}
     begun = bool(messages) and messages[-1].role == "assistant"
@@ -98,7 +98,7 @@ def prompt_body(
 
 
 def _message(message: Message, habits: Habits) -> dict[str, str]:
-    """As in the conversation; a template decides whether it shows earlier reasoning again."""
+    """Write a message as the server wants it; a template decides on showing earlier reasoning."""
     told = {"role": message.role, "content": message.text}
     if habits.thoughts and message.role == "assistant" and message.reasoning:
         told["reasoning_content"] = message.reasoning

@@ -1,4 +1,4 @@
-"""The wire: requests to one server, over a client that is lent."""
+"""Requests to one server, over a client that is lent."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from engines.connection import Connection
 from engines.errors import EngineError, ServerUnreachable
 from engines.openai import faults
-from engines.openai.line import Connection
 from engines.openai.parsing import parsed
 from engines.openai.values import ServedModel
 from engines.redaction import redact, redact_value, remember
@@ -23,7 +23,7 @@ MOST_EVENT = 8 << 20
 
 
 class Events:
-    """Server-sent events: bytes in, the data of whole events out, however the bytes are cut.
+    """Cuts server-sent events: takes bytes, gives the data of whole events.
 
     The format is that of the HTML standard, section “Server-sent events”: lines end in CR, LF or
     both, a blank line ends an event, a line that begins with a colon is a comment. An event that
@@ -38,7 +38,7 @@ class Events:
         self._first = True
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Raises ValueError for a line or an event that has no end."""
+        """Take bytes; yields the data of whole events. Raises ValueError for one without an end."""
         if self._after_cr:
             data = data.removeprefix(b"\n")
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
@@ -50,7 +50,7 @@ class Events:
         self._require_end(len(self._line))
 
     def finish(self) -> Iterator[str]:
-        """What was begun: many servers leave out the last blank line."""
+        """Yield what was begun: many servers leave out the last blank line."""
         if self._line:
             yield from self._ended(bytes(self._line))
             self._line.clear()
@@ -104,10 +104,10 @@ Json = dict[str, Any]
 
 
 class OpenAiClient:
-    """One server. base: its address without "/v1", such as "http://127.0.0.1:8000".
+    """A server. base: its address without "/v1", such as "http://127.0.0.1:8000".
 
     headers: sent with each request, such as Authorization. called: what errors call the server.
-    line: may be hung up to end what is under way, where a request has no line of its own.
+    connection: may be hung up to end what is under way, where a request has none of its own.
     variable: of the environment, that may hold its key, for those who are asked for it.
     Each method raises EngineError, and what the lent client raises by itself, such as Offline.
     """
@@ -118,7 +118,7 @@ class OpenAiClient:
         base: str,
         headers: Mapping[str, str] | None = None,
         called: str = "The server",
-        line: Connection | None = None,
+        connection: Connection | None = None,
         variable: str = "",
     ) -> None:
         self.called = called
@@ -127,16 +127,16 @@ class OpenAiClient:
         self._base = base.rstrip("/")
         # Compressed, the pieces of an answer would be held back until there are enough of them.
         self._headers = {"Accept-Encoding": "identity", **(headers or {})}
-        self._line = line
+        self._connection = connection
         for sent in (client.headers, self._headers):
             remember(sent.get("Authorization", "").removeprefix("Bearer "))
 
     def models(self) -> tuple[ServedModel, ...]:
-        """The models that it offers."""
+        """List the models that the server offers."""
         return served_in(self.listed())
 
     def listed(self) -> list[Json]:
-        """The same, as it lists them. Raises ServerFailed if what answers is no such server."""
+        """Return the models as the server lists them. Raises ServerFailed if it is none such."""
         listed = self.get("/v1/models")
         rows = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(rows, list):
@@ -144,13 +144,13 @@ class OpenAiClient:
         return [row for row in rows if _is_model(row)][:_MOST_MODELS]
 
     def version(self) -> str | None:
-        """What GET /version says; None where there is no such thing."""
+        """Ask GET /version; None where there is no such thing."""
         found = self.get("/version", wanted=False)
         version = found.get("version") if isinstance(found, dict) else None
         return version if isinstance(version, str) else None
 
     def get(self, path: str, *, wanted: bool = True, guarded: bool = False) -> Any:
-        """The JSON at a path. Where it is not wanted, None for anything but JSON and success.
+        """Get the JSON at a path. Where it is not wanted, None for anything but JSON and success.
 
         guarded: that the key is missing or wrong is raised all the same.
         """
@@ -162,13 +162,13 @@ class OpenAiClient:
         body: Mapping[str, Any],
         *,
         wanted: bool = True,
-        line: Connection | None = None,
+        connection: Connection | None = None,
     ) -> Any:
-        """The same for a request with a body."""
-        return self._whole("POST", path, body, wanted, line)
+        """Post a body; returns JSON as `get` does."""
+        return self._whole("POST", path, body, wanted, connection)
 
     def text(self, path: str, silence_s: float = _LOOK_S) -> str | None:
-        """The text at a path, such as /metrics; None where there is none.
+        """Get the text at a path, such as /metrics; None where there is none.
 
         silence_s: seconds after which a server that says nothing is given up.
         """
@@ -177,23 +177,25 @@ class OpenAiClient:
                 return None
             return redact(self._read(response).decode("utf-8", "replace"))
 
-    def tokenize(self, body: Mapping[str, Any], line: Connection | None = None) -> list[int] | None:
-        """Tokens of a prompt, by POST /tokenize; None where there is no such thing."""
-        found = self.post("/tokenize", body, wanted=False, line=line)
+    def tokenize(
+        self, body: Mapping[str, Any], connection: Connection | None = None
+    ) -> list[int] | None:
+        """Tokenise a prompt, by POST /tokenize; None where there is no such thing."""
+        found = self.post("/tokenize", body, wanted=False, connection=connection)
         tokens = found.get("tokens") if isinstance(found, dict) else None
         return tokens if isinstance(tokens, list) else None
 
     def chat(
-        self, body: Mapping[str, Any], line: Connection | None = None
+        self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> Generator[Json, None, None]:
-        """The objects of a streamed POST /v1/chat/completions.
+        """Stream POST /v1/chat/completions; yields its objects.
 
-        A server that does not stream gives one. Closing the iterator, or hanging up the line from
-        another thread, closes the connection, which ends the answer on the server.
+        A server that does not stream gives one. Closing the iterator, or hanging up from another
+        thread, closes the connection, which ends the answer on the server.
         """
         path = "/v1/chat/completions"
-        line = line or self._line or Connection()
-        with self._asked("POST", path, body, line, _ANSWER_S) as response:
+        connection = connection or self._connection or Connection()
+        with self._asked("POST", path, body, connection, _ANSWER_S) as response:
             if response.status_code != 200:
                 model = str(body.get("model", ""))
                 raise self._refused(response, model)
@@ -201,21 +203,21 @@ class OpenAiClient:
             if "html" in kind:
                 raise faults.another(self.called)
             if "json" in kind:
-                read = self._read(response, line, answers=True)
+                read = self._read(response, connection, answers=True)
                 yield self._object(read.decode("utf-8", "replace"))
                 return
-            yield from self._streamed(response, line)
+            yield from self._streamed(response, connection)
 
-    def _streamed(self, response: httpx2.Response, line: Connection) -> Iterator[Json]:
-        """Until [DONE], or the end behind a finish_reason."""
+    def _streamed(self, response: httpx2.Response, connection: Connection) -> Iterator[Json]:
+        """Yield objects until [DONE], or the end behind a finish_reason."""
         import httpx2
 
         finished = False
-        arriving = _Arriving(response, line, self.called)
+        arriving = _Arriving(response, connection, self.called)
         try:
             for data in _events(iter(arriving)):
                 if data.strip() == "[DONE]":
-                    line.whole = True
+                    connection.whole = True
                     return
                 piece = self._object(data)
                 finished = finished or _finishes(piece)
@@ -248,10 +250,10 @@ class OpenAiClient:
         path: str,
         body: Mapping[str, Any] | None,
         wanted: bool,
-        line: Connection | None,
+        connection: Connection | None,
         guarded: bool = False,
     ) -> Any:
-        with self._asked(method, path, body, line, _LOOK_S, _LOOK_WHOLE_S) as response:
+        with self._asked(method, path, body, connection, _LOOK_S, _LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 if wanted or (guarded and response.status_code == 401):
                     raise self._refused(response)
@@ -270,18 +272,18 @@ class OpenAiClient:
         method: str,
         path: str,
         body: Mapping[str, Any] | None,
-        line: Connection | None,
+        connection: Connection | None,
         silence: float,
         within_s: float | None = None,
     ) -> Iterator[httpx2.Response]:
-        """The response whose body still comes; httpx2's errors become ours, here and in it.
+        """Send a request; yields the response, and turns httpx2's errors into ours.
 
         silence: seconds until the next byte. within_s: until the last one, None for no end.
         """
         import httpx2
 
-        line = line or self._line or Connection()
-        line.begin()
+        connection = connection or self._connection or Connection()
+        connection.begin()
         begun = False
         timeout = httpx2.Timeout(silence, connect=_CONNECT_S)
         try:
@@ -292,19 +294,13 @@ class OpenAiClient:
                 json=body,
                 headers=self._headers,
                 timeout=timeout,
-                extensions={
-                    "trace": line.watch,
-                    "hung_up": lambda: line.hung_up,
-                    "on_hang_up": line.on_hang_up,
-                    "whole": lambda: line.whole,
-                    "within_s": within_s,
-                },
+                extensions={**connection.extensions, "within_s": within_s},
             )
             response = self._client.send(request, stream=True, follow_redirects=False)
             begun = True
             try:
                 if (stream := response.extensions.get("network_stream")) is not None:
-                    line.hold(stream)
+                    connection.hold(stream)
                 yield response
             finally:
                 response.close()
@@ -312,17 +308,20 @@ class OpenAiClient:
             encrypted = self._base.startswith("https:")
             raise faults.lost(self.called, error, begun=begun, encrypted=encrypted) from error
         finally:
-            line.let_go()
+            connection.let_go()
 
     def _read(
         self,
         response: httpx2.Response,
-        line: Connection | None = None,
+        connection: Connection | None = None,
         *,
         answers: bool = False,
     ) -> bytes:
-        """A body as a whole. Raises ServerFailed for one that is too large, ServerBusy for a
-        look-up that takes too long; an answer takes what it takes."""
+        """Read a whole body.
+
+        Raises ServerFailed for one that is too large, ServerBusy for a look-up that takes too long;
+        an answer takes what it takes.
+        """
         began = monotonic()
         read = bytearray()
         for piece in response.iter_bytes():
@@ -331,7 +330,7 @@ class OpenAiClient:
                 raise faults.endless(self.called)
             if not answers and monotonic() - began > _LOOK_WHOLE_S:
                 raise faults.late(self.called)
-            if line is not None and line.hung_up:
+            if connection is not None and connection.hung_up:
                 raise faults.broken_off(self.called)
         return bytes(read)
 
@@ -352,14 +351,14 @@ class OpenAiClient:
 
 
 class _Arriving:
-    """The pieces of a stream, up to a hang-up and to what any answer may take.
+    """Yields the pieces of a stream, up to a hang-up and to what any answer may take.
 
     heard: when the last whole event came, by the monotonic clock.
     """
 
-    def __init__(self, response: httpx2.Response, line: Connection, called: str) -> None:
+    def __init__(self, response: httpx2.Response, connection: Connection, called: str) -> None:
         self._response = response
-        self._line = line
+        self._connection = connection
         self._called = called
         self.heard = monotonic()
 
@@ -367,7 +366,7 @@ class _Arriving:
         received = 0
         for piece in self._response.iter_bytes():
             received += len(piece)
-            if self._line.hung_up:
+            if self._connection.hung_up:
                 raise faults.broken_off(self._called)
             if received > _MOST_STREAM:
                 raise faults.endless(self._called)
@@ -377,7 +376,7 @@ class _Arriving:
 
 
 def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
-    """The models in such a list."""
+    """Read the models in a list."""
     return tuple(
         ServedModel(row["id"], _context(row), _meta(row, "n_params"), _meta(row, "size"))
         for row in rows
@@ -402,7 +401,7 @@ def _events(pieces: Iterator[bytes]) -> Iterator[str]:
 
 
 def _value(text: str | bytes) -> Any:
-    """Of JSON, without secrets. Raises ValueError."""
+    """Parse JSON and redact secrets. Raises ValueError."""
     try:
         return redact_value(parsed(text))
     except RecursionError as error:
@@ -410,7 +409,7 @@ def _value(text: str | bytes) -> Any:
 
 
 def _joined(first: bytes, pieces: Iterator[bytes]) -> bytes:
-    """Raises ValueError for more than one event may hold."""
+    """Join pieces. Raises ValueError for more than one event may hold."""
     whole = bytearray(first)
     for piece in pieces:
         whole += piece
@@ -432,7 +431,7 @@ def _finishes(piece: Json) -> bool:
 
 
 def _context(row: Json) -> int | None:
-    """Under the names that vLLM and SGLang, gateways, and llama-server have for it."""
+    """Read the context by its names in vLLM and SGLang, gateways, and llama-server."""
     told = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
     found = next((value for value in told if isinstance(value, int) and _can_be(value)), 0)
     return found or _meta(row, "n_ctx") or None

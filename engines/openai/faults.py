@@ -1,4 +1,4 @@
-"""What goes wrong between here and a server, as an error in three parts."""
+"""Errors of servers, in three parts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from engines.redaction import redact
 _LONGEST: Final = 300
 _LONGEST_PAGE: Final = 4000
 _MOST_DIGITS: Final = 12
-"""Of a number of tokens."""
+"""The most digits of a number of tokens."""
 
 _DEEPEST: Final = 8
 """Objects within objects among which the message of an error is looked for."""
 _LOADS: Final = "It may still be loading its model."
 _WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
-"""What nginx, Apache and servers in Go say to one who does not encrypt at a port for TLS."""
+"""The words of nginx, Apache and servers in Go to one who does not encrypt at a TLS port."""
 
 _PLAIN: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 """OpenSSL's reasons where what came back is no TLS."""
@@ -50,7 +50,7 @@ class TooLong(ContextFull):
 
 
 class Unwanted(ServerFailed):
-    """The server does not take something of the request. said: in its words, if any."""
+    """The server does not take a part of the request. said: in its words, if any."""
 
     def __init__(self, called: str, said: str, status: int = 400) -> None:
         super().__init__(
@@ -69,7 +69,7 @@ def refused(
     model: str = "",
     variable: str = "",
 ) -> EngineError:
-    """An answer whose status is no success. model: that was asked for, "" for none.
+    """Make the error for a status that is no success. model: that was asked for, "" for none.
 
     variable: of the environment, that may hold the server's key.
     """
@@ -88,7 +88,7 @@ def refused(
 
 
 def in_stream(called: str, error: object) -> EngineError:
-    """An error that came instead of the next piece of an answer."""
+    """Make the error for one that came instead of the next piece of an answer."""
     said = _words(error)
     if (long := too_long(said, _as_body(error))) is not None:
         return long
@@ -118,7 +118,7 @@ def broken_off(called: str) -> ServerFailed:
 
 
 def endless(called: str) -> ServerFailed:
-    """More than any answer holds, or a part of one that does not end."""
+    """Make the error for more than any answer holds, or a part of one without an end."""
     return ServerFailed(
         f"{called} sends more than Hearth takes.",
         "A part of the answer has no end, or is larger than any answer; so Hearth hung up.",
@@ -133,7 +133,7 @@ def late(called: str) -> ServerBusy:
 
 
 def another(called: str) -> ServerFailed:
-    """Something answered that speaks another language, such as a page for signing in."""
+    """Make the error for what speaks another protocol, such as a page for signing in."""
     return ServerFailed(
         f"Something else answers at the address of {called}.",
         "It sent a web page, or what no server of this kind sends: the address is that of another "
@@ -143,7 +143,7 @@ def another(called: str) -> ServerFailed:
 
 
 def elsewhere(called: str, where: str) -> ServerFailed:
-    """A redirect, which is not followed: what is asked goes to the address in the profile only."""
+    """Make the error for a redirect, which is not followed: only the profile's address is asked."""
     return ServerFailed(
         f"{called} is at another address.",
         f"It sends whoever asks to {where or 'another place'}, and Hearth follows no such hint.",
@@ -152,7 +152,7 @@ def elsewhere(called: str, where: str) -> ServerFailed:
 
 
 def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False) -> EngineError:
-    """An error of httpx2. begun: the answer had begun to come. encrypted: the address says so."""
+    """Make the error for one of httpx2. begun: the answer had begun. encrypted: by the address."""
     import httpx2
 
     if _named(error, "SSLError"):
@@ -217,7 +217,7 @@ def _wants_tls(called: str) -> ServerUnreachable:
 
 
 def told(body: bytes) -> str:
-    """What the body of an error says, whatever its shape; "" for a page or nothing."""
+    """Read what the body of an error says, whatever its shape; "" for a page or nothing."""
     text = body.decode("utf-8", "replace").strip()
     try:
         return _words(parsed(text))
@@ -226,7 +226,7 @@ def told(body: bytes) -> str:
 
 
 def too_long(said: str, body: bytes = b"") -> TooLong | None:
-    """Whether an error says that a prompt does not fit, and with which numbers."""
+    """Tell whether an error says that a prompt does not fit, and with which numbers."""
     if not any(hint in said.lower() for hint in _TOO_LONG) and not _EXCEEDS.search(
         body.decode("utf-8", "replace")
     ):
@@ -279,7 +279,7 @@ def _number(text: str, patterns: tuple[str, ...]) -> int | None:
 
 
 def _words(value: Any, deep: int = 0) -> str:
-    """The message in an error: as text, or within objects under the names that servers use."""
+    """Find the message in an error: as text, or within objects under the names servers use."""
     if isinstance(value, str):
         return value.strip()
     if deep == _DEEPEST:
@@ -300,7 +300,7 @@ def _says(said: str, status: int = 0) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Without secrets, before it is cut: half of one is still too much."""
+    """Make a sentence, without secrets before it is cut: half of one is still too much."""
     text = redact(text)
     line = "".join(it for it in " ".join(text.split()) if it.isprintable())
     if len(line) > _LONGEST:
@@ -370,7 +370,7 @@ def _why_unreached(error: Exception) -> str:
 
 
 def _named(error: Exception, name: str) -> bool:
-    """By name: the modules of sockets and TLS belong to app/net."""
+    """Find a kind of error by name: the modules of sockets and TLS belong to app/net."""
     return any(name in (kind.__name__ for kind in type(cause).__mro__) for cause in _causes(error))
 
 

@@ -1,4 +1,4 @@
-"""Which messages go to a server whose context has an end, by the rules of all engines."""
+"""Chooses which messages go to a server whose context is limited, as all engines do."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ from dataclasses import dataclass
 
 from engines import conversation
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import Cancelled, EngineError
 from engines.openai.body import Body, prompt_body
 from engines.openai.faults import TooLong
 from engines.openai.kinds import HABITS
-from engines.openai.line import Connection
 from engines.openai.via import Via
 from engines.overflow import full, too_long
 from engines.types import ChatRequest, Measured, Message
 
 
 def count(
-    request: ChatRequest, via: Via, messages: Sequence[Message], line: Connection | None = None
+    request: ChatRequest,
+    via: Via,
+    messages: Sequence[Message],
+    connection: Connection | None = None,
 ) -> int | None:
-    """Tokens of the prompt for these messages; None where the server does not count."""
+    """Count the prompt's tokens for these messages; None where the server does not count."""
     if not via.tokenizes:
         return None
     body = countable(prompt_body(request, via.model, via.kind, messages))
     if via.kind == "llama-server":
-        return _by_template(via, body, line)
-    tokens = via.client.tokenize(body, line)
+        return _by_template(via, body, connection)
+    tokens = via.client.tokenize(body, connection)
     return None if tokens is None else len(tokens)
 
 
 def countable(body: Body) -> Body:
-    """The part of a request that /tokenize and /apply-template know."""
+    """Return the part of a request that /tokenize and /apply-template know."""
     effort = body.pop("reasoning_effort", None)
     if effort is not None:
         body["chat_template_kwargs"] = {
@@ -41,14 +44,14 @@ def countable(body: Body) -> Body:
     return body
 
 
-def _by_template(via: Via, body: Body, line: Connection | None) -> int | None:
-    """llama-server writes the prompt, and then counts it as a text with its markers."""
-    written = via.client.post("/apply-template", body, wanted=False, line=line)
+def _by_template(via: Via, body: Body, connection: Connection | None) -> int | None:
+    """Count by llama-server, which writes the prompt, then tokenises it with its markers."""
+    written = via.client.post("/apply-template", body, wanted=False, connection=connection)
     prompt = written.get("prompt") if isinstance(written, dict) else None
     if not isinstance(prompt, str):
         return None
     text = {"content": prompt, "add_special": True, "parse_special": True}
-    tokens = via.client.tokenize(text, line)
+    tokens = via.client.tokenize(text, connection)
     return None if tokens is None else len(tokens)
 
 
@@ -57,8 +60,11 @@ _LEAST = 16
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """tokens: of the prompt, as far as it is known before. left: messages that stay away."""
+class FittedMessages:
+    """The messages that fit the context.
+
+    tokens: of the prompt, as far as it is known before. left: messages that stay away.
+    """
 
     messages: tuple[Message, ...]
     left: tuple[int, ...]
@@ -67,28 +73,28 @@ class Fitted:
 
 
 class Fitter:
-    """Chooses for one request; learns when the server says that a choice was too long."""
+    """Fits one request to the context, and learns when the server says that it was too long."""
 
-    def __init__(self, request: ChatRequest, via: Via, line: Connection) -> None:
+    def __init__(self, request: ChatRequest, via: Via, connection: Connection) -> None:
         if not request.messages:
             raise ValueError("there is no message to answer")
         self._request = request
         self._via = via
-        self._line = line
+        self._connection = connection
         self._context = via.context
         self._told: dict[int, int] = {}
 
-    def fit(self) -> Fitted:
-        """Raises ContextFull, MessageTooLong and what the server's answers raise."""
+    def fit(self) -> FittedMessages:
+        """Choose the messages. Raises ContextFull, MessageTooLong and the server's errors."""
         request, messages = self._request, self._request.messages
         if not self._context:
-            return Fitted(messages, (), self._count(messages), request.max_tokens)
+            return FittedMessages(messages, (), self._count(messages), request.max_tokens)
         kept = conversation.answer_room(self._context, request.max_tokens)
         room = self._context - kept
         most = self._most(messages)
         if not self._told and most <= self._context - (request.max_tokens or kept):
             # It fits whatever the tokens are, so they need not be counted.
-            return Fitted(messages, (), self._via.gauge.guess(messages), request.max_tokens)
+            return FittedMessages(messages, (), self._via.gauge.guess(messages), request.max_tokens)
         total = self._count(messages)
         if total <= room:
             return self._with(messages, (), total)
@@ -96,10 +102,10 @@ class Fitter:
             return self._shorter(total, room)
         if self._knows(messages):
             raise full(total, kept, self._context)
-        return Fitted(messages, (), total, request.max_tokens)
+        return FittedMessages(messages, (), total, request.max_tokens)
 
-    def refused(self, error: TooLong, sent: Fitted) -> None:
-        """Learn from the server's word; raises it again where nothing more can leave."""
+    def refused(self, error: TooLong, sent: FittedMessages) -> None:
+        """Learn from the server's refusal; raises it again where nothing more can leave."""
         if error.context is not None and error.context != self._context:
             self._context = error.context
             if error.prompt is None:
@@ -116,7 +122,7 @@ class Fitter:
         self._told.setdefault(-1, 0)
         self._via.gauge.more()
 
-    def _shorter(self, total: int, room: int) -> Fitted:
+    def _shorter(self, total: int, room: int) -> FittedMessages:
         messages = self._request.messages
         lengths = apportioned(messages, total)
         kept: tuple[Message, ...] = messages
@@ -128,27 +134,29 @@ class Fitter:
             if tokens <= room:
                 break
         if tokens >= self._context and not self._knows(kept):
-            return Fitted(kept, left, tokens, self._request.max_tokens)
+            return FittedMessages(kept, left, tokens, self._request.max_tokens)
         if tokens >= self._context:
             fast = sum(lengths[at] for at in conversation.pinned(messages))
             raise too_long(tokens, fast, self._context)
         return self._with(kept, left, tokens)
 
-    def _with(self, messages: tuple[Message, ...], left: tuple[int, ...], tokens: int) -> Fitted:
-        """No more tokens are asked for than there is room: some servers refuse that."""
+    def _with(
+        self, messages: tuple[Message, ...], left: tuple[int, ...], tokens: int
+    ) -> FittedMessages:
+        """Limit the tokens asked for to the room there is: some servers refuse more."""
         wanted = self._request.max_tokens
         if wanted is not None:
             wanted = max(1, min(wanted, self._context - tokens))
-        return Fitted(messages, left, tokens, wanted)
+        return FittedMessages(messages, left, tokens, wanted)
 
     def _count(self, messages: Sequence[Message]) -> int:
         if (told := self._told.get(len(messages))) is not None:
             return told
-        exact = count(self._request, self._via, messages, self._line)
+        exact = count(self._request, self._via, messages, self._connection)
         return self._via.gauge.guess(messages) if exact is None else exact
 
     def _knows(self, messages: Sequence[Message]) -> bool:
-        """Whether `_count` may forbid to ask. A guess may not, where the server would say so."""
+        """Whether `_count` may refuse a request; a guess may not, where the server would tell."""
         via = self._via
         return via.tokenizes or len(messages) in self._told or HABITS[via.kind].cuts_off
 
@@ -158,7 +166,7 @@ class Fitter:
 
 
 def apportioned(messages: Sequence[Message], total: int) -> list[int]:
-    """Tokens of each message: their sum, shared out by their lengths."""
+    """Share the tokens out among messages, by their lengths."""
     sizes = [len(it.text.encode()) + 24 for it in messages]
     whole, lengths, before = sum(sizes), [], 0
     for at in range(len(sizes)):
@@ -169,27 +177,24 @@ def apportioned(messages: Sequence[Message], total: int) -> list[int]:
 
 
 def measure(request: ChatRequest, via: Via, cancel: CancelToken) -> Measured:
-    """What the request takes of the context. See `Engine.measure`; context 0 is not known.
+    """Measure a request's context. See `Engine.measure`; context 0 is not known.
 
     Where the server may not be asked, it is a guess, which each answer makes better.
     """
-    line = Connection()
-    forget = cancel.on_cancel(line.hang_up)
     try:
-        return _measured(request, via, line)
+        with Connection.ended_by(cancel) as connection:
+            return _measured(request, via, connection)
     except EngineError:
         if cancel.cancelled:
             raise Cancelled from None
         raise
-    finally:
-        forget()
 
 
-def _measured(request: ChatRequest, via: Via, line: Connection) -> Measured:
+def _measured(request: ChatRequest, via: Via, connection: Connection) -> Measured:
     messages, gauge = request.messages, via.gauge
 
     def tokens(some: Sequence[Message]) -> int:
-        exact = count(request, via, some, line) if via.measures else None
+        exact = count(request, via, some, connection) if via.measures else None
         return gauge.guess(some) if exact is None else exact
 
     total = prompt = tokens(messages)

@@ -1,4 +1,4 @@
-"""What each kind of server takes beyond the protocol: one entry each.
+"""The fields that each kind of server takes beyond the protocol: one entry each.
 
 Sources: vLLM 0.32's protocol.py, llama.cpp's tools/server and what their makers document of LM
 Studio, Ollama and SGLang.
@@ -15,7 +15,7 @@ from engines.openai.values import ServerKind
 
 @dataclass(frozen=True)
 class Habits:
-    """Names of the fields that a kind of server knows; None for what it does not.
+    """The names of the fields that a kind of server knows; None for what it does not.
 
     hottest: the highest temperature that it takes.
     top_k_off: what switches top_k off. template: takes chat_template_kwargs.

@@ -1,4 +1,4 @@
-"""JSON as a server sends it, whoever wrote it: nothing in it harms what it is put into. Pure."""
+"""Parses JSON of servers, so that nothing in it harms what it is put into. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parsed(text: str | bytes) -> Any:
-    """The value; what is no number is None. Raises ValueError, also for what is nested too deep."""
+    """Parse JSON; what is no number is None. Raises ValueError, also if it is nested too deep."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     try:

@@ -1,4 +1,4 @@
-"""What the pieces of a streamed answer say: text, reasoning, tool calls, figures."""
+"""Reads the pieces of a streamed answer: text, reasoning, tool calls, figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Final
 
-from engines.dialect.formats import Format
+from engines.dialect.formats import ANY_FORMAT
 from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
 from engines.openai.faults import endless
@@ -17,11 +17,6 @@ from engines.text import StopStrings
 from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
 
 Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCall
-
-MARKERS: Final = Format(
-    ("<think>", "[THINK]", "<|channel>thought"), ("</think>", "[/THINK]", "<channel|>")
-)
-"""For a server that leaves the reasoning in the text: whose model it has is not known."""
 
 _MOST: Final = 1 << 40
 """More than this is no count of tokens, and no rate of them."""
@@ -37,7 +32,7 @@ MOST_CALLS: Final = 256
 
 @dataclass
 class Figures:
-    """What a server has told of an answer so far: tokens, and rates in tokens a second."""
+    """A server's figures of an answer so far: tokens, and rates in tokens a second."""
 
     prompt: int | None = None
     cached: int = 0
@@ -48,7 +43,7 @@ class Figures:
     drafted: Drafted | None = None
 
     def take(self, piece: Mapping[str, Any]) -> None:
-        """From the protocol's usage, llama-server's progress and timings, and vLLM's metrics."""
+        """Read the protocol's usage, llama-server's progress and timings, and vLLM's metrics."""
         usage = _object(piece, "usage")
         self.prompt = _number(usage, "prompt_tokens", self.prompt)
         self.completion = _number(usage, "completion_tokens", self.completion)
@@ -86,12 +81,12 @@ class _Call:
 
     @property
     def size(self) -> int:
-        """In characters."""
+        """The characters of the call so far."""
         return len(self.id) + len(self.name) + self.arguments.tell()
 
 
-class Reading:
-    """Objects of the stream in, deltas out.
+class AnswerReader:
+    """Takes objects of the stream, gives deltas.
 
     finish: the server's reason, None until it gives one. stopped: a stop string was met.
     thought, said: bytes of the reasoning and of the answer.
@@ -108,7 +103,7 @@ class Reading:
         called: str = "The server",
     ) -> None:
         self._called = called
-        self._splitter = open_splitter(MARKERS, begins, expected=expected)
+        self._splitter = open_splitter(ANY_FORMAT, begins, expected=expected)
         self._apart = False
         self._stops = StopStrings(stops)
         # A server that knows no form of calls leaves them in the text.
@@ -131,22 +126,21 @@ class Reading:
         return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
-        """What the piece says, without secrets. Raises ServerFailed for more than any answer
-        holds."""
+        """Read a piece, without secrets. Raises ServerFailed for more than any answer holds."""
         for delta in self._fed(piece):
             yield from self._clean(delta)
         if self.stopped:
             yield from self.held()
 
     def held(self) -> Iterator[Delta]:
-        """What may have become a secret, now that nothing follows."""
+        """Yield what might have become a secret, now that nothing follows."""
         if rest := self._clean_thought.finish():
             yield ReasoningDelta(rest)
         if rest := self._clean_text.finish():
             yield TextDelta(rest)
 
     def _fed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
-        """Raises ServerFailed for more than any answer holds."""
+        """Read a piece. Raises ServerFailed for more than any answer holds."""
         self.figures.take(piece)
         choices = piece.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
@@ -173,13 +167,13 @@ class Reading:
                 raise endless(self._called)
 
     def end(self) -> Iterator[Delta]:
-        """What was held back, and the tools that were asked for, now that nothing follows."""
+        """Yield what was held back, and the tools that were asked for, now that nothing follows."""
         for delta in self._ending():
             yield from self._clean(delta)
         yield from self.held()
 
     def _clean(self, delta: Delta) -> Iterator[Delta]:
-        """Without secrets, however they are cut; what one kind holds back comes before another."""
+        """Redact secrets, however they are cut; what one kind holds back comes before another."""
         if isinstance(delta, ReasoningDelta):
             if text := self._clean_thought.feed(delta.text):
                 yield ReasoningDelta(text)
@@ -231,7 +225,7 @@ class Reading:
                 yield from self._ended((delta,))
 
     def _ended(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
-        """Before a stop string; what a tool is asked holds none."""
+        """Cut text at a stop string; what a tool is asked holds none."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
                 yield delta
@@ -240,7 +234,7 @@ class Reading:
                 yield TextDelta(text)
 
     def _call(self, told: Any) -> None:
-        """A piece of a tool call: its number says of which, the text is a part of it."""
+        """Take a piece of a tool call: its number says of which, the text is a part of it."""
         if not isinstance(told, dict):
             return
         number = told.get("index")

@@ -1,4 +1,4 @@
-"""Whether a model on a server reasons, and can be asked to: seen by how the server writes prompts.
+"""Finds out whether a model on a server reasons, and can be switched, by the prompts it writes.
 
 Nothing is generated for it, and nothing of the user's is sent.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from engines.dialect.formats import ANY_FORMAT
 from engines.openai.body import prompt_body
 from engines.openai.client import OpenAiClient
-from engines.openai.reading import MARKERS
 from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Message, Thinking
 
@@ -19,7 +19,7 @@ _LAST: Final = 8
 
 
 def reasoning_of(client: OpenAiClient, model: str, kind: ServerKind) -> tuple[Thinking, bool]:
-    """As `LoadedModel.thinking` and `LoadedModel.thinks`; ("none", False) where it cannot be seen.
+    """Return `LoadedModel.thinking` and `thinks`; ("none", False) where it cannot be seen.
 
     A template that knows a switch writes two prompts; one that always reasons may end within it.
     """
@@ -28,14 +28,14 @@ def reasoning_of(client: OpenAiClient, model: str, kind: ServerKind) -> tuple[Th
         return "none", False
     if on is not None and off is not None and on != off:
         return "switch", plain != off
-    always = MARKERS.opened(_ending(client, model, plain))
+    always = ANY_FORMAT.opened(_ending(client, model, plain))
     return ("always", True) if always else ("none", False)
 
 
 def _prompt(
     client: OpenAiClient, model: str, kind: ServerKind, thinking: bool | None
 ) -> str | list[int] | None:
-    """The text of a short prompt from llama-server, its tokens from others."""
+    """Return a short prompt: its text from llama-server, its tokens from others."""
     body = prompt_body(ChatRequest(_QUESTION, thinking=thinking), model, kind, _QUESTION)
     if kind != "llama-server":
         return client.tokenize(body)

@@ -1,4 +1,4 @@
-"""What of a request a server does not do, one sentence each: pure."""
+"""Notes on what of a request a server does not do, one sentence each: pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIN_P_WITH_MTP: Final = "With MTP, vLLM does not use the sampling settings min-p
 def unused(
     request: ChatRequest, kind: ServerKind, without: Set[str] = frozenset(), *, drafts: bool = False
 ) -> tuple[str, ...]:
-    """Only what makes a difference: a setting that is switched off is missed by nobody.
+    """List what the server leaves undone, if it makes a difference: not settings switched off.
 
     without: fields that this server has refused. drafts: it drafts tokens ahead.
     """

@@ -1,4 +1,4 @@
-"""What is known of a server that speaks OpenAI's protocol, and of one answer's drafts."""
+"""Values that describe a server with OpenAI's protocol, and one answer's drafts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class ServedModel:
 
 
 @dataclass(frozen=True)
-class ServerFacts:
-    """What a server told when it was looked at.
+class ServerInfo:
+    """The description that a server gave of itself.
 
     version: "" where it does not tell. mtp: whether it drafts tokens ahead, None if that cannot
     be seen. tokenizes: it counts the tokens of a prompt.
@@ -39,7 +39,7 @@ class ServerFacts:
 
 @dataclass(frozen=True)
 class Drafted:
-    """What a server says of one answer's drafts. drafted, accepted: tokens."""
+    """The figures of one answer's drafts, by a server. drafted, accepted: tokens."""
 
     drafted: int
     accepted: int

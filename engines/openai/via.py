@@ -1,4 +1,4 @@
-"""The way to a model on a server: the server, and what is known of the model there."""
+"""The way to a model on a server: the server's client, and what is known of the model."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from engines.openai.values import Drafted, ServerKind
 from engines.types import ChatRequest, Message, MtpReport, Thinking
 
 Report = Callable[[ChatRequest, Drafted | None], MtpReport]
-"""What is said of MTP behind an answer, from what the server said of its drafts, if anything."""
+"""Reports on MTP behind an answer, from what the server said of its drafts, if anything."""
 
 
 def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
-    """For a server that tells nothing of drafts but what came with the answer."""
+    """Report on MTP for a server that tells of drafts only with the answer."""
     if drafted is None:
         return MtpReport(
             request.mtp, active=False, reason="The server decides, and tells nothing of it."
@@ -33,7 +33,7 @@ class Gauge:
     """Guesses how many tokens messages take; learns from what a server says of others."""
 
     _EACH = 24
-    """What a template writes around a message, in bytes."""
+    """The bytes that a template writes around a message."""
 
     def __init__(self) -> None:
         self._per_byte = 0.3
@@ -45,15 +45,15 @@ class Gauge:
         self._per_byte = tokens / self._size(messages)
 
     def of_bytes(self, size: int) -> int:
-        """Tokens of an answer of so many bytes whose server does not count them."""
+        """Guess the tokens of an answer of so many bytes, whose server does not count them."""
         return round(size * self._per_byte)
 
     def more(self) -> None:
-        """It guessed too little, by nobody knows how much."""
+        """Guess higher from now on: it was too little, by nobody knows how much."""
         self._per_byte *= 1.25
 
     def most(self, messages: Sequence[Message]) -> int:
-        """More than they can take: a token has at least one byte."""
+        """Return more tokens than the messages can take: each has at least one byte."""
         return 256 + sum(len(it.text.encode()) + len(it.reasoning) + 64 for it in messages)
 
     def _size(self, messages: Sequence[Message]) -> int:
@@ -86,7 +86,7 @@ class Via:
     gauge: Gauge = field(default_factory=Gauge)
 
     def expects(self, thinking: bool | None) -> bool:
-        """Whether the model is about to reason, when it is asked for this."""
+        """Whether the model will reason if it is asked for this."""
         if self.thinking == "always" or thinking is None:
             return self.thinks
         return thinking

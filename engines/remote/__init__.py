@@ -1,1 +1,1 @@
-"""A model on a server that somebody else looks after."""
+"""Models on servers that somebody else runs."""

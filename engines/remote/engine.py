@@ -8,25 +8,25 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from engines.adapters import refuse_adapter
-from engines.base import Progress
+from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import (
     Cancelled,
     EngineError,
-    EngineFailed,
     ModelNotFound,
     MtpUnavailable,
     ServerRefused,
 )
+from engines.guard import UseGuard
 from engines.openai.answering import Via, answer, measure
 from engines.openai.client import OpenAiClient
-from engines.openai.line import Connection
 from engines.openai.reasoning import reasoning_of
-from engines.openai.values import Drafted, ServedModel, ServerFacts
+from engines.openai.values import Drafted, ServedModel, ServerInfo
 from engines.remote.identify import identify
-from engines.turns import Turns
 from engines.types import (
     ChatRequest,
+    EngineStatus,
     Event,
     LoadedModel,
     LoadPlan,
@@ -58,7 +58,7 @@ _UNKNOWN = "The server does not tell whether it drafts tokens ahead."
 
 @dataclass(frozen=True)
 class Served:
-    """The way to one server, as it is lent; the engine closes the client.
+    """The connection to one server as it is lent; the engine closes the client.
 
     base: the address without "/v1". called: what errors call it. local: it runs on this computer,
     so a draft that is not sent yet may be counted there. learnt: told what it is found to be.
@@ -70,12 +70,14 @@ class Served:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     called: str = "The server"
     local: bool = False
-    learnt: Callable[[ServerFacts], None] = field(default=lambda _: None)
+    learnt: Callable[[ServerInfo], None] = field(default=lambda _: None)
     variable: str = ""
 
-    def asked(self, line: Connection | None = None) -> OpenAiClient:
-        """line: as of the client."""
-        return OpenAiClient(self.client, self.base, self.headers, self.called, line, self.variable)
+    def asked(self, connection: Connection | None = None) -> OpenAiClient:
+        """Ask the server. connection: ends its requests when it is hung up."""
+        return OpenAiClient(
+            self.client, self.base, self.headers, self.called, connection, self.variable
+        )
 
 
 class RemoteEngine:
@@ -92,21 +94,25 @@ class RemoteEngine:
         self._via: Via | None = None
         self._plan: LoadPlan | None = None
         self._refused = False
-        self._turns = Turns()
+        self._looking = False
+        self._guard = UseGuard()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Look whether the server has the model. See `Engine.load`."""
-        with self._turns.alone():
+        with self._guard.alone():
             self._unload()
             if cancel.cancelled:
                 raise Cancelled
             began = perf_counter()
             served = self._lend(plan.server)
+            self._looking = True
             try:
                 report = self._look(served, plan, began, cancel)
             except BaseException:
                 served.client.close()
                 raise
+            finally:
+                self._looking = False
             self._served, self._plan, self._refused = served, plan, False
             progress(1.0)
             return report
@@ -124,7 +130,7 @@ class RemoteEngine:
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Ask the server. See `Engine.chat`."""
         refuse_adapter(request, _NO_ADAPTERS, _AS_MODEL)
-        with self._turns.answering(_AT_ONCE):
+        with self._guard.answering(_AT_ONCE):
             try:
                 yield from answer(request, self._loaded(), cancel)
             except ServerRefused:
@@ -132,55 +138,58 @@ class RemoteEngine:
                 raise
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Exact on a server of this computer's, otherwise a guess. See `Engine.measure`."""
+        """Count exactly on a server of this computer, else guess. See `Engine.measure`."""
         return measure(request, self._loaded(), cancel)
 
     def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
-        """Never possible: the server does not let anybody choose."""
+        """Refuse: a server does not let anybody choose."""
         raise MtpUnavailable(
             "The answers cannot be compared.",
             "Whether a server drafts tokens ahead is set where it is started.",
             "Compare with a model on this computer.",
         )
 
+    def status(self) -> EngineStatus:
+        """Tell whether a model was found on a server; nothing is asked. See `Engine.status`."""
+        if self._looking:
+            return EngineStatus("loading", elsewhere=True)
+        return EngineStatus("ready" if self._via is not None else "stopped", elsewhere=True)
+
     def close(self) -> None:
         """Let go of the server. See `Engine.close`."""
-        with self._turns.alone():
+        with self._guard.alone():
             self._unload()
 
     def _look(
         self, served: Served, plan: LoadPlan, began: float, cancel: CancelToken
     ) -> LoadedModel:
         name = plan.served or str(plan.model)
-        line = Connection()
-        forget = cancel.on_cancel(line.hang_up)
-        looking = served.asked(line)
         try:
-            facts = identify(looking)
-            model = _found(facts, name, served.called)
-            thinking, thinks = (
-                reasoning_of(looking, name, facts.kind) if facts.tokenizes else ("none", False)
-            )
+            with Connection.ended_by(cancel) as connection:
+                looking = served.asked(connection)
+                info = identify(looking)
+                model = _found(info, name, served.called)
+                thinking, thinks = (
+                    reasoning_of(looking, name, info.kind) if info.tokenizes else ("none", False)
+                )
         except EngineError as error:
             if cancel.cancelled:
                 raise Cancelled from error
             raise
-        finally:
-            forget()
-        served.learnt(facts)
+        served.learnt(info)
         # What its user says counts where the server says nothing.
         context = model.context or plan.context
         load_s = perf_counter() - began
         self._via = Via(
             served.asked(),
             name,
-            kind=facts.kind,
+            kind=info.kind,
             context=context,
             load_s=load_s,
-            report=lambda request, drafted: _report(facts, request, drafted),
-            tokenizes=facts.tokenizes,
-            measures=facts.tokenizes and served.local,
-            drafts=bool(facts.mtp),
+            report=lambda request, drafted: _report(info, request, drafted),
+            tokenizes=info.tokenizes,
+            measures=info.tokenizes and served.local,
+            drafts=bool(info.mtp),
             thinking=thinking,
             thinks=thinks,
         )
@@ -193,20 +202,18 @@ class RemoteEngine:
             context_trained=context,
             device=served.called,
             load_s=load_s,
-            mtp="drafter" if facts.mtp else "none",
-            mtp_line=_mtp_line(facts.mtp),
+            mtp="drafter" if info.mtp else "none",
+            mtp_line=_mtp_line(info.mtp),
             thinking=thinking,
             thinks=thinks,
             mtp_switch="server",
-            notes=_notes(facts, context),
+            notes=_notes(info, context),
             answers_at_once=_AT_ONCE,
         )
 
     def _loaded(self) -> Via:
         if self._via is None:
-            raise EngineFailed(
-                "There is nothing to answer with.", "No model is loaded.", "Choose a model."
-            )
+            raise nothing_loaded()
         return self._via
 
     def _unload(self) -> None:
@@ -215,11 +222,11 @@ class RemoteEngine:
             served.client.close()
 
 
-def _found(facts: ServerFacts, name: str, called: str) -> ServedModel:
-    for model in facts.models:
+def _found(info: ServerInfo, name: str, called: str) -> ServedModel:
+    for model in info.models:
         if model.id == name:
             return model
-    offered = ", ".join(it.id for it in facts.models[:5]) or "none"
+    offered = ", ".join(it.id for it in info.models[:5]) or "none"
     raise ModelNotFound(
         f"{called} does not offer the model “{name}”.",
         f"It offers: {offered}.",
@@ -227,12 +234,12 @@ def _found(facts: ServerFacts, name: str, called: str) -> ServedModel:
     )
 
 
-def _report(facts: ServerFacts, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
-    active = drafted.drafted > 0 if drafted else bool(facts.mtp)
+def _report(info: ServerInfo, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
+    active = drafted.drafted > 0 if drafted else bool(info.mtp)
     return MtpReport(
         request.mtp,
         active=active,
-        reason=_mtp_line(True if active else facts.mtp),
+        reason=_mtp_line(True if active else info.mtp),
         kind="drafter" if active else "none",
         drafted=drafted.drafted if drafted else 0,
         accepted=drafted.accepted if drafted else 0,
@@ -245,7 +252,7 @@ def _mtp_line(mtp: bool | None) -> str:
     return _DRAFTS if mtp else _NO_DRAFTS
 
 
-def _notes(facts: ServerFacts, context: int) -> tuple[str, ...]:
+def _notes(info: ServerInfo, context: int) -> tuple[str, ...]:
     if context:
         return ()
-    return (_CUTS_OFF if facts.kind == "ollama" else _NO_CONTEXT,)
+    return (_CUTS_OFF if info.kind == "ollama" else _NO_CONTEXT,)

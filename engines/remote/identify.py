@@ -1,4 +1,4 @@
-"""Finds out whose server answers at an address, by what it says of itself.
+"""Identifies the kind of server at an address, by what it says of itself.
 
 vLLM and llama-server were looked at; what is known of LM Studio, Ollama and SGLang is what their
 makers document.
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engines.openai.client import MOST_TOKENS, OpenAiClient, served_in
-from engines.openai.values import ServedModel, ServerFacts, ServerKind
+from engines.openai.values import ServedModel, ServerInfo, ServerKind
 
 _OWNERS: Final[Mapping[str, ServerKind]] = {
     "vllm": "vllm",
@@ -21,10 +21,10 @@ _OWNERS: Final[Mapping[str, ServerKind]] = {
     "organization_owner": "lmstudio",
     "organization-owner": "lmstudio",
 }
-"""What stands in “owned_by” of GET /v1/models."""
+"""The values of “owned_by” in GET /v1/models."""
 
 
-def identify(client: OpenAiClient) -> ServerFacts:
+def identify(client: OpenAiClient) -> ServerInfo:
     """Look at a server. Raises EngineError, such as ServerRefused without the right key."""
     rows = client.listed()
     owners = sorted({str(row.get("owned_by", "")).lower() for row in rows})
@@ -36,11 +36,11 @@ def identify(client: OpenAiClient) -> ServerFacts:
     if look is not None:
         return look(client, models)
     told = client.get("/api/version", wanted=False) if kind == "ollama" else None
-    return ServerFacts(kind, _text(told, "version"), models, None, tokenizes=False)
+    return ServerInfo(kind, _text(told, "version"), models, None, tokenizes=False)
 
 
 def _by_endpoints(client: OpenAiClient) -> ServerKind:
-    """For a server that lists no model, or names another owner."""
+    """Tell the kind of a server that lists no model, or names another owner."""
     if _rows(client.get("/api/v0/models", wanted=False)):
         return "lmstudio"
     if _text(client.get("/api/version", wanted=False), "version"):
@@ -50,7 +50,7 @@ def _by_endpoints(client: OpenAiClient) -> ServerKind:
     return "openai"
 
 
-def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     metrics = client.text("/metrics")
     mtp = None if metrics is None else "vllm:spec_decode_num_draft" in metrics
     asked = {
@@ -58,10 +58,10 @@ def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
         "messages": [{"role": "user", "content": "?"}],
     }
     tokenizes = client.tokenize(asked) is not None
-    return ServerFacts("vllm", client.version() or "", models, mtp, tokenizes)
+    return ServerInfo("vllm", client.version() or "", models, mtp, tokenizes)
 
 
-def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     # Some versions list their models to anybody, and ask for the key here first.
     props = client.get("/props", wanted=False, guarded=True)
     settings = _object(_object(props, "default_generation_settings"), "params")
@@ -73,13 +73,13 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts
         models = tuple(replace(it, context=context) for it in models)
     asked = {"messages": [{"role": "user", "content": "?"}]}
     written = client.post("/apply-template", asked, wanted=False)
-    return ServerFacts(
+    return ServerInfo(
         "llama-server", _text(props, "build_info"), models, mtp, bool(_text(written, "prompt"))
     )
 
 
-def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
-    """It has an API of its own beside the protocol, which tells the context of what is loaded."""
+def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
+    """Describe LM Studio, whose own API tells the context of what is loaded."""
     rows = {str(it.get("id")): it for it in _rows(client.get("/api/v0/models", wanted=False))}
 
     def told(model: ServedModel) -> ServedModel:
@@ -89,14 +89,14 @@ def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFa
         return replace(model, context=context if known else model.context)
 
     chats = (it for it in models if rows.get(it.id, {}).get("type") != "embeddings")
-    return ServerFacts("lmstudio", "", tuple(told(it) for it in chats), None, tokenizes=False)
+    return ServerInfo("lmstudio", "", tuple(told(it) for it in chats), None, tokenizes=False)
 
 
-def _sglang(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerFacts:
+def _sglang(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     info = client.get("/get_server_info", wanted=False)
     algorithm = info.get("speculative_algorithm", "") if isinstance(info, dict) else ""
     mtp = None if algorithm == "" else bool(algorithm)
-    return ServerFacts("sglang", _text(info, "version"), models, mtp, tokenizes=False)
+    return ServerInfo("sglang", _text(info, "version"), models, mtp, tokenizes=False)
 
 
 def _object(value: Any, name: str) -> Mapping[str, Any]:

@@ -17,26 +17,26 @@ from engines.openai.unused import MIN_P_WITH_MTP
 from engines.types import KvType, LoadPlan
 from engines.vllm.memory import cpu_cache_gib
 from engines.vllm.provision.home import Installed
-from engines.vllm.speculation import Speculation
+from engines.vllm.speculation import SpeculativeConfig
 
 KEY: Final = "VLLM_API_KEY"
 MODEL: Final = "model"
-"""What the worker calls its model."""
+"""The worker's name for its model."""
 
 _KEPT: Final = (
     "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_PATH", "CC", "CXX",
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
 )  # fmt: skip
-"""Of Hearth's own environment. Paths to libraries and modules are not for another Python."""
+"""The variables kept of Hearth's environment; paths to libraries are not for another Python."""
 
 _MENDING: Final = Path(__file__).with_name("mending")
 _SMALL: Final = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a worker listens: at a socket in a private folder, or at a port with a key.
+class WorkerPlace:
+    """The address of a worker: a socket in a private folder, or a port with a key.
 
     folder: its caches and its log, in Hearth's own. scratch: a private folder of this worker
     alone, for what its processes tell each other; its path has to be short.
@@ -55,9 +55,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Command:
-    """words: nothing in them is secret. environment: all of it. notes: what differs, a sentence
-    each.
+class WorkerCommand:
+    """A worker's command line and environment.
+
+    words: nothing in them is secret. environment: all of it. notes: what differs from the plan, a
+    sentence each.
     """
 
     words: tuple[str, ...]
@@ -68,17 +70,19 @@ class Command:
 def command(
     plan: LoadPlan,
     installed: Installed,
-    place: Place,
+    place: WorkerPlace,
     checkpoint: Checkpoint,
     *,
-    drafts: Speculation | None,
+    drafts: SpeculativeConfig | None,
     share: float | None,
     cards: Sequence[int],
     outside: Mapping[str, str],
     spare: int | None = None,
     reach: Callable[[Path], str] = Path.as_posix,
-) -> Command:
-    """share: of the cards' memory, see `memory_share`. cards: as the driver counts them.
+) -> WorkerCommand:
+    """Build a worker's command line from a plan.
+
+    share: of the cards' memory, see `memory_share`. cards: as the driver counts them.
 
     outside: what processes start with where the worker runs. reach: a path of this computer as it
     is called there; all others, of the environment and the place, are of there already. spare:
@@ -108,10 +112,10 @@ def command(
     environment = _environment(plan, place, checkpoint, cpu, cards, outside, spare)
     if cpu:
         environment["PYTHONPATH"] = reach(_MENDING)
-    return Command(tuple(words), environment, tuple(notes))
+    return WorkerCommand(tuple(words), environment, tuple(notes))
 
 
-def _listening(place: Place) -> list[str]:
+def _listening(place: WorkerPlace) -> list[str]:
     if place.socket is not None:
         return ["--uds", place.socket.as_posix()]
     return ["--host", "127.0.0.1", "--port", str(place.port)]
@@ -161,7 +165,7 @@ def _adapters(plan: LoadPlan, reach: Callable[[Path], str]) -> list[str]:
 
 
 def _rank(adapter: Path) -> int:
-    """The next of the ranks that vLLM has room for; 16, its own default, where none is told."""
+    """Return the next of the ranks that vLLM has room for; 16, its default, where none is told."""
     try:
         told = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
         rank = int(told["r"])
@@ -172,14 +176,14 @@ def _rank(adapter: Path) -> int:
 
 def _environment(
     plan: LoadPlan,
-    place: Place,
+    place: WorkerPlace,
     checkpoint: Checkpoint,
     cpu: bool,
     cards: Sequence[int],
     outside: Mapping[str, str],
     spare: int | None,
 ) -> dict[str, str]:
-    """Off line, silent, and with all caches in Hearth's folder."""
+    """Build the environment: offline, silent, and with all caches in Hearth's folder."""
     caches = place.folder / "caches"
     environment = {name: outside[name] for name in _KEPT if name in outside}
     environment |= {

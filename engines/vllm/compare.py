@@ -49,7 +49,7 @@ def check_mtp(
 
 
 def _answer(running: Running, request: ChatRequest, cancel: CancelToken) -> tuple[list[int], int]:
-    """Its tokens, and how many of them were drafted."""
+    """Return an answer's tokens, and how many of them were drafted."""
     text, accepted = "", 0
     for event in answer(request, running.via, cancel):
         if isinstance(event, TextDelta | ReasoningDelta):

@@ -8,18 +8,27 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, sleep
 from typing import Any, Final
 
 from engines.adapters import adapter_of
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError
+from engines.guard import UseGuard
 from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
 from engines.openai.answering import answer, measure
-from engines.turns import Turns
-from engines.types import ChatRequest, Done, Event, LoadedModel, LoadPlan, Measured, MtpCheck
+from engines.types import (
+    ChatRequest,
+    Done,
+    EngineStatus,
+    Event,
+    LoadedModel,
+    LoadPlan,
+    Measured,
+    MtpCheck,
+)
 from engines.vllm.command import command
 from engines.vllm.compare import check_mtp
 from engines.vllm.failures import Circumstances, Hung, gave_up
@@ -27,7 +36,6 @@ from engines.vllm.gain_book import GainBook
 from engines.vllm.hanging import SILENT_S as HANG_S
 from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
-from engines.vllm.log import Stage
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
 from engines.vllm.preparing import prepare, require_installed
@@ -37,7 +45,7 @@ from engines.vllm.worker import SILENT_S, Connect, Worker
 
 
 def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str, ...]:
-    """As in "blender 3.1 GB", the largest first; none without a driver.
+    """List programs on the cards as in "blender 3.1 GB", largest first; none without a driver.
 
     nvml: the module, see `engines.hardware.nvidia.load_nvml`. not_these: processes left out.
     """
@@ -117,23 +125,13 @@ class VllmEngine:
         self._host = host
         self._book = GainBook(folder / "speeds.json")
         self._lock = threading.Lock()
-        self._turns = Turns()
+        self._guard = UseGuard()
         self._reviving = threading.Lock()
         self._setup: Setup | None = None
         self._running: Running | None = None
         self._worker: Worker | None = None
         self._left: Setup | None = None
         self._crashes: deque[float] = deque(maxlen=_CRASHES)
-
-    @property
-    def log_tail(self) -> tuple[str, ...]:
-        """The last lines of the worker's log, or of the last worker's."""
-        return self._worker.tail if self._worker else ()
-
-    @property
-    def stage(self) -> Stage | None:
-        """How far a start has come, with words for it; None where there is no worker."""
-        return self._worker.stage if self._worker else None
 
     @property
     def worker(self) -> Worker | None:
@@ -147,13 +145,13 @@ class VllmEngine:
         return running is not None and running.worker.well()
 
     def metrics(self) -> Metrics | None:
-        """The worker's figures now; None where there is none. Raises EngineError."""
+        """Read the worker's figures; None where there is none. Raises EngineError."""
         running = self._running
         return running.worker.metrics() if running else None
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
-        with self._turns.alone():
+        with self._guard.alone():
             self._unload()
             self.settle()
             self._crashes.clear()
@@ -166,11 +164,11 @@ class VllmEngine:
             return report
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """See that the loaded model's worker runs; `chat` does it itself, but tells no progress.
+        """See that the loaded model's worker runs; `chat` does it too, but tells no progress.
 
         Raises EngineError, also where it keeps crashing, or Cancelled.
         """
-        with self._turns.alone():
+        with self._guard.alone():
             return self._alive(progress, cancel).report
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
@@ -178,7 +176,7 @@ class VllmEngine:
 
         MTP is as the worker was started: where the request wants it otherwise, `Done` says so.
         """
-        with self._turns.answering(self._setup.plan.parallel if self._setup else 1) as undisturbed:
+        with self._guard.answering(self._setup.plan.parallel if self._setup else 1) as undisturbed:
             with self._reviving:
                 running = self._alive(lambda _: None, cancel)
             adapter = adapter_of(request, running.setup.plan.adapters)
@@ -196,19 +194,19 @@ class VllmEngine:
             except EngineError as error:
                 if running.worker.well():
                     raise
-                raise self._crashed(running) from error
+                raise self._end_crashed(running) from error
             finally:
                 forget()
 
     def _watched(
         self, running: Running, events: Iterator[Event], asking: CancelToken
     ) -> Iterator[Event]:
-        """Raises Hung where the worker does; it is ended then."""
+        """Pass events on, and end a worker that hangs. Raises Hung."""
         with Watch(running.worker.session, asking.cancel, self._hang_s) as watch:
             for event in events:
                 watch.heard()
                 if watch.hangs:
-                    self._crashed(running)
+                    self._end_crashed(running)
                     raise Hung(self._hang_s)
                 yield event
 
@@ -224,7 +222,7 @@ class VllmEngine:
 
         The worker runs as before afterwards. Raises Cancelled if it was stopped before that.
         """
-        with self._turns.alone():
+        with self._guard.alone():
             setup = self._setup
             if setup is None:
                 raise nothing_loaded()
@@ -246,14 +244,30 @@ class VllmEngine:
                 if self._running is not None and self._running.setup.plan != setup.plan:
                     self._unload(keep=setup)
 
+    def status(self) -> EngineStatus:
+        """Tell how far the worker's start is, or whether it is there. See `Engine.status`."""
+        worker, running = self._worker, self._running
+        if worker is None:
+            return EngineStatus()
+        away, log = worker.away, worker.tail
+        if worker.over:
+            return EngineStatus("stopped", log=log, elsewhere=away)
+        process = 0 if away else worker.session
+        if running is not None and running.worker is worker:
+            return EngineStatus("ready", log=log, process=process, elsewhere=away)
+        stage = worker.stage
+        return EngineStatus("loading", stage.words, stage.share, log, process, away)
+
     def close(self) -> None:
         """Stop the worker. See `Engine.close`; who needs the cards' memory calls `settle`."""
-        with self._turns.alone():
+        with self._guard.alone():
             self._unload()
 
     def settle(self) -> None:
-        """Return when the cards' memory is free again: a driver may give it back a little after
-        the worker is gone, and at the end of Hearth nobody waits for that.
+        """Wait until the cards' memory is free again.
+
+        A driver may give it back a little after the worker is gone; at the end of Hearth nobody
+        waits for that.
         """
         setup, self._left = self._left, None
         if setup is not None:
@@ -264,8 +278,8 @@ class VllmEngine:
         plan, began = setup.plan, perf_counter()
         self.settle()
         host = self._host(installed)
-        ground = host.prepare(self._folder)
-        place = ground.place
+        launch = host.prepare(self._folder)
+        place = launch.place
         hardware = self._look()
         cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
         share = memory_share(cards, plan.memory_share) if installed.profile == "cuda" else None
@@ -277,9 +291,9 @@ class VllmEngine:
             drafts=setup.drafts,
             share=share,
             cards=() if installed.profile == "cpu" else card_numbers(hardware, cards),
-            outside=ground.variables,
+            outside=launch.variables,
             spare=spare_ram(hardware, setup.checkpoint),
-            reach=ground.reach,
+            reach=launch.reach,
         )
         around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
         worker = self._worker = Worker(
@@ -294,7 +308,7 @@ class VllmEngine:
         return running
 
     def _alive(self, progress: Progress, cancel: CancelToken) -> Running:
-        """What answers; after a crash a new worker, later each time, and not for ever."""
+        """Return a running worker; after a crash a new one, later each time, and not for ever."""
         running, setup = self._running, self._setup
         if setup is None:
             raise nothing_loaded()
@@ -302,19 +316,16 @@ class VllmEngine:
             # Of one that is left before it has said so, nothing is known, and nothing is wanted.
             if running.worker.well(cancel) or cancel.cancelled:
                 return running
-            self._crashed(running)
+            self._end_crashed(running)
         recent = sum(1 for at in self._crashes if monotonic() - at < _WITHIN_S)
         if recent >= _CRASHES:
             raise gave_up(recent)
         if recent > 1:
-            stopped = threading.Event()
-            forget = cancel.on_cancel(stopped.set)
-            stopped.wait(_PAUSE_S * 2**recent)
-            forget()
+            cancel.wait(_PAUSE_S * 2**recent)
         return self._start(setup, progress, cancel)
 
-    def _crashed(self, running: Running) -> Exception:
-        """End what is left of a worker, and remember when that was."""
+    def _end_crashed(self, running: Running) -> Exception:
+        """End what is left of a crashed worker, note the time, and return its error."""
         with self._lock:
             mine = self._running is running
             if mine:
@@ -332,9 +343,8 @@ class VllmEngine:
 
     def _wait_for_memory(self, setup: Setup) -> None:
         deadline = monotonic() + _FREED_S
-        pause = threading.Event()
         while setup.free_bytes and monotonic() < deadline:
             cards = used_cards(self._look(), setup.plan.tensor_parallel, setup.plan.devices)
             if sum(card.free_bytes or 0 for card in cards) >= setup.free_bytes - _FREED:
                 return
-            pause.wait(0.25)
+            sleep(0.25)

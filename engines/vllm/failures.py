@@ -1,4 +1,4 @@
-"""Why vLLM did not start or gave up, read from its log: pure. One entry for each known cause.
+"""Reads from its log why vLLM did not start or gave up: pure. One entry for each known cause.
 
 The last line is a general one; the cause is the first error of a process further in. The word
 "Error" alone proves nothing: a harmless warning at the start has it, too. Lines for cards are those
@@ -38,14 +38,14 @@ _GENERAL: Final = (
 
 
 def cause(lines: Sequence[str]) -> str:
-    """The first error that says more than that there was one, or else the last line."""
+    """Return the first error that says more than that there was one, or else the last line."""
     if found := first_error(lines):
         return found
     return sentence(_bare(lines[-1])) if lines else "nothing at all."
 
 
 def first_error(lines: Sequence[str]) -> str | None:
-    """That one alone; None where there is none."""
+    """Return the first error that says more than that there was one; None where there is none."""
     telling = [line for line in lines if not any(words in line for words in _GENERAL)]
     for line in telling:
         if "ERROR" in line and (found := _ERROR.search(line)):
@@ -57,12 +57,12 @@ def first_error(lines: Sequence[str]) -> str | None:
 
 
 def _bare(line: str) -> str:
-    """Without the name of the process."""
+    """Strip the name of the process."""
     return re.sub(r"^\([^)]*\)\s*", "", line)
 
 
 def sentence(text: str) -> str:
-    """In one line, with an end, and not too long."""
+    """Make one sentence of a text: on one line, with an end, and not too long."""
     text = re.sub(r"\s+", " ", text).strip().rstrip(".")
     return f"{text[:300]}." if len(text) <= 300 else f"{text[:300]}…"
 
@@ -72,9 +72,10 @@ _Found = re.Match[str]
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What an error may need to know. model: its name. context: as it was asked for, in tokens.
+    """The facts that an error's sentence may name.
 
-    users: other programs with memory on the cards, as in "blender 3.1 GB".
+    model: its name. context: as it was asked for, in tokens. users: other programs with memory on
+    the cards, as in "blender 3.1 GB".
     """
 
     model: str
@@ -84,7 +85,7 @@ class Circumstances:
 
 _Make = Callable[[_Found, Circumstances], EngineError]
 _KNOWN: Final[list[tuple[re.Pattern[str], _Make]]] = []
-"""In the order in which they are looked for: what is more telling comes first."""
+"""The known causes in the order in which they are looked for: the more telling first."""
 
 _MEMORY_RAN_OUT: Final = r"CUDA out of memory\.[^\n]*|CUDA error: out of memory"
 _STEP: Final = 256
@@ -92,7 +93,7 @@ _SHORTEST: Final = 512
 
 
 def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
-    """The error for a worker that ended before it was ready."""
+    """Make the error for a worker that ended before it was ready."""
     text = "\n".join(lines)
     for pattern, make in _KNOWN:
         if found := pattern.search(text):
@@ -106,7 +107,7 @@ def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
 
 
 def stalled(model: str, seconds: float) -> EngineFailed:
-    """The error for a start that has gone silent."""
+    """Make the error for a start that has gone silent."""
     return EngineFailed(
         f"vLLM did not get ready with “{model}”.",
         f"It has said nothing for {round(seconds / 60)} minutes.",
@@ -114,8 +115,8 @@ def stalled(model: str, seconds: float) -> EngineFailed:
     )
 
 
-def crashed(lines: Sequence[str], around: Circumstances) -> EngineError:
-    """The error for a worker that ended in the middle, and was not asked to."""
+def crash_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
+    """Make the error for a worker that ended in the middle, and was not asked to."""
     text = "\n".join(lines)
     if found := re.search(_MEMORY_RAN_OUT, text):
         return _out_of_memory(found, around)
@@ -130,7 +131,7 @@ def crashed(lines: Sequence[str], around: Circumstances) -> EngineError:
 
 
 class Hung(EngineFailed):
-    """The error for a worker that has neither computed nor ended for so many seconds."""
+    """A worker has neither computed nor ended for so many seconds."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -141,7 +142,7 @@ class Hung(EngineFailed):
 
 
 def gave_up(times: int) -> EngineError:
-    """The error for a worker that crashes whenever it is started."""
+    """Make the error for a worker that crashes whenever it is started."""
     return EngineFailed(
         "vLLM stays off for now.",
         f"It has stopped {times} times within a few minutes.",
@@ -152,7 +153,7 @@ def gave_up(times: int) -> EngineError:
 
 
 def _known(pattern: str) -> Callable[[_Make], _Make]:
-    """Enters the error that a function makes for this pattern of the log."""
+    """Register the function that makes the error for this pattern of the log."""
 
     def enter(make: _Make) -> _Make:
         _KNOWN.append((re.compile(pattern), make))

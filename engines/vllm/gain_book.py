@@ -1,4 +1,4 @@
-"""Keeps how fast a model wrote on this computer with and without MTP, in one small JSON file."""
+"""Keeps a model's measured speeds with and without MTP in one small JSON file."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _FRESH: Final = 1 / 8
 
 
 @dataclass(frozen=True)
-class Pace:
-    """Tokens a second, None where it was never measured."""
+class DraftSpeeds:
+    """Speeds without and with drafts in tokens a second, None where never measured."""
 
     plain: float | None = None
     drafted: float | None = None
 
     @property
     def gain(self) -> float | None:
-        """Speed with drafts over that without: an A/B on this computer, or nothing."""
+        """The speed with drafts over that without, both measured here; None if one is missing."""
         return self.drafted / self.plain if self.plain and self.drafted else None
 
 
@@ -39,13 +39,13 @@ class GainBook:
         self._file = KeptFile(file)
         self._pages = {key: _speeds(page) for key, page in self._file.read().items()}
 
-    def pace(self, key: str, depth: int) -> Pace:
-        """What is known of drafting so many tokens ahead."""
+    def pace(self, key: str, depth: int) -> DraftSpeeds:
+        """Return the speeds without drafts and with so many tokens drafted ahead."""
         page = self._pages.get(key, {})
-        return Pace(page.get("0"), page.get(str(depth)) if depth else None)
+        return DraftSpeeds(page.get("0"), page.get(str(depth)) if depth else None)
 
     def learn(self, key: str, depth: int, tokens: int, tok_s: float) -> None:
-        """An answer of so many tokens was written at this speed; depth 0 is without drafts."""
+        """Note the speed of an answer of so many tokens; depth 0 is without drafts."""
         if tokens < _LEAST_TOKENS or tok_s <= 0:
             return
         page = self._pages.get(key, {})
@@ -56,7 +56,7 @@ class GainBook:
 
 
 def _speeds(page: object) -> dict[str, float]:
-    """By depth; without what is no speed."""
+    """Return the speeds by depth, without what is no number."""
     if not isinstance(page, dict):
         return {}
     return {depth: speed for depth, speed in page.items() if isinstance(speed, (int, float))}

@@ -1,4 +1,4 @@
-"""Stands between Hearth and a worker, and ends the worker with itself: `python -m` this module.
+"""The guardian: it ends the worker when Hearth ends. Run as `python -m` this module.
 
 Hearth holds the other end of its standard input. The first line there is the order, as JSON:
 words, environment, folder, scratch, record, grace_s, silence_s. Another line asks for the worker's
@@ -47,7 +47,7 @@ _AFTER_S: Final = 1.0
 """How long the others may take to end once the first process has."""
 
 _OOM_SCORE: Final = "600"
-"""Where memory runs out the system ends a worker rather than the app; a helper before both."""
+"""The score by which the system ends a worker rather than the app; a helper before both."""
 
 _NICE: Final = 5
 """The window comes first: behind a worker on two cores it else waited up to 16 seconds."""
@@ -56,7 +56,7 @@ _AUTOGROUP: Final = Path("/proc/self/autogroup")
 
 
 class Guardian:
-    """Starts the worker of an order, and sees to its end. record: see `leftovers`."""
+    """Starts the worker of an order, and ends it. record: its file, see `leftovers`."""
 
     def __init__(self, order: dict[str, Any], wake: int) -> None:
         self._order = order
@@ -76,15 +76,15 @@ class Guardian:
 
     @property
     def _ended(self) -> bool:
-        """Whether the worker's first process has."""
+        """Whether the worker's first process has ended."""
         return self._code is not None
 
     def ask(self, *_: object) -> None:
-        """A signal asks for the end."""
+        """Handle a signal that asks for the end."""
         self._asked = True
 
     def run(self) -> int:
-        """Until nothing of the worker is left; the exit code of the guardian."""
+        """Run until nothing of the worker is left; returns the guardian's exit code."""
         try:
             self._write(())
             # Whoever forks is who the child's death signal depends on: the only thread there is.
@@ -117,7 +117,7 @@ class Guardian:
         return 0
 
     def _watch(self) -> None:
-        """Return when the worker has ended, or shall."""
+        """Wait until the worker has ended, or shall."""
         began = time.monotonic()
         while not self._asked and not self._ended:
             calm = time.monotonic() - began > _CALM_AFTER_S
@@ -129,13 +129,13 @@ class Guardian:
             self._note()
 
     def _hear(self, said: bytes) -> None:
-        """Nothing but empty lines says that Hearth lives; nothing at all that it does not."""
+        """Take input: empty lines say that Hearth lives; anything else, or an end, asks to stop."""
         self._heard = time.monotonic()
         if not said or said.strip(b"\n"):
             self._asked = True
 
     def _stop(self) -> None:
-        """Ask the worker's first process, and wait while it clears up."""
+        """Ask the worker's first process to end, and wait while it clears up."""
         child = self._child
         if self._ended or child is None:
             return
@@ -148,7 +148,7 @@ class Guardian:
                 deadline = min(deadline, time.monotonic() + _AFTER_S)
 
     def _wait(self, *inputs: int, seconds: float) -> bool:
-        """Until one of the inputs can be read, or a signal came; whether it was an input."""
+        """Wait for an input or a signal; returns whether it was an input."""
         ready, _, _ = select.select([*inputs, self._wake], [], [], seconds)
         if self._wake in ready:
             os.read(self._wake, 512)
@@ -169,7 +169,7 @@ class Guardian:
                 print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
 
     def _write(self, members: Iterable[Process]) -> None:
-        """Raises OSError."""
+        """Write the record. Raises OSError."""
         session = self._child.pid if self._child else 0
         scratch = self._order["scratch"]
         write_record(self._record, self._me, self._mark, session, members, scratch)
@@ -179,7 +179,7 @@ class Guardian:
         forget(self._record)
 
     def _reap(self) -> bool:
-        """Take leave of the dead, among them orphans that came here; whether the first is."""
+        """Reap dead children, orphans too; returns whether the worker's first process is dead."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -192,7 +192,7 @@ class Guardian:
 
 
 def main() -> int:
-    """Read the order and carry it out."""
+    """Take the order from standard input and carry it out."""
     if sys.platform != "linux":
         _say({"failed": "a worker can be looked after on Linux only"})
         return 2
@@ -214,13 +214,13 @@ def main() -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """Raises OSError."""
+    """Call prctl(2). Raises OSError."""
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
 
 
 def _before(guardian: int) -> Callable[[], None]:
-    """What the worker's first process does before it becomes the worker."""
+    """Return what the worker's first process does before it becomes the worker."""
 
     def prepare() -> None:
         # The guardian's own way with it is still in force here, and would swallow that signal.

@@ -1,4 +1,4 @@
-"""Sees whether a worker that owes an answer still computes.
+"""Watches whether a worker that owes an answer still computes.
 
 A process that hangs never ends by itself, and whoever asked would wait for a quarter of an hour.
 """
@@ -17,14 +17,14 @@ SILENT_S: Final = 60.0
 """So long nothing was computed and nothing said. A step of a model takes a few seconds."""
 
 _LOOKS: Final = 12
-"""In that time."""
+"""The number of looks in that time."""
 
 _NOTHING_S: Final = 0.2
-"""Of computing: what waits, but lives, looks around now and then."""
+"""The computing that counts as none: what waits, but lives, looks around now and then."""
 
 
 class Watch:
-    """Around one answer, with a thread that looks. session: the worker's.
+    """Watches one answer on a thread of its own. session: the worker's.
 
     give_up: called once, from that thread, where it hangs; then `hangs` is set.
     """
@@ -41,7 +41,7 @@ class Watch:
         self.hangs = False
 
     def heard(self) -> None:
-        """Something of the answer came."""
+        """Note that something of the answer came."""
         self._heard = monotonic()
 
     def __enter__(self) -> Watch:

@@ -1,4 +1,4 @@
-"""Where the processes of a worker live: on this Linux, or in the one inside a Windows."""
+"""The host of a worker's processes: this Linux, or the one inside a Windows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from engines.errors import EngineFailed, EngineUnavailable
-from engines.vllm.command import Place
+from engines.vllm.command import WorkerPlace
 from engines.vllm.leftovers import reap, settle
 from engines.vllm.places import make_place, record_of
 from engines.vllm.scratch import runs_folder
@@ -22,18 +22,22 @@ _ROOT: Final = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class LaunchContext:
-    """What a worker is started on. variables: those that processes start with there.
+    """The context in which a worker is started on its host.
 
-    reach: a path of this computer as the worker has to name it; raises EngineError.
+    variables: those that processes start with there. reach: a path of this computer as the worker
+    has to name it; raises EngineError.
     """
 
-    place: Place
+    place: WorkerPlace
     variables: Mapping[str, str]
     reach: Callable[[Path], str] = Path.as_posix
 
 
 class Host(Protocol):
-    """silence_s: how long a guardian there waits for a sign of life; 0 where it needs none.
+    """The system that a worker runs on.
+
+    silence_s: how long a guardian there waits for a sign of life; 0 where it needs none. away: its
+    processes are not among those of this system.
 
     away: its processes are not among those of this system.
     """
@@ -52,20 +56,20 @@ class Host(Protocol):
         ...
 
     def guardian(self) -> subprocess.Popen[bytes]:
-        """Start one, with pipes for all it hears and says. Raises EngineError, OSError."""
+        """Start a guardian, with pipes for its input and output. Raises EngineError, OSError."""
         ...
 
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
-        """Pass on what it says, and its worker with it, until it has ended."""
+        """Pass on what guardian and worker write, until they have ended."""
         ...
 
-    def settle(self, place: Place) -> None:
-        """Return when nothing of a worker is left whose guardian has ended, or is about to."""
+    def settle(self, place: WorkerPlace) -> None:
+        """Wait until nothing of a worker is left whose guardian has ended, or is about to."""
         ...
 
 
 def unreached() -> EngineFailed:
-    """For a worker that is away, says that it serves, and does not answer."""
+    """Make the error for a worker in WSL2 that serves, but cannot be reached from Windows."""
     return EngineFailed(
         "vLLM runs in Windows’ Linux, but Windows does not reach it.",
         "The way from Windows to ports of WSL2 on this computer is closed.",
@@ -75,7 +79,7 @@ def unreached() -> EngineFailed:
 
 
 class LocalHost:
-    """This Linux."""
+    """This Linux as the host."""
 
     silence_s = 0.0
     away = False
@@ -105,5 +109,5 @@ class LocalHost:
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
         follow(guardian, out, err)
 
-    def settle(self, place: Place) -> None:
+    def settle(self, place: WorkerPlace) -> None:
         settle(record_of(place), place.scratch)

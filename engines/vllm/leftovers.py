@@ -1,4 +1,4 @@
-"""What is on disk of a running worker, so that what is left of it can be ended at the next start.
+"""Records of running workers on disk, by which what is left of one is ended at the next start.
 
 A record names the guardian and the worker's mark (`marks`) before there is a worker, then its
 processes by number and time of start, and its session. A session is only touched where one of them
@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from engines.private import replacing, unfinished_of
 from engines.vllm.marks import is_mark, marked
 from engines.vllm.processes import Process, boot, kill, process, processes
 
@@ -37,7 +38,7 @@ def write_record(
     members: Iterable[Process],
     scratch: str,
 ) -> None:
-    """Replaces the record before it in one step. session: 0 before there is one. Raises OSError."""
+    """Write the record, in one step. session: 0 before there is one. Raises OSError."""
     words = {
         "boot": boot(),
         "guardian": list(guardian.key),
@@ -46,18 +47,17 @@ def write_record(
         "members": sorted(it.key for it in members),
         "scratch": scratch,
     }
-    unfinished = _unfinished(file)
-    unfinished.write_text(json.dumps(words), encoding="utf-8")
-    unfinished.replace(file)
+    with replacing(file) as unfinished:
+        unfinished.write_text(json.dumps(words), encoding="utf-8")
 
 
 def reap(folder: Path) -> int:
-    """End what is left of workers whose guardian is gone; how many processes that were."""
+    """End what is left of workers whose guardian is gone; returns how many processes."""
     return sum(reap_one(file) for file in sorted(folder.glob("*.json")))
 
 
 def reap_one(file: Path, *, sure: bool = False) -> int:
-    """The same for one record, which is then gone, too.
+    """End what is left of one worker, and remove its record; returns how many processes.
 
     sure: the guardian lived until now, so that the session needs no proof.
     """
@@ -84,7 +84,7 @@ def reap_one(file: Path, *, sure: bool = False) -> int:
 
 
 def settle(file: Path, scratch: Path) -> None:
-    """Return when nothing of a worker is left whose guardian has ended."""
+    """Wait until nothing of a worker is left whose guardian has ended."""
     reap_one(file, sure=True)
     if not file.exists():
         clear(scratch)
@@ -92,14 +92,14 @@ def settle(file: Path, scratch: Path) -> None:
 
 
 def forget(file: Path) -> None:
-    """Remove a record, and what of one is half written; what stays is seen to at the next start."""
-    for it in (file, _unfinished(file)):
+    """Remove a record, half-written ones too; one that stays is seen to at the next start."""
+    for it in (file, *unfinished_of(file)):
         with contextlib.suppress(OSError):
             it.unlink()
 
 
 def outlive(file: Path, deadline: float) -> None:
-    """Return when the guardian of a record has ended; it is killed at a time of the clock.
+    """Wait until the guardian of a record has ended; it is killed at a time of the clock.
 
     deadline: as `time.monotonic` counts.
     """
@@ -123,7 +123,7 @@ def clear(scratch: Path) -> None:
 
 
 def _left(record: dict[str, Any], sure: bool) -> list[Process]:
-    """Members by number and start or mark, and their whole session while one of them is in it."""
+    """List the members by number and start or mark, with their session while one is in it."""
     known = {(pid, started) for pid, started in record["members"]}
     everyone = processes()
     left = {it for it in everyone if it.key in known} | set(marked(record["mark"], everyone))
@@ -131,10 +131,6 @@ def _left(record: dict[str, Any], sure: bool) -> list[Process]:
     if session and (sure or any(it.session == session for it in left)):
         left |= {it for it in everyone if it.session == session}
     return list(left)
-
-
-def _unfinished(file: Path) -> Path:
-    return file.with_suffix(".part")
 
 
 def _read(file: Path) -> dict[str, Any] | None:

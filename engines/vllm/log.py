@@ -1,4 +1,4 @@
-"""What a line of vLLM's log says of the start: pure.
+"""Reads from lines of vLLM's log how far its start has come: pure.
 
 The lines are those of vLLM 0.32 and 0.33. They come with the name of a process in front, as in
 "(EngineCore pid=7) INFO …"; bars of progress end in a carriage return.
@@ -13,7 +13,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a start has come: a share of its usual time, 0 to 1, and words for it."""
+    """The progress of a start: a share of its usual time, 0 to 1, and words for it."""
 
     share: float
     words: str
@@ -48,7 +48,7 @@ _BARS: Final = (
 
 
 def stage(line: str) -> Stage | None:
-    """None for a line that says nothing of it."""
+    """Read the stage from a line; None where it tells none."""
     for bar, first, last, words in _BARS:
         if found := bar.search(line):
             percent = min(100, int(found[1]))

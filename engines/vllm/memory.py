@@ -1,4 +1,4 @@
-"""How much of the cards' memory and of the RAM a worker is told to take: pure. Bytes."""
+"""Computes how much of the cards' memory and of the RAM a worker is told to take: pure. Bytes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ GIB: Final = 1 << 30
 _MOST_SHARE: Final = 0.92
 _LEAST_SHARE: Final = 0.05
 _KEPT_FREE: Final = 700_000_000
-"""Of what is free on a card when the worker starts: others, such as the screen, come back."""
+"""The memory left free on a card when the worker starts: others, as the screen, come back."""
 
 _CPU_SPARE: Final = 1.25
 """The processor's build keeps whole blocks, and does not make every saving of a sliding window."""
 
 
 def memory_share(cards: Sequence[Gpu], wanted: float | None) -> float | None:
-    """The part of each card's memory for the worker, so that all of them have it free.
+    """Return the part of each card's memory for the worker, which all of them have free.
 
     None where no card tells. vLLM does not start where less is free than its share.
     """
@@ -38,7 +38,7 @@ def memory_share(cards: Sequence[Gpu], wanted: float | None) -> float | None:
 
 
 def used_cards(hardware: Hardware, count: int, devices: Sequence[str] = ()) -> tuple[Gpu, ...]:
-    """The NVIDIA cards that a worker runs on: those named by number, or with the most free."""
+    """Return the NVIDIA cards of a worker: those named by number, or those with the most free."""
     cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
     numbers = [int(name) for name in devices if name.isdigit()]
     chosen = [cards[number] for number in numbers if number < len(cards)]
@@ -46,20 +46,20 @@ def used_cards(hardware: Hardware, count: int, devices: Sequence[str] = ()) -> t
 
 
 def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
-    """As the driver counts them."""
+    """Return the cards' numbers as the driver counts them."""
     every = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
     return tuple(next(at for at, gpu in enumerate(every) if gpu is card) for card in cards)
 
 
 def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
-    """What the weights and the processes leave of the RAM that is free, for keys and values."""
+    """Return the free RAM beside weights and processes, for keys and values, in bytes."""
     return hardware.memory.available_bytes - checkpoint.weight_bytes - BESIDE_RAM
 
 
 def cpu_cache_gib(
     checkpoint: Checkpoint, context: int, parallel: int, spare: int | None = None
 ) -> int:
-    """For VLLM_CPU_KVCACHE_SPACE, which is in whole GiB.
+    """Return VLLM_CPU_KVCACHE_SPACE, which is in whole GiB.
 
     spare: bytes that there are for it. vLLM does not start where there are fewer; with room for
     some of the chats it starts, and the others wait for those.

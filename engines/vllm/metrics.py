@@ -1,4 +1,4 @@
-"""Figures of a running vLLM, from the Prometheus text of GET /metrics: pure."""
+"""Reads figures of a running vLLM from the Prometheus text of GET /metrics: pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POSITION: Final = re.compile(r'position="(\d{1,4})"')
 
 
 @dataclass(frozen=True)
-class Drafts:
+class DraftCounts:
     """Counters of speculative decoding. by_position: accepted drafts, the first position first."""
 
     rounds: int
@@ -22,10 +22,10 @@ class Drafts:
     accepted: int
     by_position: tuple[int, ...] = ()
 
-    def since(self, before: Drafts) -> Drafts:
-        """What was counted between two looks."""
+    def since(self, before: DraftCounts) -> DraftCounts:
+        """Return what was counted since an earlier look."""
         padded = (*before.by_position, *[0] * len(self.by_position))
-        return Drafts(
+        return DraftCounts(
             self.rounds - before.rounds,
             self.drafted - before.drafted,
             self.accepted - before.accepted,
@@ -35,9 +35,10 @@ class Drafts:
 
 @dataclass(frozen=True)
 class Metrics:
-    """running, waiting: requests now. cache_used: share of the KV cache, 0 to 1.
+    """The figures of a worker.
 
-    drafts: None where nothing is drafted.
+    running, waiting: requests now. cache_used: share of the KV cache, 0 to 1. drafts: None where
+    nothing is drafted.
     """
 
     running: int
@@ -45,11 +46,11 @@ class Metrics:
     cache_used: float
     prompt_tokens: int
     generated_tokens: int
-    drafts: Drafts | None = None
+    drafts: DraftCounts | None = None
 
 
 def read_metrics(text: str) -> Metrics:
-    """Counters of several engines are added up."""
+    """Read the figures; counters of several engines are added up."""
     sums: dict[str, float] = {}
     positions: dict[int, float] = {}
     for name, labels, value in _LINE.findall(text):
@@ -65,7 +66,7 @@ def read_metrics(text: str) -> Metrics:
 
     drafts = None
     if "vllm:spec_decode_num_drafts_total" in sums:
-        drafts = Drafts(
+        drafts = DraftCounts(
             count("spec_decode_num_drafts_total"),
             count("spec_decode_num_draft_tokens_total"),
             count("spec_decode_num_accepted_tokens_total"),

@@ -1,4 +1,4 @@
-"""The one line that says what MTP does in vLLM, in the words of the line for llama.cpp: pure.
+"""The line that says what MTP does in vLLM, in the words of the line for llama.cpp: pure.
 
 Each sentence is one template, as there.
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 from engines.mtp_words import ahead, times
 from engines.types import MtpKind
-from engines.vllm.gain_book import Pace
+from engines.vllm.gain_book import DraftSpeeds
 
 OFF: Final = "MTP is off, as chosen."
 _PAYS: Final = 1.05
@@ -17,7 +17,7 @@ _PAYS: Final = 1.05
 
 
 def running(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
-    """While drafts are made: how far ahead, how many hold, and what that brings."""
+    """Say how far ahead is drafted, how many drafts hold, and what that brings."""
     far = ahead(depth)
     if not drafted:
         return f"MTP on: {far}"
@@ -28,19 +28,17 @@ def running(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
 
 
 def still_on(depth: int, restart_s: float) -> str:
-    """MTP is not wanted, but the worker runs with it."""
+    """Say that the worker drafts, although MTP is not wanted."""
     return f"MTP is still on, {ahead(depth)}: vLLM changes it with a new start{_about(restart_s)}."
 
 
 def still_off(restart_s: float) -> str:
-    """MTP is wanted and possible, but the worker runs without."""
+    """Say that the worker does not draft, although MTP is wanted and possible."""
     return f"MTP is off: vLLM changes it with a new start{_about(restart_s)}."
 
 
-def standing(kind: MtpKind, depth: int, pace: Pace, advice: str) -> str:
-    """Before the first answer: what guesses ahead, and what it brought. advice: where nothing
-    does.
-    """
+def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
+    """Say before the first answer what drafts, and what it brought. advice: where nothing does."""
     if kind == "embedded":
         able = "This model predicts several tokens ahead by itself"
     elif kind == "drafter":

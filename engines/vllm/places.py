@@ -1,4 +1,4 @@
-"""Where a worker's private things lie: its socket, its record, its scratch folder."""
+"""The places of a worker's private things: its socket, its record, its scratch folder."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineFailed
-from engines.vllm.command import Place
+from engines.vllm.command import WorkerPlace
 from engines.vllm.scratch import make_scratch, runs_folder
 
 _PORTS: Final = range(20_000, 32_000)
 """Below those that systems give to outgoing connections."""
 
 
-def make_place(folder: Path) -> Place:
-    """A new place for a worker whose caches and log are in `folder`. Raises EngineFailed.
+def make_place(folder: Path) -> WorkerPlace:
+    """Make the place of a worker whose caches and log are in `folder`. Raises EngineFailed.
 
     Where the path of a socket would be too long, the worker listens at a port and wants a key.
     """
@@ -27,16 +27,16 @@ def make_place(folder: Path) -> Place:
             f"Its folder cannot be written: {error.strerror}.",
             "Check who may write to Hearth’s folder, and whether its drive is full.",
         ) from error
-    return Place(folder, scratch, scratch / "w.sock") if short else at_port(folder, scratch)
+    return WorkerPlace(folder, scratch, scratch / "w.sock") if short else at_port(folder, scratch)
 
 
-def at_port(folder: Path, scratch: Path) -> Place:
-    """Where nothing but a port of this computer leads to a worker."""
-    return Place(folder, scratch, port=_free_port(), key=secrets.token_urlsafe(32))
+def at_port(folder: Path, scratch: Path) -> WorkerPlace:
+    """Return a place at a port of this computer, for a worker that no socket leads to."""
+    return WorkerPlace(folder, scratch, port=_free_port(), key=secrets.token_urlsafe(32))
 
 
-def record_of(place: Place) -> Path:
-    """The file for `leftovers`."""
+def record_of(place: WorkerPlace) -> Path:
+    """Return the file of a worker's record, for `leftovers`."""
     return runs_folder(place.folder) / f"{place.scratch.name}.json"
 
 

@@ -1,4 +1,4 @@
-"""From a plan to what a worker is started from; all that can be refused before a start is."""
+"""Turns a plan into what a worker is started from, and refuses what cannot work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engines.errors import (
     NotAChatModel,
 )
 from engines.hardware.values import Hardware
-from engines.memory.checkpoint_plan import require_room, room_for
+from engines.memory.checkpoint_plan import require_memory, room_for
 from engines.models.checkpoint import Checkpoint, read_checkpoint, tensors_in
 from engines.types import Adapter, LoadPlan
 from engines.vllm.memory import used_cards
@@ -29,7 +29,7 @@ _INPUT: Final = re.compile(r"model\.layers\.\d+\.self_attn\.[qkv]_proj\.lora_A\.
 
 
 def require_installed(installed: Installed | None) -> Installed:
-    """Raises EngineUnavailable."""
+    """Return the environment of vLLM. Raises EngineUnavailable where there is none."""
     if installed is None:
         raise EngineUnavailable(
             "vLLM is not installed.",
@@ -43,7 +43,7 @@ def require_installed(installed: Installed | None) -> Installed:
 def prepare(
     plan: LoadPlan, installed: Installed, hardware: Hardware, *, drafting_needed: bool = False
 ) -> Setup:
-    """Raises EngineError for what is refused.
+    """Turn a plan into a setup. Raises EngineError for what is refused.
 
     drafting_needed: it is refused, too, that nothing can draft although the plan wants it.
     Otherwise only an assistant that does not belong to the model is.
@@ -74,7 +74,7 @@ def prepare(
         able, advice = None, plan.mtp_note or error.why
     cpu = installed.profile == "cpu"
     cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
-    require_room(checkpoint, assistant, plan, room_for(hardware, card=not cpu, cards=len(cards)))
+    require_memory(checkpoint, assistant, plan, room_for(hardware, card=not cpu, cards=len(cards)))
     return Setup(
         plan,
         checkpoint,
@@ -87,7 +87,7 @@ def prepare(
 
 
 def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> None:
-    """vLLM would stumble over them, too, but a minute later. Raises AdapterUnknown."""
+    """Refuse adapters that do not suit, a minute before vLLM would. Raises AdapterUnknown."""
     for adapter in adapters:
         if why := _unfit(adapter.path, checkpoint):
             raise AdapterUnknown(
@@ -99,7 +99,7 @@ def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> Non
 
 
 def _unfit(folder: Path, checkpoint: Checkpoint) -> str:
-    """Why an adapter cannot be used with a model, "" where nothing is seen that speaks against it.
+    """Say why an adapter cannot be used with a model; "" where nothing speaks against it.
 
     What goes into queries, keys and values is as wide as the model.
     """

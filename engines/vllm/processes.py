@@ -1,4 +1,4 @@
-"""The processes of this computer as /proc has them: which belong together, and how they are ended.
+"""Finds the processes that belong together in /proc, and ends them.
 
 Standard library only, since the guardian uses it. Linux only.
 """
@@ -23,7 +23,7 @@ _EMPTY_LOOKS: Final = 2
 
 @dataclass(frozen=True)
 class Process:
-    """A number is used again, together with the time of the start it is not.
+    """A process by its number, which is used again, and its time of start, which is not.
 
     started: in ticks since the computer's. parent, session: their numbers.
     """
@@ -39,12 +39,12 @@ class Process:
 
 
 def boot() -> str:
-    """Changes with each start of the computer, from which the processes' times are counted."""
+    """Return a value of this start of the computer, from which times of start are counted."""
     return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def process(pid: int) -> Process | None:
-    """None if it is no more, or is dead and only waits for its parent. Source: man 5 proc."""
+    """Look a process up; None if it is gone, or a zombie. Source: man 5 proc."""
     try:
         stat = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
@@ -56,13 +56,13 @@ def process(pid: int) -> Process | None:
 
 
 def processes() -> list[Process]:
-    """All that live."""
+    """List the processes that live."""
     found = (process(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
     return [it for it in found if it is not None]
 
 
 def words_of() -> list[list[str]]:
-    """The command line of each process that can be asked for it and has one."""
+    """Return the command line of each process that can be asked for it and has one."""
     found = []
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
@@ -72,8 +72,11 @@ def words_of() -> list[list[str]]:
 
 
 def computed_s(session: int) -> float | None:
-    """Seconds for which a session's processes have computed, without its first one, which only
-    answers requests; None where there are no others to be seen."""
+    """Return the seconds for which a session's processes have computed.
+
+    The first one does not count, as it only answers requests. None where there are no others to be
+    seen.
+    """
     others = [it.pid for it in processes() if it.session == session and it.pid != session]
     ticks = 0
     for pid in others:
@@ -86,7 +89,7 @@ def computed_s(session: int) -> float | None:
 
 
 def family(ancestor: int, number: int) -> list[Process]:
-    """Those of a session, and all that descend from the ancestor, which is not among them."""
+    """List the processes of a session, and the ancestor's descendants without itself."""
     everyone = processes()
     inside, grown = {ancestor}, True
     while grown:
@@ -98,7 +101,7 @@ def family(ancestor: int, number: int) -> list[Process]:
 
 
 def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool:
-    """SIGKILL all that `find` finds until it finds none any more; False if some are still there.
+    """Kill all that `find` finds until it finds none; False if some are still there.
 
     What tracks shared memory for the others goes last: it gives back what they could not.
     """
@@ -118,7 +121,7 @@ def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool
 
 
 def send(to: Iterable[Process], number: signal.Signals) -> None:
-    """A signal to those of them that still live."""
+    """Send a signal to those that still live."""
     for it in to:
         held = _hold(it.pid)
         try:
@@ -137,7 +140,7 @@ def send(to: Iterable[Process], number: signal.Signals) -> None:
 
 
 def _hold(pid: int) -> int | None:
-    """A descriptor of a process, good for no later one of its number; None before Linux 5.3."""
+    """Open a descriptor of a process, safe when its number is used again; None before Linux 5.3."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""A worker that is ready, with all that is known of its model: what the engine answers with."""
+"""A worker that is ready, with what is known of its model: the engine answers with it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
 from engines.vllm import mtp_status as truth
 from engines.vllm.command import MODEL
-from engines.vllm.gain_book import GainBook, Pace
-from engines.vllm.speculation import Speculation
+from engines.vllm.gain_book import DraftSpeeds, GainBook
+from engines.vllm.speculation import SpeculativeConfig
 from engines.vllm.worker import Worker
 
 logger = logging.getLogger(__name__)
 
 
 def read_switch(folder: Path) -> Switch:
-    """What can be chosen; nothing where there is no template, or none that can be understood."""
+    """Read the template's switch for reasoning; an empty one where there is no usable template."""
     config = _json(folder / "tokenizer_config.json")
     template = read_chat_template(folder)
     if template is None:
@@ -61,7 +61,7 @@ def _json(file: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is started from.
+    """The plan, checkpoint and drafts that a worker is started from.
 
     drafts: what it drafts with. advice: why nothing can, "" where something could.
     device: what it runs on, in words. version: vLLM's. free_bytes: on its cards before it starts.
@@ -69,7 +69,7 @@ class Setup:
 
     plan: LoadPlan
     checkpoint: Checkpoint
-    drafts: Speculation | None
+    drafts: SpeculativeConfig | None
     advice: str
     device: str
     version: str
@@ -81,7 +81,7 @@ class Setup:
 
     @property
     def key(self) -> str:
-        """What a measured speed holds for."""
+        """The key for measured speeds: all that changes them."""
         plan = self.plan
         return (
             f"{plan.model} {self.checkpoint.weight_bytes} {plan.drafter} {plan.kv_type}"
@@ -90,7 +90,10 @@ class Setup:
 
 
 class Running:
-    """context, load_s: as the worker turned out."""
+    """A ready worker with its model.
+
+    context, load_s: as the worker turned out.
+    """
 
     def __init__(
         self,
@@ -141,11 +144,11 @@ class Running:
         )
 
     def learn(self, tokens: int, tok_s: float) -> None:
-        """An answer was written at this speed."""
+        """Note the speed at which an answer was written."""
         self._book.learn(self.setup.key, self.setup.depth, tokens, tok_s)
 
     @property
-    def _pace(self) -> Pace:
+    def _pace(self) -> DraftSpeeds:
         return self._book.pace(self.setup.key, self.setup.depth)
 
     def _standing(self, restart_s: float) -> str:
@@ -155,7 +158,7 @@ class Running:
         return truth.standing(drafts.kind, drafts.depth, self._pace, self.setup.advice)
 
     def _mtp(self, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
-        """What ran in an answer. drafted: of this one alone, as the worker counted."""
+        """Report what MTP did in an answer. drafted: of this one alone, as the worker counted."""
         drafts, restart_s = self.setup.drafts, self.report.restart_s
         if drafts is None:
             reason = self.setup.advice or (

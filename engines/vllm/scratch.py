@@ -1,4 +1,4 @@
-"""A private folder for one worker: standard library only, since it is made inside WSL2, too."""
+"""Makes a private folder for one worker: standard library only, since WSL2 needs it, too."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LONGEST_NAME: Final = 40
 
 
 def runs_folder(folder: Path) -> Path:
-    """The records of running workers, and their scratch folders."""
+    """Return the folder of the records of running workers, and of their scratch folders."""
     return folder / "run"
 
 
 def make_scratch(folder: Path) -> tuple[Path, bool]:
-    """A new one, and whether its path is short enough for sockets. Raises OSError.
+    """Make a folder, and tell whether its path is short enough for sockets. Raises OSError.
 
     It is in Hearth's folder for workers, or in the system's for temporary files where the path
     would be too long; where both are, in Hearth's.

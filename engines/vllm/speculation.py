@@ -1,4 +1,4 @@
-"""What drafts for a checkpoint in vLLM: an assistant's checkpoint, or a head of its own."""
+"""The drafter of a checkpoint in vLLM: an assistant's checkpoint, or a head of its own."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _EXPERTS: Final = ("num_experts", "num_local_experts", "n_routed_experts")
 
 
 @dataclass(frozen=True)
-class Speculation:
-    """kind: "drafter" for an assistant's checkpoint, "embedded" for a head of the model's own."""
+class SpeculativeConfig:
+    """The way in which a checkpoint's tokens are drafted.
+
+    kind: "drafter" for an assistant's checkpoint, "embedded" for a head of the model's own.
+    """
 
     kind: MtpKind
     depth: int
@@ -26,7 +29,7 @@ class Speculation:
     extra: tuple[tuple[str, str], ...] = ()
 
     def config(self, reach: Callable[[Path], str] = Path.as_posix) -> dict[str, Any]:
-        """For --speculative-config. Without the method, older versions take it for another one.
+        """Return the value of --speculative-config. Without the method, older versions misread it.
 
         reach: the drafter's path as it is called where the worker runs.
         """
@@ -38,8 +41,8 @@ class Speculation:
 
 def speculation(
     checkpoint: Checkpoint, assistant: Checkpoint | None, depth: int
-) -> Speculation | None:
-    """None for a depth of 0.
+) -> SpeculativeConfig | None:
+    """Choose what drafts; None for a depth of 0.
 
     Raises DrafterMismatch where an assistant was made for another model, MtpUnavailable where
     nothing can draft.
@@ -49,14 +52,14 @@ def speculation(
     depth = min(depth, MAX_DEPTH)
     if assistant is not None:
         require_pair(checkpoint, assistant)
-        return Speculation("drafter", depth, assistant.path)
+        return SpeculativeConfig("drafter", depth, assistant.path)
     require_head(checkpoint)
     extra = (("moe_backend", "triton"),) if _qwen_mixture(checkpoint) else ()
-    return Speculation("embedded", depth, None, extra)
+    return SpeculativeConfig("embedded", depth, None, extra)
 
 
 def require_pair(checkpoint: Checkpoint, assistant: Checkpoint) -> None:
-    """Raises DrafterMismatch."""
+    """Refuse an assistant that was made for another model. Raises DrafterMismatch."""
     if pairs(checkpoint, assistant):
         return
     targets = ASSISTANTS.get(assistant.model_type)
@@ -87,7 +90,7 @@ def require_pair(checkpoint: Checkpoint, assistant: Checkpoint) -> None:
 
 
 def require_head(checkpoint: Checkpoint) -> None:
-    """Raises MtpUnavailable where a checkpoint has no prediction layers, or lacks their tensors."""
+    """Refuse a checkpoint without prediction layers or their tensors. Raises MtpUnavailable."""
     if checkpoint.mtp == "embedded":
         return
     what = f"MTP is not possible with “{checkpoint.name}”."
@@ -112,12 +115,12 @@ def require_head(checkpoint: Checkpoint) -> None:
 
 
 def _qwen_mixture(checkpoint: Checkpoint) -> bool:
-    """Their recipe names another backend for the experts. Source: vLLM's recipes, 0.33."""
+    """Whether vLLM's recipe, of 0.33, names another backend for the model's experts."""
     return checkpoint.model_type.startswith("qwen3") and _says(checkpoint, _EXPERTS)
 
 
 def _says(checkpoint: Checkpoint, names: tuple[str, ...]) -> bool:
-    """Whether the configuration has a number above 0 under one of the names."""
+    """Tell whether the configuration has a number above 0 under one of the names."""
     config = json.loads((checkpoint.path / "config.json").read_text(encoding="utf-8"))
     text = config.get("text_config") or config
     return any(int(text.get(name) or 0) > 0 for name in names)

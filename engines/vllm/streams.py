@@ -1,4 +1,4 @@
-"""What a process says on its two streams, cut into lines, to its end."""
+"""Reads a process's two output streams line by line, to its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEAT: Final = b"\n"
 
 
 class Lines:
-    """Cuts what comes into lines; a progress bar's end in a carriage return."""
+    """Cuts output into lines; a progress bar's end in a carriage return."""
 
     def __init__(self, hear: Callable[[str], None]) -> None:
         self._hear = hear
@@ -44,7 +44,7 @@ class Lines:
 
 
 def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
-    """Pass on all that a process of this Linux says, until it has ended.
+    """Pass on all that a process of this Linux writes, until it has ended.
 
     Orphans of it hold its streams open: the end is the process's, not the streams'.
     """
@@ -61,7 +61,7 @@ def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
 
 
 def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
-    """The same of a wsl.exe, with which its streams end; it is told again and again that we live.
+    """Pass on all that a wsl.exe writes, and send it beats, until its streams end.
 
     That a program on Windows is gone does not always come through to what it runs in WSL2.
     """
@@ -82,7 +82,7 @@ def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) 
 
 
 def tell(process: subprocess.Popen[bytes], data: bytes) -> None:
-    """To a process's input, which is a pipe without a buffer: it may take less at once.
+    """Write to a process's input, a pipe without a buffer that may take less at once.
 
     Raises OSError where the process has ended, ValueError where its input is closed.
     """
@@ -114,7 +114,7 @@ def _drain(stream: IO[bytes], lines: Lines) -> None:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it does before the next beat."""
+    """Whether it ends before the next beat."""
     try:
         process.wait(BEAT_S)
     except subprocess.TimeoutExpired:

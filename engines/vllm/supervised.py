@@ -1,4 +1,4 @@
-"""A worker's processes as Hearth holds them: the guardian, its messages, and the worker's log."""
+"""The processes of a worker: the guardian, its messages, and the worker's log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Final
 from engines.errors import EngineError, EngineFailed
 from engines.log_file import LogFile
 from engines.redaction import redact_certain
-from engines.vllm.command import Place
+from engines.vllm.command import WorkerPlace
 from engines.vllm.host import Host
 from engines.vllm.places import record_of
 from engines.vllm.streams import Lines, tell
@@ -23,7 +23,7 @@ from engines.vllm.streams import Lines, tell
 _TAIL: Final = 400
 _LOG_BYTES: Final = 1 << 20
 _GRACE_S: Final = 6.0
-"""With an answer under way vLLM takes four seconds to end."""
+"""The time to end; with an answer under way vLLM takes four seconds."""
 
 _LATE_S: Final = 10.0
 """How long past its grace a guardian may take before what it guards is ended without it."""
@@ -43,7 +43,7 @@ class Supervised:
         environment: Mapping[str, str],
         *,
         host: Host,
-        place: Place,
+        place: WorkerPlace,
         log: Path,
         listen: Callable[[str], None],
     ) -> None:
@@ -76,7 +76,7 @@ class Supervised:
 
     @property
     def guardian(self) -> int:
-        """The guardian's number; 0 before the start."""
+        """The guardian's process number; 0 before the start."""
         return self._guardian.pid if self._guardian else 0
 
     @property
@@ -85,7 +85,7 @@ class Supervised:
         return tuple(self._tail)
 
     def start(self) -> None:
-        """Raises EngineUnavailable where the host cannot, EngineFailed if nothing starts."""
+        """Start it. Raises EngineUnavailable where the host cannot, EngineFailed where it fails."""
         keeper = self._keeper()
         try:
             guardian = self._host.guardian()
@@ -108,11 +108,11 @@ class Supervised:
         self._tell(json.dumps(self._order).encode() + b"\n")
 
     def wait(self, seconds: float) -> bool:
-        """Until it is over, but no longer than that; whether it is."""
+        """Wait until it is over, but no longer than that; returns whether it is."""
         return self._over.wait(seconds)
 
     def stop(self) -> None:
-        """Return when none of its processes is left. May be called again."""
+        """Stop it; returns when none of its processes is left. May be called again."""
         guardian, reader = self._guardian, self._reader
         if guardian is None or reader is None:
             return
@@ -133,7 +133,7 @@ class Supervised:
             return  # it has ended, and with it the worker
 
     def _keeper(self) -> logging.Handler:
-        """What writes the log. Raises EngineFailed: nothing would be known of a failed start."""
+        """Open the log. Raises EngineFailed: without it a failed start would tell nothing."""
         try:
             return LogFile(self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
         except OSError as error:
@@ -144,7 +144,7 @@ class Supervised:
             ) from error
 
     def _read(self, guardian: subprocess.Popen[bytes], keeper: logging.Handler) -> None:
-        """The thread: all that is said, to the end; then see that nothing is left."""
+        """Read all output to its end, on a thread; then see that no process is left."""
         words, messages = Lines(self._heard_line(keeper)), Lines(self._heard_message)
         try:
             self._host.follow(guardian, messages, words)

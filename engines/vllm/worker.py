@@ -1,4 +1,4 @@
-"""One run of vLLM: its start, how far it has come, whether it is well, and its end."""
+"""One run of vLLM: its start and progress, its health, and its end."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from engines.base import Progress
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import Cancelled, EngineError
 from engines.openai.client import OpenAiClient
-from engines.openai.line import Connection
 from engines.openai.values import ServedModel
-from engines.vllm.command import MODEL, Command, Place
-from engines.vllm.failures import Circumstances, crashed, stalled, start_failure
+from engines.vllm.command import MODEL, WorkerCommand, WorkerPlace
+from engines.vllm.failures import Circumstances, crash_failure, stalled, start_failure
 from engines.vllm.host import Host, unreached
 from engines.vllm.log import BEFORE, Stage, stage
 from engines.vllm.metrics import Metrics, read_metrics
@@ -41,7 +41,7 @@ _READY: Final = "Starting vLLM server on"
 
 
 class Worker:
-    """Started by its constructor; end it with `stop`, whatever happens.
+    """A vLLM server, started by its constructor; end it with `stop`, whatever happens.
 
     around: what its errors say. log: a file for its words. host: where it runs.
     Raises what `Supervised.start` raises.
@@ -49,8 +49,8 @@ class Worker:
 
     def __init__(
         self,
-        command: Command,
-        place: Place,
+        command: WorkerCommand,
+        place: WorkerPlace,
         connect: Connect,
         log: Path,
         around: Circumstances,
@@ -82,17 +82,17 @@ class Worker:
 
     @property
     def api(self) -> OpenAiClient:
-        """For requests, as soon as it is ready."""
+        """The client for requests, once the worker is ready."""
         return self._api
 
     @property
     def stage(self) -> Stage:
-        """How far the start has come."""
+        """The progress of the start."""
         return self._stage
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """Its last lines."""
+        """The last lines of its log."""
         return self._held.tail
 
     @property
@@ -104,9 +104,9 @@ class Worker:
         return self._held.pid
 
     @property
-    def lives(self) -> bool:
-        """Whether it has begun and has not ended."""
-        return self._held.pid != 0 and not self._held.over
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self._held.over
 
     @property
     def away(self) -> bool:
@@ -115,65 +115,41 @@ class Worker:
 
     @property
     def guardian(self) -> int:
-        """The number of the process that looks after it."""
+        """The number of the guardian's process."""
         return self._held.guardian
 
     def wait(self, progress: Progress, cancel: CancelToken) -> ServedModel:
-        """Return when it answers for its model.
+        """Wait until it answers for its model.
 
         Raises Cancelled, or the EngineError for what its log says; then it is stopped.
         There is no limit of time, only one of silence.
         """
-        told = -1.0
-        line = Connection()
-        forget = cancel.on_cancel(line.hang_up)
-        starting = self._through(line)
         try:
-            while True:
-                if cancel.cancelled:
-                    raise Cancelled
-                if self._held.over:
-                    raise start_failure(self._words(), self.around)
-                if time.monotonic() - self._held.heard > self._silent_s:
-                    raise stalled(self.around.model, self._silent_s)
-                if self._stage.share > told:
-                    told = self._stage.share
-                    progress(told)
-                if self._opening and (served := self._serves(starting, cancel)):
-                    self._ready = True
-                    return served
-                if self._opening and self.away and time.monotonic() - self._held.heard > _REACH_S:
-                    raise unreached()
-                self._held.wait(_LOOK_S)
+            with Connection.ended_by(cancel) as connection:
+                return self._wait(self._through(connection), progress, cancel)
         except BaseException:
             self.stop()
             raise
-        finally:
-            forget()
 
     def well(self, cancel: CancelToken | None = None) -> bool:
-        """Whether it lives and says that its engine does. A cancel ends the asking, with a no."""
+        """Ask whether it lives and its engine does; a cancel ends the asking, with False."""
         if not self._ready or self._held.over:
             return False
         if cancel is None:
             return _healthy(self._api)
-        line = Connection()
-        forget = cancel.on_cancel(line.hang_up)
-        try:
-            return _healthy(self._through(line))
-        finally:
-            forget()
+        with Connection.ended_by(cancel) as connection:
+            return _healthy(self._through(connection))
 
     def metrics(self) -> Metrics:
-        """Its figures now. Raises EngineError."""
+        """Read its figures. Raises EngineError."""
         return read_metrics(self._api.text("/metrics") or "")
 
     def crash(self) -> Exception:
-        """The error for an end that nobody asked for, whatever its exit code was."""
-        return crashed(self.tail, self.around)
+        """Make the error for an end that nobody asked for, whatever its exit code was."""
+        return crash_failure(self.tail, self.around)
 
     def stop(self) -> None:
-        """Return when none of its processes is left."""
+        """Stop it; returns when none of its processes is left."""
         self._held.stop()
         self._client.close()
 
@@ -181,15 +157,34 @@ class Worker:
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.place.key}"} if self.place.key else {}
 
-    def _through(self, line: Connection) -> OpenAiClient:
-        """For requests that end when the line is hung up."""
-        return OpenAiClient(self._client, self.place.base, self._headers, "vLLM", line)
+    def _through(self, connection: Connection) -> OpenAiClient:
+        """Return a client whose requests end when the connection is hung up."""
+        return OpenAiClient(self._client, self.place.base, self._headers, "vLLM", connection)
+
+    def _wait(self, api: OpenAiClient, progress: Progress, cancel: CancelToken) -> ServedModel:
+        told = -1.0
+        while True:
+            if cancel.cancelled:
+                raise Cancelled
+            if self._held.over:
+                raise start_failure(self._words(), self.around)
+            if time.monotonic() - self._held.heard > self._silent_s:
+                raise stalled(self.around.model, self._silent_s)
+            if self._stage.share > told:
+                told = self._stage.share
+                progress(told)
+            if self._opening and (served := self._serves(api, cancel)):
+                self._ready = True
+                return served
+            if self._opening and self.away and time.monotonic() - self._held.heard > _REACH_S:
+                raise unreached()
+            self._held.wait(_LOOK_S)
 
     def _words(self) -> tuple[str, ...]:
         return (*self.tail, *((self._held.failed,) if self._held.failed else ()))
 
     def _serves(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
-        """The model, once it is healthy and lists it: before that a connection is refused."""
+        """Ask for the model, once the worker is healthy: before, it refuses connections."""
         if not _healthy(api):
             return None
         try:
@@ -200,7 +195,7 @@ class Worker:
             raise
 
     def _heard(self, line: str) -> None:
-        """From another thread. A second model's bars do not go back behind the first's."""
+        """Follow the start, on the reading thread; a second model's bars do not go back."""
         self._opening = self._opening or _READY in line
         if not self._stage.share:
             self._stage = Stage(_BEGUN, BEFORE)
@@ -210,7 +205,7 @@ class Worker:
 
 
 def _healthy(api: OpenAiClient) -> bool:
-    """Whether it answers, and says that its engine lives."""
+    """Ask whether the worker answers, and says that its engine lives."""
     try:
         return api.text("/health", silence_s=_HEALTH_S) is not None
     except EngineError:

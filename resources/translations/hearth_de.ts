@@ -26,7 +26,7 @@
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/help/guide_page.py" />
       <location filename="../../app/ui/help/help_page.py" />
-      <location filename="../../app/ui/sidebar/sidebar.py" />
+      <location filename="../../app/ui/pages.py" />
       <source>Help</source>
       <translation>Hilfe</translation>
     </message>
@@ -150,8 +150,8 @@
     <message>
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
       <source>Answer again</source>
       <translation>Neu antworten</translation>
     </message>
@@ -177,13 +177,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>Previous branch</source>
       <translation>Voriger Zweig</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>Next branch</source>
       <translation>Nächster Zweig</translation>
     </message>
@@ -240,54 +240,6 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/models/models_page.py" />
-      <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>Models</source>
-      <translation>Modelle</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/assistants/assistants_page.py" />
-      <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>Assistants</source>
-      <translation>Assistenten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/assistants/assistants_page.py" />
-      <source>Prompt library</source>
-      <translation>Prompt-Sammlung</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/models/models_page.py" />
-      <location filename="../../app/ui/sidebar/download_badge.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Downloads</source>
-      <translation>Downloads</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/engines/engines_page.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Engines</source>
-      <translation>Engines</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Servers</source>
-      <translation>Server</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>Connections</source>
-      <translation>Verbindungen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/actions.py" />
       <source>Offline or online</source>
       <translation>Offline oder online</translation>
     </message>
@@ -320,7 +272,7 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/settings/settings_dialog.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
@@ -358,6 +310,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Name</source>
@@ -371,7 +324,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/context/card.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>System prompt</source>
       <translation>System-Prompt</translation>
@@ -407,7 +360,7 @@
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <location filename="../../app/ui/assistants/model_box.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/desktop/found.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Model</source>
@@ -444,6 +397,7 @@
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <location filename="../../app/ui/exchange/import_dialog.py" />
       <location filename="../../app/ui/models/chooser.py" />
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -455,6 +409,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Save</source>
@@ -572,6 +527,12 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistants_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Assistants</source>
+      <translation>Assistenten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistants_page.py" />
       <source>New prompt</source>
       <translation>Neuer Prompt</translation>
     </message>
@@ -585,6 +546,12 @@
       <location filename="../../app/ui/prompts/prompt_use.py" />
       <source>Prompts</source>
       <translation>Prompts</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistants_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Prompt library</source>
+      <translation>Prompt-Sammlung</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
@@ -875,8 +842,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/mtp_bar.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
       <location filename="../../app/ui/models/discover/search_bar.py" />
       <source>MTP</source>
       <translation>MTP</translation>
@@ -1153,8 +1120,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
       <location filename="../../app/ui/widgets/memory_bar.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Context</source>
@@ -1293,7 +1260,7 @@
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
       <location filename="../../app/ui/look/format.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
       <source>{0} tokens</source>
       <translation>{0} Token</translation>
     </message>
@@ -1524,7 +1491,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>Answer again in another way</source>
       <translation>Anders antworten lassen</translation>
     </message>
@@ -1556,7 +1523,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>Seed</source>
       <translation>Seed</translation>
     </message>
@@ -1564,6 +1531,136 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <source>Now {0}. 0 is always the likeliest word.</source>
       <translation>Jetzt {0}. 0 nimmt immer das wahrscheinlichste Wort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Asked at</source>
+      <translation>Gefragt am</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Engine</source>
+      <translation>Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/desktop/exchange.py" />
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Speed</source>
+      <translation>Geschwindigkeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>First token after</source>
+      <translation>Erstes Token nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>What differs here</source>
+      <translation>Was hier anders ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} s</source>
+      <translation>{0} s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>How this answer came about</source>
+      <translation>Wie diese Antwort entstand</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <source>Reproduce this answer</source>
+      <translation>Diese Antwort reproduzieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Write it again with the same settings and seed, and compare.</source>
+      <translation>Mit denselben Einstellungen und demselben Seed noch einmal schreiben und vergleichen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/settings/settings_dialog.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>You, in place of {0}</source>
+      <translation>Du, anstelle von {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>the model</source>
+      <translation>dem Modell</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Written by</source>
+      <translation>Geschrieben von</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Reasoned for</source>
+      <translation>Nachgedacht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>{0} parts, stopped and continued</source>
+      <translation>{0} Teilen, gestoppt und fortgesetzt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Written in</source>
+      <translation>Geschrieben in</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Begun by</source>
+      <translation>Begonnen von</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0} tokens/s</source>
+      <translation>{0} Token/s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>{0} tokens, {1} of them cached</source>
+      <translation>{0} Token, davon {1} aus dem Cache</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>{0}, {1} messages left out</source>
+      <translation>{0}, {1} Nachrichten ausgelassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Drafted</source>
+      <translation>Vorausgeraten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>{0} tokens, {1} accepted</source>
+      <translation>{0} Token, {1} angenommen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
@@ -1661,136 +1758,6 @@
       <translation>Deine Änderungen wurden beiseitegelegt.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Asked at</source>
-      <translation>Gefragt am</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/widgets/computer_card.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Engine</source>
-      <translation>Engine</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/desktop/exchange.py" />
-      <source>Answer</source>
-      <translation>Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Speed</source>
-      <translation>Geschwindigkeit</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>First token after</source>
-      <translation>Erstes Token nach</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Prompt</source>
-      <translation>Prompt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>What differs here</source>
-      <translation>Was hier anders ist</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} s</source>
-      <translation>{0} s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>How this answer came about</source>
-      <translation>Wie diese Antwort entstand</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Reproduce this answer</source>
-      <translation>Diese Antwort reproduzieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Write it again with the same settings and seed, and compare.</source>
-      <translation>Mit denselben Einstellungen und demselben Seed noch einmal schreiben und vergleichen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/settings/settings_dialog.py" />
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Copy</source>
-      <translation>Kopieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>You, in place of {0}</source>
-      <translation>Du, anstelle von {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>the model</source>
-      <translation>dem Modell</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Written by</source>
-      <translation>Geschrieben von</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Reasoned for</source>
-      <translation>Nachgedacht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>{0} parts, stopped and continued</source>
-      <translation>{0} Teilen, gestoppt und fortgesetzt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Written in</source>
-      <translation>Geschrieben in</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Begun by</source>
-      <translation>Begonnen von</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0} tokens/s</source>
-      <translation>{0} Token/s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>{0} tokens, {1} of them cached</source>
-      <translation>{0} Token, davon {1} aus dem Cache</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>{0}, {1} messages left out</source>
-      <translation>{0}, {1} Nachrichten ausgelassen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>Drafted</source>
-      <translation>Vorausgeraten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/facts_card.py" />
-      <source>{0} tokens, {1} accepted</source>
-      <translation>{0} Token, {1} angenommen</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Stop vLLM, then try again</source>
       <translation>vLLM beenden, dann erneut versuchen</translation>
@@ -1819,6 +1786,94 @@
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
       <source>Edit the message</source>
       <translation>Nachricht bearbeiten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>More about this answer</source>
+      <translation>Mehr zu dieser Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Edit and ask again</source>
+      <translation>Bearbeiten und neu fragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Copy question</source>
+      <translation>Frage kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>More about this question</source>
+      <translation>Mehr zu dieser Frage</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Continue</source>
+      <translation>Fortsetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Copy answer</source>
+      <translation>Antwort kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <source>Good answer</source>
+      <translation>Gute Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <source>Bad answer</source>
+      <translation>Schlechte Antwort</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Edit this answer</source>
+      <translation>Diese Antwort bearbeiten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>MTP {0}</source>
+      <translation>MTP {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Branch {0} of {1}</source>
+      <translation>Zweig {0} von {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0} % accepted</source>
+      <translation>{0} % angenommen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0}, chosen</source>
+      <translation>{0}, gewählt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0} of {1} prompt tokens cached</source>
+      <translation>{0} von {1} Prompt-Token aus dem Cache</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0} ahead</source>
+      <translation>{0} voraus</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0}× of {1}×</source>
+      <translation>{0}× von {1}×</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0}×</source>
+      <translation>{0}×</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_mark.py" />
@@ -1902,18 +1957,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Good answer</source>
-      <translation>Gute Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Bad answer</source>
-      <translation>Schlechte Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>How it came about…</source>
       <translation>Wie sie entstand …</translation>
     </message>
@@ -1953,82 +1996,6 @@
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>There is no other model here</source>
       <translation>Hier gibt es kein anderes Modell</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>More about this answer</source>
-      <translation>Mehr zu dieser Antwort</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Edit and ask again</source>
-      <translation>Bearbeiten und neu fragen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Copy question</source>
-      <translation>Frage kopieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>More about this question</source>
-      <translation>Mehr zu dieser Frage</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Continue</source>
-      <translation>Fortsetzen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Copy answer</source>
-      <translation>Antwort kopieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Edit this answer</source>
-      <translation>Diese Antwort bearbeiten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <location filename="../../app/ui/models/discover/words.py" />
-      <source>MTP {0}</source>
-      <translation>MTP {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>Branch {0} of {1}</source>
-      <translation>Zweig {0} von {1}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0} % accepted</source>
-      <translation>{0} % angenommen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0}, chosen</source>
-      <translation>{0}, gewählt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0} of {1} prompt tokens cached</source>
-      <translation>{0} von {1} Prompt-Token aus dem Cache</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0} ahead</source>
-      <translation>{0} voraus</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0}× of {1}×</source>
-      <translation>{0}× von {1}×</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_tail.py" />
-      <source>{0}×</source>
-      <translation>{0}×</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_view.py" />
@@ -2263,6 +2230,12 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Connections</source>
+      <translation>Verbindungen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/connections_page.py" />
       <source>Clear the list of connections?</source>
       <translation>Liste der Verbindungen leeren?</translation>
     </message>
@@ -2290,6 +2263,7 @@
       <location filename="../../app/ui/connections/connections_page.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>Keep it</source>
@@ -2536,7 +2510,7 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/key_button.py" />
-      <location filename="../../app/ui/models/details/facts_card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
       <source>None</source>
       <translation>Keine</translation>
     </message>
@@ -2646,6 +2620,13 @@
       <location filename="../../app/ui/engines/comparison.py" />
       <source>{0} (measured here)</source>
       <translation>{0} (hier gemessen)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Engines</source>
+      <translation>Engines</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
@@ -3385,11 +3366,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} was added: it guesses ahead for {1}.</source>
-      <translation>{0} wurde hinzugefügt: Es rät für {1} voraus.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/chooser.py" />
       <source>Add a model file</source>
       <translation>Modelldatei hinzufügen</translation>
     </message>
@@ -3407,6 +3383,11 @@
       <location filename="../../app/ui/models/chooser.py" />
       <source>Hearth does the same from now on; you can change it in the settings.</source>
       <translation>Hearth macht es von nun an genauso; ändern lässt es sich in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
+      <source>{0} was added: it guesses ahead for {1}.</source>
+      <translation>{0} wurde hinzugefügt: Es rät für {1} voraus.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3430,13 +3411,13 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} was added and is in use now.</source>
-      <translation>{0} wurde hinzugefügt und ist jetzt im Einsatz.</translation>
+      <source>{0} is off the list. Its file is untouched.</source>
+      <translation>{0} steht nicht mehr in der Liste. Die Datei ist unberührt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} is off the list. Its file is untouched.</source>
-      <translation>{0} steht nicht mehr in der Liste. Die Datei ist unberührt.</translation>
+      <source>{0} was added and is in use now.</source>
+      <translation>{0} wurde hinzugefügt und ist jetzt im Einsatz.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3464,6 +3445,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Edit metadata…</source>
+      <translation>Metadaten bearbeiten …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Take off the list</source>
       <translation>Von der Liste nehmen</translation>
     </message>
@@ -3487,6 +3473,11 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>The check was stopped.</source>
       <translation>Die Prüfung wurde gestoppt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>Saved.</source>
+      <translation>Gespeichert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3540,153 +3531,6 @@
       <translation>{0} lassen sich von dort zurückholen. Ihn zu leeren gibt {1} frei.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>File</source>
-      <translation>Datei</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Files</source>
-      <translation>Dateien</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} heads over {1} for keys and values</source>
-      <translation>{0} Heads auf {1} für Schlüssel und Werte</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>None in the file; ChatML stands in</source>
-      <translation>Keine in der Datei; ChatML springt ein</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>In the file</source>
-      <translation>In der Datei</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Not yet: “Check the file” reads every byte</source>
-      <translation>Noch nicht: „Datei prüfen“ liest jedes Byte</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Its quantisations</source>
-      <translation>Seine Quantisierungen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>What the file says</source>
-      <translation>Was die Datei sagt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Its own name</source>
-      <translation>Eigener Name</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Made by</source>
-      <translation>Hergestellt von</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <location filename="../../app/ui/models/discover/search_bar.py" />
-      <source>Licence</source>
-      <translation>Lizenz</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Architecture</source>
-      <translation>Architektur</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Parameters</source>
-      <translation>Parameter</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <location filename="../../app/ui/models/here/model_rows.py" />
-      <source>Quantisation</source>
-      <translation>Quantisierung</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Pictures</source>
-      <translation>Bilder</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Chat template</source>
-      <translation>Chat-Vorlage</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Tokenizer</source>
-      <translation>Tokenizer</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Repository</source>
-      <translation>Repository</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Where from</source>
-      <translation>Herkunft</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Checked</source>
-      <translation>Geprüft</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>with a place for the system prompt</source>
-      <translation>mit Platz für den System-Prompt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>thinks before it answers</source>
-      <translation>denkt vor der Antwort nach</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>On {0}, and as it should be</source>
-      <translation>Am {0}, und alles wie es sein soll</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} more</source>
-      <translation>{0} weitere</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>The file does not say</source>
-      <translation>Die Datei sagt es nicht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>Sees them</source>
-      <translation>Kann sie sehen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>SHA-256</source>
-      <translation>SHA-256</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} tokens at most</source>
-      <translation>höchstens {0} Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/facts_card.py" />
-      <source>{0} layers</source>
-      <translation>{0} Schichten</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/models/details/fit_card.py" />
       <source>The computer may become very slow, or the system may end Hearth.</source>
       <translation>Der Computer kann sehr langsam werden, oder das System beendet Hearth.</translation>
@@ -3705,6 +3549,234 @@
       <location filename="../../app/ui/models/details/fit_card.py" />
       <source>Working out what it takes…</source>
       <translation>Bedarf wird ermittelt …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Chat template</source>
+      <translation>Chat-Vorlage</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Try it on a short chat</source>
+      <translation>An einem kurzen Chat ausprobieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>What the template writes</source>
+      <translation>Was die Vorlage schreibt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>It works. This is what the model would read:</source>
+      <translation>Sie funktioniert. Das würde das Modell lesen:</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Trying it…</source>
+      <translation>Wird ausprobiert …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Save as a copy</source>
+      <translation>Als Kopie speichern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Change this file</source>
+      <translation>Diese Datei ändern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>A copy of {0} is written into Hearth’s folder of models.</source>
+      <translation>Eine Kopie von {0} wird in Hearths Modellordner geschrieben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>{0} is written anew beside itself, {1}, and then replaced.</source>
+      <translation>{0} wird daneben neu geschrieben, {1}, und dann ersetzt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source> tokens</source>
+      <translation> Tokens</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>How much of the file is written</source>
+      <translation>Wie viel von der Datei geschrieben ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>What it says now cannot be brought back. The weights stay as they are.</source>
+      <translation>Was jetzt darin steht, lässt sich nicht zurückholen. Die Gewichte bleiben, wie sie sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>The file has none; ChatML is used.</source>
+      <translation>Die Datei hat keine; ChatML wird verwendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Context length</source>
+      <translation>Kontextlänge</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Change the file</source>
+      <translation>Datei ändern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Metadata of “{0}”</source>
+      <translation>Metadaten von „{0}“</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <source>Change {0} itself?</source>
+      <translation>{0} selbst ändern?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>File</source>
+      <translation>Datei</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Files</source>
+      <translation>Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>{0} heads over {1} for keys and values</source>
+      <translation>{0} Heads auf {1} für Schlüssel und Werte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>None in the file; ChatML stands in</source>
+      <translation>Keine in der Datei; ChatML springt ein</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>In the file</source>
+      <translation>In der Datei</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Not yet: “Check the file” reads every byte</source>
+      <translation>Noch nicht: „Datei prüfen“ liest jedes Byte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Its quantisations</source>
+      <translation>Seine Quantisierungen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>What the file says</source>
+      <translation>Was die Datei sagt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Its own name</source>
+      <translation>Eigener Name</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Made by</source>
+      <translation>Hergestellt von</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <location filename="../../app/ui/models/discover/search_bar.py" />
+      <source>Licence</source>
+      <translation>Lizenz</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Architecture</source>
+      <translation>Architektur</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Parameters</source>
+      <translation>Parameter</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <location filename="../../app/ui/models/here/model_rows.py" />
+      <source>Quantisation</source>
+      <translation>Quantisierung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Pictures</source>
+      <translation>Bilder</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Tokenizer</source>
+      <translation>Tokenizer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Repository</source>
+      <translation>Repository</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Where from</source>
+      <translation>Herkunft</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Checked</source>
+      <translation>Geprüft</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>with a place for the system prompt</source>
+      <translation>mit Platz für den System-Prompt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>thinks before it answers</source>
+      <translation>denkt vor der Antwort nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>On {0}, and as it should be</source>
+      <translation>Am {0}, und alles wie es sein soll</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>{0} more</source>
+      <translation>{0} weitere</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>The file does not say</source>
+      <translation>Die Datei sagt es nicht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Sees them</source>
+      <translation>Kann sie sehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>SHA-256</source>
+      <translation>SHA-256</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>{0} tokens at most</source>
+      <translation>höchstens {0} Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>{0} layers</source>
+      <translation>{0} Schichten</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
@@ -3806,11 +3878,6 @@
       <location filename="../../app/ui/models/discover/discover_home.py" />
       <source>Hearth is offline: it can recommend a model from its own list, but neither search nor download.</source>
       <translation>Hearth ist offline: Es kann aus seiner eigenen Liste ein Modell empfehlen, aber weder suchen noch herunterladen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/discover_page.py" />
-      <source>{0} is among the downloads now.</source>
-      <translation>{0} ist jetzt unter den Downloads.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
@@ -4226,6 +4293,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} is among the downloads now.</source>
+      <translation>{0} ist jetzt unter den Downloads.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/download_words.py" />
       <source>Waiting its turn</source>
       <translation>Wartet</translation>
     </message>
@@ -4592,6 +4664,12 @@
     </message>
     <message>
       <location filename="../../app/ui/models/models_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Models</source>
+      <translation>Modelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/models_page.py" />
       <location filename="../../app/ui/servers/server_row.py" />
       <source>On this computer</source>
       <translation>Auf diesem Computer</translation>
@@ -4607,6 +4685,14 @@
       <translation>Entdecken</translation>
     </message>
     <message>
+      <location filename="../../app/ui/models/models_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <location filename="../../app/ui/sidebar/download_badge.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Downloads</source>
+      <translation>Downloads</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>Check: same answer?</source>
       <translation>Prüfen: gleiche Antwort?</translation>
@@ -4618,11 +4704,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/mtp_card.py" />
-      <source>The check could not end.</source>
-      <translation>Die Prüfung kam nicht zum Ende.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/mtp_card.py" />
       <source>Multi-token prediction (MTP)</source>
       <translation>Multi-Token-Vorhersage (MTP)</translation>
     </message>
@@ -4630,6 +4711,11 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>Guesses the next words and checks them together. It changes how fast an answer comes, never the answer: you can check that here, on this computer.</source>
       <translation>Rät die nächsten Wörter und prüft sie zusammen. Das ändert, wie schnell eine Antwort kommt, nie die Antwort: Hier auf diesem Computer lässt sich das prüfen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/mtp_card.py" />
+      <source>The check could not end.</source>
+      <translation>Die Prüfung kam nicht zum Ende.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/names.py" />
@@ -4786,6 +4872,12 @@
       <location filename="../../app/ui/onboarding/welcome.py" />
       <source>Ask: {0}</source>
       <translation>Fragen: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/pages.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Servers</source>
+      <translation>Server</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -6784,6 +6876,7 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/lm_studio.py" />
+      <location filename="../../app/core/exchange/recognise.py" />
       <location filename="../../app/services/models/manager.py" />
       <source>LM Studio</source>
       <translation>LM Studio</translation>
@@ -6798,6 +6891,7 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/open_webui.py" />
+      <location filename="../../app/core/exchange/recognise.py" />
       <source>Open WebUI</source>
       <translation>Open WebUI</translation>
     </message>
@@ -7286,37 +7380,12 @@
       <translation>Einstellen lassen sich: {0}.</translation>
     </message>
     <message>
-      <location filename="../../app/hub/answer.py" />
-      <source>It says that the file ends before byte {0}.</source>
-      <translation>Er sagt, dass die Datei vor Byte {0} endet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/answer.py" />
-      <source>It sends several pieces at once, or does not say which piece it sends.</source>
-      <translation>Er sendet mehrere Stücke auf einmal oder sagt nicht, welches er sendet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/answer.py" />
-      <source>It sends the bytes from {0} on; those from {1} on were asked for.</source>
-      <translation>Er sendet die Bytes ab {0}; verlangt waren die ab {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/answer.py" />
-      <source>One address leads to the next without an end.</source>
-      <translation>Eine Adresse führt ohne Ende zur nächsten.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/answer.py" />
-      <source>It compresses the file although it was asked not to.</source>
-      <translation>Er komprimiert die Datei, obwohl er gebeten war, es zu lassen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/hub/asking.py" />
+      <location filename="../../app/hub/api_request.py" />
       <source>It is longer than {0} bytes.</source>
       <translation>Sie ist länger als {0} Bytes.</translation>
     </message>
     <message>
-      <location filename="../../app/hub/asking.py" />
+      <location filename="../../app/hub/api_request.py" />
       <location filename="../../app/hub/described.py" />
       <source>It is a web page and not data.</source>
       <translation>Das ist eine Webseite und keine Daten.</translation>
@@ -7412,6 +7481,31 @@
       <location filename="../../app/hub/fetch.py" />
       <source>Choose another repository, and tell the Hub of this one.</source>
       <translation>Wähle ein anderes Repository und melde dieses dem Hub.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/file_response.py" />
+      <source>It says that the file ends before byte {0}.</source>
+      <translation>Er sagt, dass die Datei vor Byte {0} endet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/file_response.py" />
+      <source>It sends several pieces at once, or does not say which piece it sends.</source>
+      <translation>Er sendet mehrere Stücke auf einmal oder sagt nicht, welches er sendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/file_response.py" />
+      <source>It sends the bytes from {0} on; those from {1} on were asked for.</source>
+      <translation>Er sendet die Bytes ab {0}; verlangt waren die ab {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/file_response.py" />
+      <source>One address leads to the next without an end.</source>
+      <translation>Eine Adresse führt ohne Ende zur nächsten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/file_response.py" />
+      <source>It compresses the file although it was asked not to.</source>
+      <translation>Er komprimiert die Datei, obwohl er gebeten war, es zu lassen.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8352,21 +8446,6 @@
       <translation>Lade es noch einmal herunter.</translation>
     </message>
     <message>
-      <location filename="../../app/presenters/engine_seams.py" />
-      <source>{0} has no checkpoint.</source>
-      <translation>{0} hat keinen Checkpoint.</translation>
-    </message>
-    <message>
-      <location filename="../../app/presenters/engine_seams.py" />
-      <source>There are no safetensors files with a config.json at its top.</source>
-      <translation>Obenauf liegen keine safetensors-Dateien mit einer config.json.</translation>
-    </message>
-    <message>
-      <location filename="../../app/presenters/engine_seams.py" />
-      <source>Look for another repository of this model on the Hub.</source>
-      <translation>Such im Hub nach einem anderen Repository dieses Modells.</translation>
-    </message>
-    <message>
       <location filename="../../app/presenters/prompts.py" />
       <source>It is far larger than a file of prompts.</source>
       <translation>Sie ist viel größer als eine Datei mit Prompts.</translation>
@@ -8543,6 +8622,16 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
+      <source>No server that is known offers this model.</source>
+      <translation>Kein bekannter Server bietet dieses Modell an.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/choice.py" />
+      <source>Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.</source>
+      <translation>Wähle das Modell eines Servers mit --model PROFIL:MODELL; `hearth servers list` zeigt sie.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/choice.py" />
       <source>No checkpoint of this model is here, and the list of models knows none.</source>
       <translation>Kein Checkpoint dieses Modells ist hier, und die Modellliste kennt keinen.</translation>
     </message>
@@ -8563,31 +8652,6 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>No server that is known offers this model.</source>
-      <translation>Kein bekannter Server bietet dieses Modell an.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/choice.py" />
-      <source>Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.</source>
-      <translation>Wähle das Modell eines Servers mit --model PROFIL:MODELL; `hearth servers list` zeigt sie.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/choice.py" />
-      <source>, and its drafter: `hearth models pull {0}`</source>
-      <translation>, und seinen Drafter: `hearth models pull {0}`</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/choice.py" />
-      <source>Get it: `hearth models pull {0}`{1}.</source>
-      <translation>Hol es: `hearth models pull {0}`{1}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/choice.py" />
-      <source>Answer with llama.cpp.</source>
-      <translation>Antworte mit llama.cpp.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/choice.py" />
       <source>vLLM cannot answer here.</source>
       <translation>vLLM kann hier nicht antworten.</translation>
     </message>
@@ -8605,6 +8669,21 @@
       <location filename="../../app/services/engines/choice.py" />
       <source>Install it first: `hearth engines install vllm`.</source>
       <translation>Installiere es zuerst: `hearth engines install vllm`.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/choice.py" />
+      <source>, and its drafter: `hearth models pull {0}`</source>
+      <translation>, und seinen Drafter: `hearth models pull {0}`</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/choice.py" />
+      <source>Get it: `hearth models pull {0}`{1}.</source>
+      <translation>Hol es: `hearth models pull {0}`{1}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/choice.py" />
+      <source>Answer with llama.cpp.</source>
+      <translation>Antworte mit llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8829,20 +8908,78 @@
       <translation>Berichtige es in den Einstellungen unter Engines.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/loads_vllm.py" />
+      <location filename="../../app/services/engines/manager.py" />
+      <source>{0} has no checkpoint.</source>
+      <translation>{0} hat keinen Checkpoint.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/manager.py" />
+      <source>There are no safetensors files with a config.json at its top.</source>
+      <translation>Obenauf liegen keine safetensors-Dateien mit einer config.json.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/manager.py" />
+      <source>Look for another repository of this model on the Hub.</source>
+      <translation>Such im Hub nach einem anderen Repository dieses Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>This is a planning figure: vLLM says what it has taken once it runs.</source>
+      <translation>Das ist ein Planwert: Was vLLM wirklich belegt, sagt es, sobald es läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>{0} are needed and {1} are free on {2}</source>
+      <translation>{0} werden gebraucht, und {1} sind frei ({2})</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>A context of up to {0} tokens fits.</source>
+      <translation>Ein Kontext von bis zu {0} Token passt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>The drafter cannot be used: {0} was made for another model.</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <location filename="../../engines/memory/planner.py" />
+      <source>It fits: {0}.</source>
+      <translation>Es passt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <location filename="../../engines/memory/planner.py" />
+      <source>It does not fit: {0}.</source>
+      <translation>Es passt nicht: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <location filename="../../app/services/models/fitting.py" />
+      <source>The drafter cannot be used: {0} {1}</source>
+      <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/remote_loader.py" />
+      <source>“{0}” needs no memory of this computer.</source>
+      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/remote_loader.py" />
+      <source>It runs on another server.</source>
+      <translation>Es läuft auf einem anderen Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/remote_loader.py" />
+      <source>Ask whoever runs that server what it can hold.</source>
+      <translation>Frag, wer den Server betreibt, was er fassen kann.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/engines/runtime.py" />
+      <location filename="../../app/services/engines/vllm_loader.py" />
       <source>“{0}” cannot be loaded.</source>
       <translation>„{0}“ lässt sich nicht laden.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/loads_vllm.py" />
-      <source>It is a checkpoint for vLLM, which is not installed.</source>
-      <translation>Es ist ein Checkpoint für vLLM, und das ist nicht installiert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/loads_vllm.py" />
-      <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
-      <translation>Installiere es in den Einstellungen unter Engines oder mit `hearth engines install vllm`; oder wähle die GGUF-Datei des Modells.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/runtime.py" />
@@ -8851,7 +8988,6 @@
     </message>
     <message>
       <location filename="../../app/services/engines/runtime.py" />
-      <location filename="../../engines/dialect/dialect.py" />
       <source>Choose another model.</source>
       <translation>Wähle ein anderes Modell.</translation>
     </message>
@@ -8903,15 +9039,14 @@
       <translation>Wähle einen anderen Namen, oder ändere jenen Server.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/vllm_load.py" />
-      <source>The drafter cannot be used: {0} was made for another model.</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
+      <location filename="../../app/services/engines/vllm_loader.py" />
+      <source>It is a checkpoint for vLLM, which is not installed.</source>
+      <translation>Es ist ein Checkpoint für vLLM, und das ist nicht installiert.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/vllm_load.py" />
-      <location filename="../../app/services/models/fitting.py" />
-      <source>The drafter cannot be used: {0} {1}</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} {1}</translation>
+      <location filename="../../app/services/engines/vllm_loader.py" />
+      <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
+      <translation>Installiere es in den Einstellungen unter Engines oder mit `hearth engines install vllm`; oder wähle die GGUF-Datei des Modells.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />
@@ -9006,85 +9141,6 @@
       <translation>den Katalog auffrischen</translation>
     </message>
     <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <source>This is a planning figure: vLLM says what it has taken once it runs.</source>
-      <translation>Das ist ein Planwert: Was vLLM wirklich belegt, sagt es, sobald es läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <source>{0} are needed and {1} are free on {2}</source>
-      <translation>{0} werden gebraucht, und {1} sind frei ({2})</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <source>“{0}” needs no memory of this computer.</source>
-      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <source>It runs on another server.</source>
-      <translation>Es läuft auf einem anderen Server.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <source>Ask whoever runs that server what it can hold.</source>
-      <translation>Frag, wer den Server betreibt, was er fassen kann.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <source>A context of up to {0} tokens fits.</source>
-      <translation>Ein Kontext von bis zu {0} Token passt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <location filename="../../engines/memory/planner.py" />
-      <source>It fits: {0}.</source>
-      <translation>Es passt: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoint_fit.py" />
-      <location filename="../../engines/memory/planner.py" />
-      <source>It does not fit: {0}.</source>
-      <translation>Es passt nicht: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <location filename="../../app/services/models/library.py" />
-      <source>“{0}” was not added.</source>
-      <translation>„{0}“ wurde nicht hinzugefügt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <source>It is a drafter, and none of the checkpoints here is the one it drafts for.</source>
-      <translation>Es ist ein Drafter, und keiner der Checkpoints hier ist der, für den er vorausrät.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <location filename="../../app/services/models/library.py" />
-      <source>Add its model first, then the drafter.</source>
-      <translation>Füge zuerst sein Modell hinzu, dann den Drafter.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <source>“{0}” is not a model to chat with.</source>
-      <translation>„{0}“ ist kein Modell zum Chatten.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <source>Choose a checkpoint of a chat model.</source>
-      <translation>Wähle den Checkpoint eines Chat-Modells.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <source>It is a {0}, which writes no text.</source>
-      <translation>Seine Architektur ist {0}, und die schreibt keinen Text.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/checkpoints.py" />
-      <source>Its config.json does not say what it is.</source>
-      <translation>Seine config.json sagt nicht, was es ist.</translation>
-    </message>
-    <message>
       <location filename="../../app/services/models/collection/checkpoints.py" />
       <source>{0} was skipped: {1} is not in it.</source>
       <translation>{0} wurde übersprungen: {1} fehlt darin.</translation>
@@ -9116,6 +9172,7 @@
     </message>
     <message>
       <location filename="../../app/services/models/collection/copying.py" />
+      <location filename="../../app/services/models/editing.py" />
       <source>It takes {0} GB, and {1} GB are free where {2} lies.</source>
       <translation>Sie braucht {0} GB, und {1} GB sind frei, wo {2} liegt.</translation>
     </message>
@@ -9193,6 +9250,97 @@
       <location filename="../../app/services/models/collection/removal.py" />
       <source>Close what uses the file, or delete it by hand: it lies in </source>
       <translation>Schließe, was die Datei benutzt, oder lösche sie von Hand: Sie liegt in </translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>It lies in the Hub's cache, where each file is called by the hash of its bytes.</source>
+      <translation>Sie liegt im Cache des Hubs, wo jede Datei nach dem Hash ihrer Bytes heißt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>It belongs to another program, and Hearth changes nothing of other programs.</source>
+      <translation>Sie gehört einem anderen Programm, und Hearth ändert nichts an anderen Programmen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>It is a link to a file that lies elsewhere, and other programs may rely on it.</source>
+      <translation>Sie ist ein Verweis auf eine Datei, die woanders liegt; andere Programme könnten sich auf sie verlassen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>The copy was not made.</source>
+      <translation>Die Kopie wurde nicht angelegt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>“{0}” cannot be the name of a file.</source>
+      <translation>„{0}“ kann nicht der Name einer Datei sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Give the copy another name; letters and digits are safe.</source>
+      <translation>Gib der Kopie einen anderen Namen; Buchstaben und Ziffern gehen immer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>There is no room for the new file.</source>
+      <translation>Für die neue Datei ist kein Platz.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <location filename="../../app/store/folder.py" />
+      <source>Free some space, then try again.</source>
+      <translation>Mach Platz frei und versuche es noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>“{0}” was not edited.</source>
+      <translation>„{0}“ wurde nicht bearbeitet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Another program has changed the file meanwhile.</source>
+      <translation>Ein anderes Programm hat die Datei inzwischen geändert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Wait until that is done; then try again.</source>
+      <translation>Warte, bis das fertig ist; versuche es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>“{0}” was not changed.</source>
+      <translation>„{0}“ wurde nicht geändert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Save a copy instead.</source>
+      <translation>Speichere stattdessen eine Kopie.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>“{0}” cannot be edited.</source>
+      <translation>„{0}“ lässt sich nicht bearbeiten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>It is part of Hearth and has been made for it.</source>
+      <translation>Es ist ein Teil von Hearth und dafür gemacht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Choose a model of your own.</source>
+      <translation>Wähle ein eigenes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Only a GGUF file says of itself what can be edited here, and it has none.</source>
+      <translation>Nur eine GGUF-Datei sagt von sich, was hier bearbeitet werden kann, und es hat keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/editing.py" />
+      <source>Choose a model with a GGUF file.</source>
+      <translation>Wähle ein Modell mit einer GGUF-Datei.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/fitting.py" />
@@ -9277,21 +9425,6 @@
     </message>
     <message>
       <location filename="../../app/services/models/library.py" />
-      <source>It is a drafter, and none of the models here is the one that it drafts for.</source>
-      <translation>Das ist ein Drafter, und keines der Modelle hier ist das, für das er vorausrät.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/library.py" />
-      <source>a checkpoint for vLLM</source>
-      <translation>ein Checkpoint für vLLM</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/library.py" />
-      <source>a model on another server</source>
-      <translation>ein Modell auf einem anderen Server</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/library.py" />
       <source>“{0}” has no GGUF file.</source>
       <translation>„{0}“ hat keine GGUF-Datei.</translation>
     </message>
@@ -9349,16 +9482,19 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
+      <location filename="../../engines/models/gguf/edit.py" />
       <source>The new one is empty.</source>
       <translation>Der neue ist leer.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
+      <location filename="../../engines/models/gguf/edit.py" />
       <source>The new one is longer than {0} characters.</source>
       <translation>Der neue ist länger als {0} Zeichen.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
+      <location filename="../../engines/models/gguf/edit.py" />
       <source>The new one holds characters that are no text.</source>
       <translation>Der neue enthält Zeichen, die kein Text sind.</translation>
     </message>
@@ -9451,37 +9587,6 @@
       <location filename="../../app/services/models/manager.py" />
       <source>Another model here is already called “{0}”.</source>
       <translation>Ein anderes Modell hier heißt schon „{0}“.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/mtp_advice.py" />
-      <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>This checkpoint has no MTP head, and no assistant checkpoint for it is here.</source>
-      <translation>Dieser Checkpoint hat keinen MTP-Kopf, und kein Assistent-Checkpoint dafür ist hier.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/mtp_advice.py" />
-      <source>Whether this server guesses ahead is its own setting.</source>
-      <translation>Ob dieser Server vorausrät, stellt er selbst ein.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/mtp_advice.py" />
-      <source>A drafter for multi-token prediction belongs to this model.</source>
-      <translation>Zu diesem Modell gehört ein Drafter für Multi-Token-Vorhersage.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/mtp_advice.py" />
-      <source>Multi-token prediction is in this file.</source>
-      <translation>Multi-Token-Vorhersage steckt in dieser Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/mtp_advice.py" />
-      <source>An assistant checkpoint for multi-token prediction belongs to this model.</source>
-      <translation>Zu diesem Modell gehört ein Assistent-Checkpoint für Multi-Token-Vorhersage.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/mtp_advice.py" />
-      <source>Multi-token prediction is in this checkpoint.</source>
-      <translation>Multi-Token-Vorhersage steckt in diesem Checkpoint.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/recommending.py" />
@@ -9717,11 +9822,6 @@
       <location filename="../../app/store/folder.py" />
       <source>There is no room left to save to {0}; what was saved before is safe.</source>
       <translation>Es ist kein Platz mehr, um in {0} zu speichern; was vorher gespeichert war, ist sicher.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/folder.py" />
-      <source>Free some space, then try again.</source>
-      <translation>Mach Platz frei und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
@@ -9996,19 +10096,16 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
-      <location filename="../../engines/remote/engine.py" />
       <source>There is nothing to answer with.</source>
       <translation>Es gibt nichts, womit sich antworten lässt.</translation>
     </message>
     <message>
       <location filename="../../engines/base.py" />
-      <location filename="../../engines/remote/engine.py" />
       <source>No model is loaded.</source>
       <translation>Kein Modell ist geladen.</translation>
     </message>
     <message>
       <location filename="../../engines/base.py" />
-      <location filename="../../engines/remote/engine.py" />
       <source>Choose a model.</source>
       <translation>Wähle ein Modell.</translation>
     </message>
@@ -10040,8 +10137,8 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
-      <source>Get the model from another place, or choose another one.</source>
-      <translation>Hol das Modell von woanders oder wähle ein anderes.</translation>
+      <source>Mend it with “Edit metadata…” on the model's page or `hearth models edit`, or choose another model.</source>
+      <translation>Repariere sie mit „Metadaten bearbeiten …“ auf der Seite des Modells oder mit `hearth models edit`, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -10073,11 +10170,6 @@
       <location filename="../../engines/dialect/template_process.py" />
       <source>The model's chat template was stopped.</source>
       <translation>Die Chat-Vorlage des Modells wurde angehalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
-      <source>Choose another model, or get this one from another place.</source>
-      <translation>Wähle ein anderes Modell, oder hole dieses von anderer Stelle.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
@@ -10427,27 +10519,27 @@
       <translation>Frag mit einer anderen Grammatik oder ohne.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/memory.py" />
+      <location filename="../../engines/llamacpp/load_guard.py" />
       <source>There is not enough memory for “{0}” with a context of {1} tokens.</source>
       <translation>Für „{0}“ mit einem Kontext von {1} Token ist nicht genug Speicher da.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/memory.py" />
+      <location filename="../../engines/llamacpp/load_guard.py" />
       <source>It needs {0}, most of it for the KV cache, and {1} are free.</source>
       <translation>Es braucht {0}, das meiste für den KV-Cache, und {1} sind frei.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/memory.py" />
+      <location filename="../../engines/llamacpp/load_guard.py" />
       <source>It needs {0}, and {1} are free.</source>
       <translation>Es braucht {0}, und {1} sind frei.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/memory.py" />
+      <location filename="../../engines/llamacpp/load_guard.py" />
       <source>Choose a smaller model, or close other programs.</source>
       <translation>Wähle ein kleineres Modell oder schließe andere Programme.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/memory.py" />
+      <location filename="../../engines/llamacpp/load_guard.py" />
       <source>Set a smaller context, or close other programs.</source>
       <translation>Stell einen kleineren Kontext ein oder schließe andere Programme.</translation>
     </message>
@@ -10790,6 +10882,12 @@
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>This checkpoint has no MTP head, and no assistant checkpoint for it is here.</source>
+      <translation>Dieser Checkpoint hat keinen MTP-Kopf, und kein Assistent-Checkpoint dafür ist hier.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>Drafting ahead is switched off; vLLM starts again to switch it on.</source>
       <translation>Vorausraten ist aus; zum Einschalten startet vLLM neu.</translation>
     </message>
@@ -11007,6 +11105,11 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
+      <source>a checkpoint for vLLM</source>
+      <translation>ein Checkpoint für vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <location filename="../../engines/vllm/failures.py" />
       <source>“{0}” is damaged.</source>
@@ -11052,6 +11155,16 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>Choose a folder with a config.json and safetensors files.</source>
       <translation>Wähle einen Ordner mit einer config.json und safetensors-Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>An assistant checkpoint for multi-token prediction belongs to this model.</source>
+      <translation>Zu diesem Modell gehört ein Assistent-Checkpoint für Multi-Token-Vorhersage.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>Multi-token prediction is in this checkpoint.</source>
+      <translation>Multi-Token-Vorhersage steckt in diesem Checkpoint.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11106,6 +11219,16 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
+      <source>“{0}” is not a model to chat with.</source>
+      <translation>„{0}“ ist kein Modell zum Chatten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>Choose a checkpoint of a chat model.</source>
+      <translation>Wähle den Checkpoint eines Chat-Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
       <source>The tensor {0}{1}_proj of its network is not in its files.</source>
       <translation>Der Tensor {0}{1}_proj seines Netzes ist nicht in seinen Dateien.</translation>
     </message>
@@ -11113,6 +11236,34 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>There is no {0} in this folder.</source>
       <translation>In diesem Ordner fehlt {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/gguf/format.py" />
+      <location filename="../../engines/models/served.py" />
+      <source>“{0}” was not added.</source>
+      <translation>„{0}“ wurde nicht hinzugefügt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>It is a drafter, and none of the checkpoints here is the one it drafts for.</source>
+      <translation>Es ist ein Drafter, und keiner der Checkpoints hier ist der, für den er vorausrät.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>Add its model first, then the drafter.</source>
+      <translation>Füge zuerst sein Modell hinzu, dann den Drafter.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>It is a {0}, which writes no text.</source>
+      <translation>Seine Architektur ist {0}, und die schreibt keinen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>Its config.json does not say what it is.</source>
+      <translation>Seine config.json sagt nicht, was es ist.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/causes.py" />
@@ -11224,6 +11375,56 @@
       <location filename="../../engines/models/gguf/causes.py" />
       <source>It is a text in JSON, perhaps a server's error message.</source>
       <translation>Das ist ein Text in JSON, vielleicht die Fehlermeldung eines Servers.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The new one has {0} bytes, and {1} are the most.</source>
+      <translation>Der neue Wert hat {0} Bytes; {1} sind das Höchste.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>Give another value; nothing was written.</source>
+      <translation>Gib einen anderen Wert an; geschrieben wurde nichts.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The model keeps its name.</source>
+      <translation>Das Modell behält seinen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The model keeps its chat template.</source>
+      <translation>Das Modell behält seine Chat-Vorlage.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The model keeps its context length.</source>
+      <translation>Das Modell behält seine Kontextlänge.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>{0} is not between {1} and {2} tokens.</source>
+      <translation>{0} liegt nicht zwischen {1} und {2} Tokens.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>a GGUF file</source>
+      <translation>eine GGUF-Datei</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>A drafter for multi-token prediction belongs to this model.</source>
+      <translation>Zu diesem Modell gehört ein Drafter für Multi-Token-Vorhersage.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>Multi-token prediction is in this file.</source>
+      <translation>Multi-Token-Vorhersage steckt in dieser Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>It is a drafter, and none of the models here is the one that it drafts for.</source>
+      <translation>Das ist ein Drafter, und keines der Modelle hier ist das, für das er vorausrät.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/guards.py" />
@@ -11378,6 +11579,7 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>its value {0} is not a text</source>
       <translation>sein Wert {0} ist kein Text</translation>
     </message>
@@ -11433,8 +11635,8 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>its value {0}.{1} is missing or zero</source>
-      <translation>sein Wert {0}.{1} fehlt oder ist null</translation>
+      <source>its value {0} is missing or zero</source>
+      <translation>sein Wert {0} fehlt oder ist null</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/heads.py" />
@@ -11452,49 +11654,39 @@
       <translation>Diese Datei sagt, sie habe einen MTP-Kopf, wurde aber ohne ihn gespeichert.</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>it claims {0} layers; 1 to {1} are possible</source>
       <translation>es behauptet {0} Schichten; 1 bis {1} sind möglich</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>it claims more prediction layers than it has layers</source>
       <translation>es behauptet mehr Vorhersageschichten, als es Schichten hat</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>{0} of its {1} layers share a KV cache; two must own one</source>
       <translation>{0} seiner {1} Schichten teilen sich einen KV-Cache; zwei müssen einen eigenen haben</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>its interval of attention layers is zero</source>
       <translation>sein Abstand von Attention-Schichten ist null</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
-      <source>its value {0}.{1} is not a whole number</source>
-      <translation>sein Wert {0}.{1} ist keine ganze Zahl</translation>
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
+      <source>its value {0} is not a decimal number</source>
+      <translation>sein Wert {0} ist keine Dezimalzahl</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
-      <source>its value {0}.{1} is not a decimal number</source>
-      <translation>sein Wert {0}.{1} ist keine Dezimalzahl</translation>
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
+      <source>its list {0} does not fit its {1} layers</source>
+      <translation>seine Liste {0} passt nicht zu seinen {1} Schichten</translation>
     </message>
     <message>
-      <location filename="../../engines/models/gguf/layers.py" />
-      <source>its value {0}.{1} is not a text</source>
-      <translation>sein Wert {0}.{1} ist kein Text</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/layers.py" />
-      <source>its list {0}.{1} does not fit its {2} layers</source>
-      <translation>seine Liste {0}.{1} passt nicht zu seinen {2} Schichten</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/layers.py" />
-      <source>its value {0}.{1} is not a list of whole numbers</source>
-      <translation>sein Wert {0}.{1} ist keine Liste ganzer Zahlen</translation>
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
+      <source>its value {0} is not a list of whole numbers</source>
+      <translation>sein Wert {0} ist keine Liste ganzer Zahlen</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
@@ -11515,6 +11707,11 @@
       <location filename="../../engines/models/gguf/reader.py" />
       <source>it claims {0} tensors and {1} values</source>
       <translation>es behauptet {0} Tensoren und {1} Werte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/reader.py" />
+      <source>its value {0} is not a whole number</source>
+      <translation>sein Wert {0} ist keine ganze Zahl</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
@@ -11709,6 +11906,26 @@
       <location filename="../../engines/models/pairing.py" />
       <source>It reads the keys of {0} heads, and the model has {1}.</source>
       <translation>Er liest die Schlüssel von {0} Heads, und das Modell hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/served.py" />
+      <source>a model on another server</source>
+      <translation>ein Modell auf einem anderen Server</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/served.py" />
+      <source>Whether this server guesses ahead is its own setting.</source>
+      <translation>Ob dieser Server vorausrät, stellt er selbst ein.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/served.py" />
+      <source>It is a model on another server.</source>
+      <translation>Es ist ein Modell auf einem anderen Server.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/served.py" />
+      <source>Add its server: its models are then on the list.</source>
+      <translation>Füge seinen Server hinzu: Dann stehen seine Modelle auf der Liste.</translation>
     </message>
     <message>
       <location filename="../../engines/mtp_words.py" />

@@ -14,6 +14,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from app import running
 from app.cli.main import main
 from app.core.errors import DatabaseDamaged
 from app.core.launch_request import LaunchRequest
@@ -217,7 +218,7 @@ def test_the_window_offers_the_copy(
         opened.append([chat.title for chat in data.chats.chats()])  # type: ignore[attr-defined]
         return 0
 
-    monkeypatch.setattr("app.running.run", run)
+    monkeypatch.setattr(running, "run", run)
     QTimer.singleShot(0, press)
     if answer == "close":
         with pytest.raises(DatabaseDamaged):

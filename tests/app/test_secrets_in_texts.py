@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.network.secret import Secret
-from app.hub.asking import Asking, ask
+from app.hub.api_request import Asking, ask
 from app.net import Gate
 from app.reports import describe, keep_log, log_file
 from app.store.folder import DataFolder

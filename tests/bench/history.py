@@ -96,11 +96,11 @@ class History:
         chats.mark_interrupted()
         empty_trash(chats, lambda _: None, MONTH_DAYS)
         index = SearchIndex(self.index, database)
-        shelves = ChatLists(database)
+        lists = ChatLists(database)
         FolderStore(database).folders()
         for place in (PINNED, CHATS, ARCHIVE, TRASH):
-            shelves.page(place, 0, PAGE)
-            shelves.count(place)
+            lists.page(place, 0, PAGE)
+            lists.count(place)
         index.close()
         database.close()
 
@@ -181,10 +181,10 @@ def timed(
     openings: list[Callable[[], object]] = []
     pages: list[Callable[[], object]] = []
     for database, count in zip(databases, counts, strict=True):
-        store, shelves = ChatStore(database), ChatLists(database)
-        chosen = iter(shelves.page(CHATS, count // 2, 2 * rounds))
+        store, lists = ChatStore(database), ChatLists(database)
+        chosen = iter(lists.page(CHATS, count // 2, 2 * rounds))
         openings.append(partial(open_next, store, chosen))
-        pages.append(partial(shelves.page, CHATS, count - PAGE // 2, PAGE))
+        pages.append(partial(lists.page, CHATS, count - PAGE // 2, PAGE))
     yield "opening a chat", in_turn((openings[0], openings[1]), min(rounds, min(counts) // 2 - 1))
     yield "a page far down", in_turn((pages[0], pages[1]), rounds)
     for database in databases:

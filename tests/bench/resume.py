@@ -17,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -36,7 +37,7 @@ class Bench:
     def __init__(self, model: Path, folder: Path, tokens: int, threads: int) -> None:
         self._model = model
         self._folder = folder
-        self._plan = {
+        self._plan: dict[str, Any] = {
             "context": tokens + 1024,
             "batch": 512,
             "threads": threads,

@@ -32,13 +32,13 @@ from app.reports import describe
 from app.store.chats import ChatStore
 from app.store.folder import DataFolder
 from app.ui.look.appearance import Appearance
-from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
-from app.wiring import open_core
-from app.wiring.window import open_services
+from app.wiring.app import open_app
+from app.wiring.window import WindowApp
 from engines.llamacpp import engine as llamacpp
 from tests.bench.window_stall import Gaps, Pieces, rest
 from tests.support.scripted import ScriptedEngine
+from tests.support.windows import built_window
 
 OPEN_BAR_S = 0.15
 MEMORY_BAR = 15_000_000
@@ -103,7 +103,7 @@ def opening(window: MainWindow, chat_id: str) -> float:
 
 def streaming(window: MainWindow, chat_id: str) -> tuple[Gaps, Gaps]:
     """Of an idle event loop, and while the answer is written."""
-    generation = window.services.generation
+    generation = window.presenters.generation
     loop = QEventLoop()
     idle = Gaps()
     idle.on = True
@@ -136,11 +136,11 @@ def main() -> int:
     app = QApplication([])
     with tempfile.TemporaryDirectory() as place:
         folder = DataFolder(Path(place))
-        core = open_core(folder)
-        chat_id, small = fill(core.chats, args.messages), fill(core.chats, 40)
-        parts = open_services(core)
-        Appearance(app).apply(parts.services.settings.current)
-        window = built_window(parts.services, describe)
+        hearth = open_app(folder)
+        chat_id, small = fill(hearth.chats, args.messages), fill(hearth.chats, 40)
+        presenters = WindowApp(hearth)
+        Appearance(app).apply(presenters.settings.current)
+        window = built_window(presenters, describe)
         window.show()
         loop = QEventLoop()
         rest(loop, 3.0)
@@ -152,8 +152,8 @@ def main() -> int:
         times = [first, *(opening(window, chat_id) for _ in range(args.rounds - 1))]
         idle, gaps = streaming(window, chat_id)
         window.close()
-        parts.tasks.close()
-        core.close()
+        presenters.tasks.close()
+        hearth.close()
     opened, p99, most = median(times), gaps.percentile(0.99), gaps.percentile(1.0)
     print(
         f"opening {args.messages} messages: {1000 * opened:.0f} ms"

@@ -29,12 +29,12 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.look.appearance import Appearance
-from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
-from app.wiring import open_core
-from app.wiring.window import WindowParts, open_services
+from app.wiring.app import open_app
+from app.wiring.window import WindowApp
 from engines.llamacpp import engine as llamacpp
 from tests.support.scripted import ScriptedEngine
+from tests.support.windows import built_window
 
 _TICK_S = 0.005
 
@@ -132,21 +132,21 @@ def main() -> None:
         vars(llamacpp)["LlamaCppEngine"] = lambda *_, **__: engine
     app = QApplication([])
     with tempfile.TemporaryDirectory() as folder:
-        core = open_core(DataFolder(Path(folder)))
-        parts = open_services(core)
+        hearth = open_app(DataFolder(Path(folder)))
+        presenters = WindowApp(hearth)
         appearance = Appearance(app)
-        appearance.apply(parts.services.settings.current)
-        window = built_window(parts.services, describe)
+        appearance.apply(presenters.settings.current)
+        window = built_window(presenters, describe)
         window.show()
-        measure(window, parts, args.tokens)
+        measure(window, presenters, args.tokens)
         window.close()
-        parts.tasks.close()
-        core.close()
+        presenters.tasks.close()
+        hearth.close()
 
 
-def measure(window: MainWindow, parts: WindowParts, tokens: int) -> None:
+def measure(window: MainWindow, presenters: WindowApp, tokens: int) -> None:
     """Ask in one chat until that many tokens have been answered."""
-    generation = parts.services.generation
+    generation = presenters.generation
     page = window.findChild(ChatPage)
     assert page is not None
     gaps = Gaps()

@@ -56,9 +56,9 @@ def _wanted(page: Page) -> list[tuple[View, str]]:
 
 def _without_downloads(house: House) -> None:
     """The strip about them is no part of what these pictures are to show."""
-    for download in house.core.downloads.downloads():
-        house.core.downloads.cancel(download.id)
-    house.services.downloads.look()
+    for download in house.hearth.downloads.downloads():
+        house.hearth.downloads.cancel(download.id)
+    house.presenters.downloads.look()
     rest(300)
 
 

@@ -34,7 +34,7 @@ def look():
     elif found is not None and found.is_built and found.isVisible():
         for toast in found.findChildren(Toast):
             print("toast", texts(toast), flush=True)
-        print("offline", found.services.is_offline)
+        print("offline", found.presenters.is_offline)
         found.close()
         return
     QTimer.singleShot(50, look)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 
-from app.wiring import STARTER
+from app.wiring.shipped import STARTER
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta
@@ -21,6 +22,7 @@ from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta
 MAKE = STARTER.with_name("make")
 
 Question = tuple[str, str]
+Ask = Callable[[str], str]
 
 
 def intents() -> dict[str, dict[str, Any]]:
@@ -35,12 +37,16 @@ def hard_questions() -> list[Question]:
     ]
 
 
+def all_questions() -> list[Question]:
+    """All questions of the examination."""
+    asked = tomllib.loads((MAKE / "examination.toml").read_text("utf-8"))["questions"]
+    return [(name, text) for name, texts in asked.items() for text in texts]
+
+
 def examination() -> list[Question]:
     """The questions of the examination that no training question equals."""
     trained = {plain(text) for intent in intents().values() for text in intent["phrasings"]}
-    asked = tomllib.loads((MAKE / "examination.toml").read_text("utf-8"))["questions"]
-    questions = [(name, text) for name, texts in asked.items() for text in texts]
-    return [(name, text) for name, text in questions if plain(text) not in trained]
+    return [(name, text) for name, text in all_questions() if plain(text) not in trained]
 
 
 def plain(text: str) -> str:
@@ -48,34 +54,50 @@ def plain(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def guide() -> Iterator[LlamaCppEngine]:
+def ask() -> Iterator[Ask]:
+    """Asks the shipped model, each question once."""
     engine = LlamaCppEngine()
     plan = LoadPlan(STARTER, context=1024, threads=1, batch_threads=1)
     engine.load(plan, lambda _: None, CancelToken())
-    yield engine
+
+    @cache
+    def asked(question: str) -> str:
+        request = ChatRequest((Message("user", question),), Sampling(temperature=0), max_tokens=200)
+        events = engine.chat(request, CancelToken())
+        return "".join(event.text for event in events if isinstance(event, TextDelta)).strip()
+
+    yield asked
     engine.close()
 
 
-def ask(guide: LlamaCppEngine, question: str) -> str:
-    request = ChatRequest((Message("user", question),), Sampling(temperature=0), max_tokens=200)
-    events = guide.chat(request, CancelToken())
-    return "".join(event.text for event in events if isinstance(event, TextDelta)).strip()
+def written() -> dict[str, str]:
+    """The answer of each intent."""
+    return {name: intent["answer"].strip() for name, intent in intents().items()}
 
 
-def share_right(guide: LlamaCppEngine, questions: list[Question]) -> float:
-    answers = {name: intent["answer"].strip() for name, intent in intents().items()}
-    wrong = [(name, text) for name, text in questions if ask(guide, text) != answers[name]]
+def share_right(ask: Ask, questions: list[Question]) -> float:
+    answers = written()
+    wrong = [(name, text) for name, text in questions if ask(text) != answers[name]]
     print(f"{len(questions) - len(wrong)} of {len(questions)} right; wrong:", *wrong, sep="\n  ")
     return 1 - len(wrong) / len(questions)
 
 
 @pytest.mark.timeout(600)
-def test_the_examination(guide: LlamaCppEngine) -> None:
+def test_the_examination(ask: Ask) -> None:
     questions = examination()
     assert len(questions) > 400
-    assert share_right(guide, questions) >= 0.90
+    assert share_right(ask, questions) >= 0.90
 
 
 @pytest.mark.timeout(600)
-def test_the_hard_questions(guide: LlamaCppEngine) -> None:
-    assert share_right(guide, hard_questions()) >= 0.75
+def test_the_guide_knows_every_answer_as_it_is_written(ask: Ask) -> None:
+    """An answer that was changed is only what the guide says once the model is made again."""
+    answers = written()
+    given = {name for name, text in all_questions() if ask(text) == answers[name]}
+    assert set(answers) - given == set()
+
+
+@pytest.mark.timeout(600)
+def test_the_hard_questions(ask: Ask) -> None:
+    """Every third: all of them take a minute, and `make.py` counts them for the figures."""
+    assert share_right(ask, hard_questions()[::3]) >= 0.75

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 import shiboken6
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.chats.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.widgets.live_line import LiveLine
-from app.ui.window.build import built_window
-from app.wiring import open_core
-from app.wiring.window import open_services
+from app.wiring.app import open_app
+from app.wiring.window import WindowApp
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 from tests.engines.llamacpp.random_models import Size, write_random_llama
+from tests.support.windows import built_window
 
 QUESTION = "What is Hearth?"
 
@@ -83,15 +83,15 @@ def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[
 
 
 def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBot) -> None:
-    core = open_core(DataFolder.default())
-    parts = open_services(core)
-    window = built_window(parts.services, describe)
+    app = open_app(DataFolder.default())
+    presenters = WindowApp(app)
+    window = built_window(presenters, describe)
     window.show()
     try:
         line = window.findChild(LiveLine, "mtpLine")
         assert line is not None
         ended: list[StoredMessage] = []
-        parts.services.generation.ended.connect(ended.append)
+        presenters.generation.ended.connect(ended.append)
         window.page.mtp._bar.chosen.emit("on")
         window.page.ask(QUESTION)
         qtbot.waitUntil(lambda: bool(ended), timeout=60_000)
@@ -103,15 +103,15 @@ def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBo
         facts = window.findChild(QLabel, "answerFacts")
         assert facts is not None
         assert "MTP" in facts.text()
-        window.go_to_models("here")
-        check = parts.services.same_answer
-        with qtbot.waitSignal(check.ended, timeout=60_000):
-            check.start()
+        window.go_to("models", "here")
+        button = window.findChild(QPushButton, "checkMtp")
         result = window.findChild(QLabel, "checkResult")
+        assert button is not None
         assert result is not None
-        assert result.text().startswith("Same answer")
+        button.click()
+        qtbot.waitUntil(lambda: result.text().startswith("Same answer"), timeout=60_000)
     finally:
         window.close()
-        parts.tasks.close()
-        core.close()
+        presenters.tasks.close()
+        app.close()
         shiboken6.delete(window)

@@ -17,7 +17,7 @@ from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.migrations import MIGRATIONS
-from app.wiring import open_core
+from app.wiring.app import open_app
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 
 _WINDOW = """
@@ -36,7 +36,7 @@ def look():
     if not toasts:
         return QTimer.singleShot(50, look)
     print(*(label.text() for it in toasts for label in it.findChildren(QLabel)))
-    print(*(chat.title for chat in main.services.chats.page(ALL, 0, 99)))
+    print(*(chat.title for chat in main.presenters.chats.page(ALL, 0, 99)))
     main.close()
 
 from app.core.chats.places import ALL
@@ -72,14 +72,14 @@ def data_dir(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """With twenty chats, which have been read for the search."""
     folder = DataFolder(disk / "data")
     monkeypatch.setenv("HEARTH_DATA_DIR", str(folder.root))
-    core = open_core(folder)
+    app = open_app(folder)
     for number in range(20):
-        core.chats.ask(None, f"chat {number} " + "needle " * 200)
-    with core.database.write() as db:
+        app.chats.ask(None, f"chat {number} " + "needle " * 200)
+    with app.database.write() as db:
         db.execute("UPDATE messages SET state = 'complete', writer = NULL")
-    while core.index.step():
+    while app.index.step():
         pass
-    core.close()
+    app.close()
     return folder.root
 
 

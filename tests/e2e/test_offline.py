@@ -58,9 +58,9 @@ def begin():
         QTimer.singleShot(20, begin)
         return
     print(main.findChild(QWidget, "offlineSwitch").isChecked())
-    ended = main.services.generation.ended
-    ended.connect(lambda answer: main.go_to_models())
-    ended.connect(lambda _: QTimer.singleShot(700, lambda: main.go_to(main.connections)))
+    ended = main.presenters.generation.ended
+    ended.connect(lambda answer: main.go_to("models"))
+    ended.connect(lambda _: QTimer.singleShot(700, lambda: main.go_to("connections")))
     ended.connect(lambda _: QTimer.singleShot(1100, main.show_settings))
     ended.connect(lambda _: QTimer.singleShot(2500, lambda: (print("seen"), main.close())))
     main.page.ask("What can you do?")

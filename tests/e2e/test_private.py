@@ -28,7 +28,7 @@ from app.ui.window.main_window import MainWindow
 def look():
     main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))
     if main.is_built:
-        main.services.settings.set("snapshots", 3)
+        main.presenters.settings.set("snapshots", 3)
         QTimer.singleShot(500, main.close)
     else:
         QTimer.singleShot(50, look)

@@ -34,11 +34,11 @@ def begin():
     if main is None or not main.is_built:
         QTimer.singleShot(20, begin)
         return
-    page, generation = main.page, main.services.generation
+    page, generation = main.page, main.presenters.generation
     if KIND == "scratch":
-        main.assistants_controller.open_scratch()
-        page = main.assistants_controller.scratch.page
-        generation = main.assistants_controller.scratch.scratch.generation
+        main.scratch.open()
+        page = main.scratch.shown.page
+        generation = main.scratch.shown.scratch.generation
 
     def ended(answer):
         say(answer.state + " " + answer.text.replace(chr(10), " "))
@@ -51,7 +51,7 @@ def begin():
     def close():
         sys.stdin.readline()
         if KIND == "scratch":
-            main.assistants_controller.scratch.close_now()
+            main.scratch.shown.close_now()
         main.close()
 
     main.listens = QSocketNotifier(0, QSocketNotifier.Type.Read, main)

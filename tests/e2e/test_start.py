@@ -9,10 +9,13 @@ from pathlib import Path
 
 from app.opening import open_data
 from app.store.folder import DataFolder
+from app.store.known_headers import KnownHeaders
+from engines.models.gguf.headers import Headers
+from tests.support.made_gguf import STARTER
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
-    "httpx2", "huggingface_hub", "jinja2", "keyring", "llama_cpp", "markdown_it", "numpy",
+    "gguf", "httpx2", "huggingface_hub", "jinja2", "keyring", "llama_cpp", "markdown_it", "numpy",
     "pydantic", "pygments",
 }  # fmt: skip
 ELSEWHERE = {
@@ -65,9 +68,14 @@ sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
 
 
 def test_nothing_heavy_is_loaded_before_it_is_needed(data_dir: Path) -> None:
-    """By somebody who has chatted before: a first start looks for what suits this computer."""
+    """By somebody who has chatted before: a first start looks for what suits this computer, and
+    reads the header of the model, whose facts are remembered from then on.
+    """
     opened = open_data(DataFolder.default())
     opened.chats.ask(None, "What can you do?")
+    headers = Headers(KnownHeaders(opened.database))
+    headers.facts(STARTER)
+    headers.keep()
     opened.database.close()
     result = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(IDLE_MS), *sorted(HEAVY | ELSEWHERE)],

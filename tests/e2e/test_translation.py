@@ -96,28 +96,32 @@ def theirs() -> list[str]:
     return sorted(map(re.escape, begins), key=len, reverse=True)
 
 
-def without_guides(text: str, guides: Guides) -> str:
-    """A text without the words of the guides, which are English in every language.
+class OfGuides:
+    """The words of the guides that pages show, which are English in every language."""
 
-    Only whole titles and whole lines of them count: what the page itself says is left.
-    """
-    snippets = {found.snippet for found in guides.search(SEARCHED)}
-    for line in {*(guide.summary for guide in guides.all), *snippets}:
-        text = text.replace(line, " ")
-    return "" if text.strip(" :") in {guide.title for guide in guides.all} else text
+    def __init__(self, guides: Guides) -> None:
+        self._titles = {guide.title for guide in guides.all}
+        self._lines = {guide.summary for guide in guides.all}
+        self._lines |= {found.snippet for found in guides.search(SEARCHED)}
+
+    def taken_from(self, text: str) -> str:
+        """Only whole titles and whole lines count: what the page itself says is left."""
+        for line in self._lines:
+            text = text.replace(line, " ")
+        return "" if text.strip(" :") in self._titles else text
 
 
 @pytest.mark.timeout(600)
 def test_every_page_is_translated(qapp: QApplication, bracketed: None, tmp_path: Path) -> None:
     left: dict[str, str] = {}
-    known, guides = theirs(), Guides(GUIDES)
+    known, guides = theirs(), OfGuides(Guides(GUIDES))
     for full in (False, True):
         with opened(qapp, tmp_path / f"hearth-{full}", full=full) as house:
             for page in (page for page in PAGES if page.full is full):
                 shown = page.show(house)
                 settle()
                 for text, place in words_of(shown):
-                    rest = " ".join(without_guides(text, guides).split())
+                    rest = " ".join(guides.taken_from(text).split())
                     for words in known:
                         rest = re.sub(rf"{words}[^{OPEN}{CLOSE}]*", " ", rest)
                     rest = outside(rest)

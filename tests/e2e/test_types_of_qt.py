@@ -42,12 +42,12 @@ def begin():
     if main is None or not main.is_built:
         QTimer.singleShot(20, begin)
         return
-    main.services.generation.ended.connect(lambda answer: leave(main, answer))
+    main.presenters.generation.ended.connect(lambda answer: leave(main, answer))
     main.page.ask("What can you do?")
 
 def leave(main, answer):
     print(answer.state)
-    main.go_to_models()
+    main.go_to("models")
     QTimer.singleShot(1500, main.close)
 
 window._application()

@@ -107,8 +107,8 @@ def until_saved(data_dir: Path) -> None:
 
 
 ASK = """
-services = main.services
-services.generation.ended.connect(lambda answer: (say(answer.state), main.close()))
+presenters = main.presenters
+presenters.generation.ended.connect(lambda answer: (say(answer.state), main.close()))
 page.ask("What can you do?")
 """
 
@@ -144,12 +144,12 @@ say("open")
 
 
 SLOW = """
-main.services.settings.set("max_tokens", 0)
+main.presenters.settings.set("max_tokens", 0)
 seen = []
 def text(_, piece):
     seen.append(piece)
     QTimer.singleShot(400, lambda: say("streaming"))
-main.services.generation.text.connect(text)
+main.presenters.generation.text.connect(text)
 from app.services.engines.lease import Lease
 chat = Lease.chat
 def slowly(lease, request, cancel):
@@ -174,11 +174,11 @@ def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: P
     again = start(
         """
 from app.core.chats.places import ALL
-(chat,) = main.services.chats.page(ALL, 0, 9)
+(chat,) = main.presenters.chats.page(ALL, 0, 9)
 main.open_chat(chat.id)
 answer = page.transcript.last().message
 say(answer.state)
-main.services.generation.ended.connect(lambda ended: (say(ended.state), main.close()))
+main.presenters.generation.ended.connect(lambda ended: (say(ended.state), main.close()))
 page.answers.do("go_on")
 """
     )
@@ -192,7 +192,7 @@ page.answers.do("go_on")
 
 
 def test_closing_in_the_middle_keeps_what_was_answered(start: Start, data_dir: Path) -> None:
-    process = start(SLOW + "main.services.generation.text.connect(lambda *_: main.close())\n")
+    process = start(SLOW + "main.presenters.generation.text.connect(lambda *_: main.close())\n")
     assert process.wait(60) == 0
     ((state, text),) = answers(data_dir)
     assert state == "stopped"

@@ -14,24 +14,24 @@ from app.reports import describe
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.text.markdown_view import _AT_ONCE
-from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
-from app.wiring import open_core
-from app.wiring.window import WindowParts, open_services
+from app.wiring.app import open_app
+from app.wiring.window import WindowApp
+from tests.support.windows import built_window
 
 
 @pytest.fixture
-def parts(qapp: QApplication) -> Iterator[WindowParts]:
-    core = open_core(DataFolder.default())
-    parts = open_services(core)
-    yield parts
-    parts.tasks.close()
-    core.close()
+def presenters(qapp: QApplication) -> Iterator[WindowApp]:
+    app = open_app(DataFolder.default())
+    presenters = WindowApp(app)
+    yield presenters
+    presenters.tasks.close()
+    app.close()
 
 
 @pytest.fixture
-def window(parts: WindowParts) -> Iterator[MainWindow]:
-    window = built_window(parts.services, describe)
+def window(presenters: WindowApp) -> Iterator[MainWindow]:
+    window = built_window(presenters, describe)
     window.show()
     yield window
     window.close()
@@ -39,7 +39,7 @@ def window(parts: WindowParts) -> Iterator[MainWindow]:
 
 
 def test_tokens_come_in_batches_and_a_batch_is_drawn_once(
-    parts: WindowParts, window: MainWindow, qtbot: QtBot
+    presenters: WindowApp, window: MainWindow, qtbot: QtBot
 ) -> None:
     page = window.findChild(ChatPage)
     assert page is not None
@@ -52,7 +52,7 @@ def test_tokens_come_in_batches_and_a_batch_is_drawn_once(
         assert view is not None
         view.view.drawn.connect(lambda: drawn.append(len(view.view.toPlainText())))
 
-    generation = parts.services.generation
+    generation = presenters.generation
     generation.begun.connect(watch)
     generation.text.connect(lambda _, text: batches.append(text))
     generation.ended.connect(ended.append)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-PAIR = Path(__file__).resolve().parents[2] / "resources" / "starter" / "safetensors"
+from tests.support.paths import ROOT
+
+PAIR = ROOT / "resources" / "starter" / "safetensors"
 TARGET, DRAFTER = PAIR / "target", PAIR / "drafter"
 
 GEMMA_31B: dict[str, Any] = {

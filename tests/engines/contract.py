@@ -32,6 +32,7 @@ from engines.errors import (
     ModelNotFound,
 )
 from engines.types import (
+    EngineStatus,
     Event,
     LoadPlan,
     MtpReport,
@@ -70,6 +71,12 @@ class EngineContract(EventContract):
     after_cancel = 2
     """Events that may follow a cancel: one step that was on its way, and Done."""
 
+    has_worker = False
+    """A process of its own computes."""
+
+    elsewhere = False
+    """It computes outside this system."""
+
     cached_again = True
     """Measuring between two prompts leaves what was cached for them."""
 
@@ -94,6 +101,28 @@ class EngineContract(EventContract):
         assert report.load_s > 0
         assert progress == sorted(progress)
         assert progress[-1] == 1.0
+
+    def test_it_says_what_it_is_doing(self, engine: Engine, plan: LoadPlan) -> None:
+        assert engine.status().state == "stopped"
+        seen: list[tuple[float, EngineStatus]] = []
+        engine.load(plan, lambda share: seen.append((share, engine.status())), CancelToken())
+        assert all(
+            status.state == "loading" and share <= status.share <= 1.0
+            for share, status in seen
+            if share < 1.0
+        )
+        ready = engine.status()
+        assert (ready.state, ready.words, ready.share) == ("ready", "", 0.0)
+        assert ready.elsewhere == self.elsewhere
+        assert (ready.process > 0) == self.has_worker
+        events = engine.chat(ask("What is Hearth?"), CancelToken())
+        next(events)
+        assert engine.status().state == "ready", "also while it answers"
+        events.close()
+        engine.close()
+        ended = engine.status()
+        assert (ended.state, ended.process) == ("stopped", 0)
+        assert ended.log or not self.has_worker, "what its worker wrote stays"
 
     def test_an_answer_is_prompt_then_deltas_then_done(self, loaded: Engine) -> None:
         events = run(loaded, ask("What is Hearth?"))
@@ -313,6 +342,7 @@ class EngineContract(EventContract):
         cancel.cancel()
         with pytest.raises(Cancelled):
             engine.load(plan, lambda _: None, cancel)
+        assert engine.status().state == "stopped"
         with pytest.raises(EngineError):
             run(engine, ask("Hello"))
 

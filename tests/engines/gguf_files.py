@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import gguf
 import numpy as np
@@ -230,7 +231,7 @@ def write_gguf(
     writer = gguf.GGUFWriter(None, architecture)
     prefixed = {f"{architecture}.{key}": value for key, value in values.items()}
     defaults = {"tokenizer.ggml.model": "none", "general.name": "Test model"}
-    add = {
+    add: dict[type, Callable[[str, Any], None]] = {
         str: writer.add_string,
         bool: writer.add_bool,
         int: writer.add_uint32,

@@ -11,7 +11,14 @@ import pytest
 
 from engines.kept_file import KeptFile
 from engines.log_file import LogFile
-from engines.private import close_to_others, make_private_folder, private
+from engines.private import (
+    close_to_others,
+    make_private_folder,
+    private,
+    replace_text,
+    replacing,
+    unfinished_of,
+)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 
@@ -76,3 +83,31 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "log")
     with pytest.raises(OSError, match="log"), open(tmp_path / "log", "a", opener=private):
         pass
+
+
+def test_a_file_that_is_replaced_is_private_and_changes_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text("before")
+    path.chmod(0o644)
+    with replacing(path) as unfinished:
+        unfinished.write_text("after")
+        assert path.read_text() == "before"
+        assert mode(unfinished) == 0o600
+        assert unfinished_of(path) == [unfinished]
+    assert (path.read_text(), mode(path)) == ("after", 0o600)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_was_there_stays_where_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    replace_text(path, "before")
+
+    def write() -> None:
+        with replacing(path) as unfinished:
+            unfinished.write_text("aft")
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        write()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from math import prod
 
-from engines.models.gguf.types import TENSOR_TYPES
+from engines.models.gguf.types import tensor_types
 
 STRING, ARRAY = 8, 9
 SCALARS = {
@@ -115,7 +115,7 @@ def take_apart(data: bytes) -> Parts:
 
 
 def size_of(shape: tuple[int, ...], kind: int) -> int:
-    found = TENSOR_TYPES[kind]
+    found = tensor_types()[kind]
     return prod(shape) // found.block * found.size
 
 

@@ -29,7 +29,7 @@ from app.core.errors import (
 )
 from app.core.models.hub import RepoFile
 from app.core.network.connections import LoggedConnection
-from app.hub.fetch import Fetcher, Item
+from app.hub.fetch import Fetcher, WantedFile
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Receiving, Retrying, Step, Terms
@@ -79,7 +79,7 @@ class Trial:
     hub: TestHub
     gate: Gate
     root: Path
-    item: Item
+    item: WantedFile
     connections: list[LoggedConnection]
 
     def fetch(
@@ -136,7 +136,7 @@ def trial(
         commit = hub.add(REPO, {MODEL: CONTENT})
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         file = RepoFile(MODEL, CONTENT.size, hashlib.sha256(DATA).hexdigest())
-        yield Trial(hub, gate, tmp_path / "cache", Item(REPO, commit, file), connections)
+        yield Trial(hub, gate, tmp_path / "cache", WantedFile(REPO, commit, file), connections)
         gate.close()
 
 

@@ -24,7 +24,7 @@ from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
 from app.net import Gate
-from app.services.downloads.queue import DownloadQueue, Pace
+from app.services.downloads.queue import DownloadLimits, DownloadQueue
 from app.services.models.collection.hub_cache import scan_hub
 from app.store.db import Database
 from app.store.downloads import DownloadStore
@@ -100,7 +100,7 @@ class Household:
         terms = Terms(Limiter(), PATIENCE)
         fetcher = Fetcher(gate, self.root, lambda: None, terms)
         queue = DownloadQueue(
-            DownloadStore(database), lambda: fetcher, lambda: Pace(0.0, 3, PATIENCE)
+            DownloadStore(database), lambda: fetcher, lambda: DownloadLimits(0.0, 3, PATIENCE)
         )
         queue.changed = self._look
         queue.on_done = self._arrive

@@ -17,8 +17,7 @@ from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import ERROR, STAGE, write_plan
 from engines.models.gguf.header import read_header
 from engines.types import LoadPlan
-
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
 
 
 @dataclass

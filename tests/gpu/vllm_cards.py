@@ -118,7 +118,7 @@ def ask(engine: VllmEngine, tokens: int = 200, text: str = QUESTION) -> tuple[st
 
 def said(engine: VllmEngine, pattern: str) -> str:
     """The number in the worker's log behind a pattern; empty if there is none."""
-    found = re.findall(pattern + r"\s*([\d.,]+)", "\n".join(engine.log_tail))
+    found = re.findall(pattern + r"\s*([\d.,]+)", "\n".join(engine.status().log))
     return str(found[-1]) if found else ""
 
 
@@ -145,8 +145,9 @@ def part_load(machine: Machine) -> None:
 
         def progress(share: float) -> None:
             shares.append(share)
-            if engine.stage is not None and engine.stage.words not in seen:
-                seen.append(engine.stage.words)
+            words = engine.status().words
+            if words and words not in seen:
+                seen.append(words)
 
         free = machine.free()
         wanted = memory_share(used_cards(detect(), 1), None)

@@ -41,7 +41,11 @@ _MADE = {"tests/app/core"}
 
 
 def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    """What a document says; of a file of the guide's intents, its answers."""
+    text = path.read_text(encoding="utf-8")
+    if path in ANSWERS:
+        return "\n\n".join(intent["answer"] for intent in tomllib.loads(text)["intent"])
+    return text
 
 
 def code_in(text: str) -> Iterator[str]:
@@ -121,14 +125,11 @@ def wrong(words: list[str]) -> str:
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, *ANSWERS], ids=lambda path: path.stem)
 def test_every_command_that_a_document_names_exists(document: Path) -> None:
-    text = text_of(document)
-    if document in ANSWERS:
-        text = "\n".join(it["answer"] for it in tomllib.loads(text)["intent"])
-    found = {" ".join(words): wrong(words) for words in commands_in(text)}
+    found = {" ".join(words): wrong(words) for words in commands_in(text_of(document))}
     assert {words: why for words, why in found.items() if why} == {}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("document", [*DOCUMENTS, *ANSWERS], ids=lambda path: path.stem)
 def test_every_option_that_a_document_names_exists(document: Path) -> None:
     known = {name for one in every(parser()) for it in one._actions for name in it.option_strings}
     named = {code.split()[0] for code in _SPAN.findall(_FENCE.sub("", text_of(document)))}

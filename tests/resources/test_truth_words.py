@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from PySide6.QtCore import QLocale, QTranslator
@@ -16,7 +17,7 @@ from engines.llamacpp.speculative.costs import Costs
 from engines.openai import faults
 from engines.remote import engine as remote
 from engines.vllm import mtp_status as vllm
-from engines.vllm.gain_book import Pace
+from engines.vllm.gain_book import DraftSpeeds
 from engines.vllm.log import BEFORE, stage
 from resources.translations.make.extract import templates, texts
 
@@ -25,12 +26,22 @@ DEAR = Costs({0: 1.0, 1: 2.1, 3: 4.2, 7: 8.4}, 0.3)
 FLAT = Costs({0: 1.0, 1: 2.9, 3: 3.0, 7: 8.4}, 0.3)
 
 
+@cache
+def said_in_source() -> frozenset[str]:
+    return frozenset(texts())
+
+
+@cache
+def templates_in_source() -> Templates:
+    return Templates(templates())
+
+
 class Hidden(QTranslator):
     """Knows what the source says, and puts nothing but the values in its place."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._known = set(texts())
+        self._known = said_in_source()
 
     def isEmpty(self) -> bool:
         return False
@@ -44,7 +55,7 @@ class Hidden(QTranslator):
 @pytest.fixture
 def hidden(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     translator = Hidden()
-    known = Templates(templates())
+    known = templates_in_source()
     monkeypatch.setattr(language, "_templates", lambda: known)
     before = QLocale()
     QLocale.setDefault(QLocale(QLocale.Language.German))
@@ -65,7 +76,7 @@ def lines() -> Iterator[str]:
         yield vllm.still_on(depth, 22.4)
         yield vllm.still_on(depth, 0.0)
         for kind in ("embedded", "drafter"):
-            for pace in (Pace(), Pace(20.0, 20.5), Pace(20.0, 36.0)):
+            for pace in (DraftSpeeds(), DraftSpeeds(20.0, 20.5), DraftSpeeds(20.0, 36.0)):
                 yield vllm.standing(kind, depth, pace, "")
     yield from (vllm.still_off(22.4), vllm.still_off(0.0), vllm.OFF, llama.OFF)
     for costs in (CHEAP, DEAR, FLAT):

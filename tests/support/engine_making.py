@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.core.engines.care import Profile, Step
+from app.core.engines.installation import Profile, Step
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
@@ -23,10 +23,10 @@ from app.services.engines.installing import InstallSources
 from engines.cancel import CancelToken
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import Lock, Pythons
-from engines.vllm.provision.preflight import Facts
+from engines.vllm.provision.preflight import SystemInfo
 
 PYTHON = sys.version_info[:2]
-HERE = Facts("linux", "x86_64", (2, 36), disk_bytes=10**12, pythons=(PYTHON,))
+HERE = SystemInfo("linux", "x86_64", (2, 36), disk_bytes=10**12, pythons=(PYTHON,))
 TERMS = Terms(Limiter(), Patience(attempts=3, first_s=0.01, most_s=0.02), stall_s=60)
 
 
@@ -35,7 +35,7 @@ def care_of(
     lock: Callable[[], Lock],
     gate: Gate,
     indexes: Sequence[str],
-    facts: Callable[[], Facts] = lambda: HERE,
+    facts: Callable[[], SystemInfo] = lambda: HERE,
     offline: Callable[[], bool] = lambda: False,
 ) -> EngineInstaller:
     """As the app has it, but for the lock, the computer and the indexes."""
@@ -43,7 +43,7 @@ def care_of(
     def lock_of(_: Profile) -> Lock:
         return lock()
 
-    def look(_: Pythons) -> Facts:
+    def look(_: Pythons) -> SystemInfo:
         return facts()
 
     ways = InstallSources(

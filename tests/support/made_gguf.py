@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gguf
 import numpy as np
 from numpy.typing import NDArray
 
-STARTER = Path(__file__).parents[2] / "resources" / "starter" / "starter.gguf"
+from tests.support.paths import ROOT
+
+STARTER = ROOT / "resources" / "starter" / "starter.gguf"
 
 NORMAL = 1
 """Type of a token that is text; the others are control tokens, bytes and the like."""
@@ -74,7 +77,7 @@ def write_model(
 
 def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
     """Numbers become uint32 or float32, by their Python type."""
-    add: dict[type, Callable[[str, object], None]] = {
+    add: dict[type, Callable[[str, Any], None]] = {
         str: writer.add_string,
         bool: writer.add_bool,
         int: writer.add_uint32,

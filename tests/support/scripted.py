@@ -13,6 +13,7 @@ from engines.errors import EngineFailed
 from engines.types import (
     ChatRequest,
     Done,
+    EngineStatus,
     Event,
     FinishReason,
     LoadedModel,
@@ -135,6 +136,9 @@ class ScriptedEngine:
         if isinstance(found, Exception):
             raise found
         return found
+
+    def status(self) -> EngineStatus:
+        return EngineStatus("ready" if self._loaded is not None else "stopped")
 
     def close(self) -> None:
         self.closed += 1

@@ -7,18 +7,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.engines.advice import Advice, Situation, System, advise
-from app.core.engines.care import Check, EngineState, Price, Profile, Step
+from app.core.engines.installation import (
+    Check,
+    Device,
+    InstallState,
+    Price,
+    Profile,
+    Step,
+    WorkerState,
+)
 from app.core.models.counterparts import Counterpart
 from app.core.models.entry import ModelEntry
-from app.core.network.servers import ServerFacts, ServerProfile
-from app.presenters.engine_list import Device, WorkerState
-from app.store.secrets import SecretStatus
+from app.core.network.secret import SecretStatus
+from app.core.network.servers import ServerInfo, ServerProfile
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError
 from engines.vllm.provision.preflight import Finding
 
 OFFERED = "0.33.0"
-NOTHING = EngineState(None, None, None, OFFERED)
+NOTHING = InstallState(None, None, None, OFFERED)
 RESTS = WorkerState("stopped")
 PRICE = Price(5_100_000_000, 24_000_000_000, 9_800_000_000, 25)
 WELL = Finding(True, "NVIDIA RTX 4090 with 24 GB, driver 580.95.", "", "", "card")
@@ -36,10 +43,10 @@ STEPS = (
 
 
 @dataclass
-class ScriptedCare:
+class ScriptedInstaller:
     """hold: an installation waits for it after the steps, or for a cancel."""
 
-    now: EngineState = NOTHING
+    now: InstallState = NOTHING
     findings: tuple[Finding, ...] = (WELL,)
     price: Price | None = PRICE
     linux: str = ""
@@ -51,7 +58,7 @@ class ScriptedCare:
     def usual_profile(self) -> Profile:
         return "cuda"
 
-    def state(self) -> EngineState:
+    def state(self) -> InstallState:
         return self.now
 
     def check(self, profile: Profile) -> Check:
@@ -79,7 +86,7 @@ class ScriptedCare:
 
 
 @dataclass
-class ScriptedSeams:
+class ScriptedManager:
     """did: what was asked for."""
 
     system: System = "linux"
@@ -120,7 +127,7 @@ class ScriptedServers:
     """facts: what each server says of itself, by its address; an error is raised."""
 
     kept: list[ServerProfile] = field(default_factory=list)
-    facts: dict[str, ServerFacts | Exception] = field(default_factory=dict)
+    facts: dict[str, ServerInfo | Exception] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     warning: str | None = None
 
@@ -154,7 +161,7 @@ class ScriptedServers:
 
     def test(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
-    ) -> ServerFacts:
+    ) -> ServerInfo:
         found = self.facts[profile.address]
         if isinstance(found, Exception):
             raise found

@@ -20,12 +20,13 @@ from app.services.models.recommending import Recommending
 from engines.cancel import CancelToken
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth
-from engines.memory.fit import Fit, Parts, Verdict, judge
+from engines.memory.fit import Fit, Parts, Split, Verdict, judge
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader
 from engines.types import LoadPlan
+from tests.support.paths import ROOT
 
-RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+RESOURCES = ROOT / "resources"
 STARTER = RESOURCES / "starter" / "starter.gguf"
 
 GB = 1_000_000_000
@@ -193,5 +194,5 @@ class ScriptedFitting(Fitting):
         )
         verdict = judge(parts.total, self._free)
         reason = f"{path.name} needs {parts.total / GB:.1f} GB."
-        fit = Fit(verdict, parts.total, self._free, parts, 8192, "processor", reason)
-        return FitReport(fit, LoadPlan(path, 8192, 4, 4), True, None, (reason,))
+        fit = Fit(verdict, parts.total, self._free, Split(ram=parts), 8192, "processor", reason)
+        return FitReport(fit, 0.0, LoadPlan(path, 8192, 4, 4), True, None, (reason,))

@@ -1,1 +1,1 @@
-"""What a chat consists of, and the rules for it. Pure."""
+"""The parts of a chat and the rules for them. Pure."""

@@ -1,4 +1,4 @@
-"""How an answer was asked for, so that it can be asked for again in just that way: pure.
+"""The record of how an answer was asked for, by which it can be asked for again: pure.
 
 It is kept with the answer as JSON. What a later Hearth adds has a default, and what it does not
 know is left aside, so that old answers and new ones can be read by either.
@@ -17,7 +17,7 @@ from engines.types import Message
 
 @dataclass(frozen=True)
 class FileMark:
-    """By which a file is known again. size: bytes. mtime_ns: when it was changed last."""
+    """A file's size in bytes and time of last change in nanoseconds, by which it is known again."""
 
     size: int
     mtime_ns: int
@@ -25,7 +25,9 @@ class FileMark:
 
 @dataclass(frozen=True)
 class Asked:
-    """settings: those of `app.core.settings.fields` that held, by name.
+    """The request behind one answer: model, files, settings, seed and prompt.
+
+    settings: those of `app.core.settings.fields` that held, by name.
 
     model: its id, and what it was called. files: of the model itself, in their order; sha256: of
     the first of them, where it was known. seed: the one that was drawn; None while it is not known.
@@ -64,7 +66,7 @@ def as_json(asked: Asked) -> str:
 
 
 def from_json(text: str) -> Asked | None:
-    """None for an answer that is older than this, or of which it was not kept."""
+    """Read a stored record; None where the answer is older than these records, or none was kept."""
     if not text:
         return None
     values: dict[str, Any] = json.loads(text)
@@ -77,13 +79,13 @@ def from_json(text: str) -> Asked | None:
 
 
 def mark_of(path: Path) -> FileMark:
-    """Raises OSError if the file is not there."""
+    """Return the mark of the file at `path`. Raises OSError if the file is not there."""
     facts = path.stat()
     return FileMark(facts.st_size, facts.st_mtime_ns)
 
 
 def prompt_hash(messages: tuple[Message, ...]) -> str:
-    """Of what a model was sent: the same for the same words in the same turns only."""
+    """Hash what a model was sent: equal only for the same words in the same turns."""
     from hashlib import sha256
 
     turns = [[message.role, message.text, message.reasoning] for message in messages]
@@ -91,7 +93,7 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
 
 
 def differences(then: Asked, now: Asked) -> tuple[str, ...]:
-    """What was not as it had been when an answer was asked for again, in a few words each."""
+    """Name what differed when an answer was asked for again, in a few words each."""
     found = {
         "the conversation before it": then.prompt != now.prompt,
         "the size of the context": then.context != now.context,

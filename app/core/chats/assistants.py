@@ -14,7 +14,7 @@ from app.core.settings.fields import Settings
 from app.core.settings.models import ENGINE, THINKING
 
 SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
-"""What a preset sets."""
+"""The settings that a preset holds."""
 
 OF_AN_ASSISTANT: Final = (*SAMPLING, "max_tokens", "context", *THINKING, *ENGINE)
 """The settings that an assistant can have of its own, besides its system prompt and model."""
@@ -27,8 +27,9 @@ LONGEST_NAME: Final = 80
 
 @dataclass(frozen=True)
 class Assistant:
-    """greeting: what a new chat with it begins with. model: an id; None leaves it to the settings.
+    """A system prompt, a greeting, a model and settings under one name.
 
+    greeting: what a new chat with it begins with. model: an id; None leaves it to the settings.
     settings: by the names of OF_AN_ASSISTANT. An empty system prompt leaves the one that is there.
     """
 
@@ -41,7 +42,7 @@ class Assistant:
 
     @property
     def values(self) -> Mapping[str, object]:
-        """What it sets, by the names of settings."""
+        """The settings that this assistant makes, by name."""
         prompt = {"system_prompt": self.system_prompt} if self.system_prompt.strip() else {}
         model = {"model": self.model} if self.model else {}
         return {**self.settings, **prompt, **model}
@@ -49,7 +50,7 @@ class Assistant:
 
 @dataclass(frozen=True)
 class Preset:
-    """A name for values of SAMPLING. builtin: it comes with Hearth and cannot be removed."""
+    """Sampling settings under one name. builtin: it comes with Hearth and cannot be removed."""
 
     id: str
     name: str
@@ -59,9 +60,10 @@ class Preset:
 
 @dataclass(frozen=True)
 class NewChat:
-    """What a chat has of its own when it begins. greeting: its first message; "" for none.
+    """A chat's own settings at its beginning.
 
-    usual: its model is the one of the settings, and nobody has chosen it for this chat.
+    greeting: its first message; "" for none. usual: its model is the one of the settings, and
+    nobody has chosen it for this chat.
     """
 
     model: str | None = None
@@ -87,7 +89,7 @@ PRESETS: Final = (
 
 
 def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
-    """The preset that these settings are drawn by; None if they are of no preset."""
+    """Find the preset that these settings are equal to; None if they are of no preset."""
     return next(
         (
             preset
@@ -99,7 +101,7 @@ def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """`name`, with a number behind it where others have it already."""
+    """Return `name`, with a number behind it where it is taken already."""
     candidate, number = name, 2
     while candidate in taken:
         candidate, number = f"{name} {number}", number + 1

@@ -1,4 +1,4 @@
-"""How much of a model's context a chat takes, and which of its messages the model still sees: pure.
+"""The share of a model's context that a chat takes, and which messages the model still sees: pure.
 
 All lengths are tokens. Where no model is loaded that could count them, they are estimated.
 """
@@ -18,7 +18,7 @@ from engines.types import Measured, Message, Role
 Place = Literal["system", "summary", "message", "draft"]
 
 BYTES_PER_TOKEN = 4.0
-"""Of English text, about; other languages take more tokens for their bytes."""
+"""Bytes of English text in a token, about; other languages take more tokens for their bytes."""
 
 _FEWEST, _MOST = 1.5, 6.0
 """Bounds for what a chat's own answers say of that: short ones can be far off."""
@@ -36,9 +36,10 @@ _MARKUP = 5
 
 @dataclass(frozen=True)
 class Part:
-    """One message of the prompt. left: it would not be in it. id: of the stored message, or "".
+    """One message of the prompt, with its length in tokens.
 
-    words: how it begins. pinned: by the user; others of its turn stay with it.
+    left: it would be left out. id: of the stored message, or "". words: how it begins. pinned: by
+    the user; others of its turn stay with it.
     """
 
     place: Place
@@ -52,7 +53,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ContextUse:
-    """What the next question of a chat takes of the context, with the draft as its text.
+    """The part of the context that a chat's next question takes, with the draft as its text.
 
     total: of the prompt with all its parts. prompt: of what would really be asked. kept: room for
     the answer. context: of the model as it is loaded, 0 where a server does not tell; most: as it
@@ -75,17 +76,17 @@ class ContextUse:
 
     @property
     def room(self) -> int:
-        """For the prompt."""
+        """The tokens of the context that are left for the prompt."""
         return self.context - self.kept
 
     @property
     def fits(self) -> bool:
-        """Nothing has to leave, as far as anybody knows."""
+        """Whether nothing has to be left out, as far as is known."""
         return not self.context or self.total <= self.room
 
     @property
     def possible(self) -> bool:
-        """It can be answered, as the policy has it."""
+        """Whether the question can be answered under the chat's policy for a full context."""
         return self.fits or (self.policy != "stop" and self.prompt < self.context)
 
     @property
@@ -94,12 +95,12 @@ class ContextUse:
         return tuple(part.id for part in self.parts if part.left and part.id)
 
     def tokens_of(self, place: Place) -> int:
-        """Of the parts in that place that are in the prompt."""
+        """Count the tokens of the parts in a place that stay in the prompt."""
         return sum(it.tokens for it in self.parts if it.place == place and not it.left)
 
     @property
     def pinned(self) -> int:
-        """Tokens of what is pinned."""
+        """The tokens of the pinned parts."""
         return sum(part.tokens for part in self.parts if part.pinned)
 
     def asks_first(self, *, told: bool) -> bool:
@@ -115,7 +116,7 @@ class ContextUse:
         return over and (self.policy == "stop" or (self.policy == "leave_out" and not told))
 
     def with_draft(self, draft: str) -> ContextUse:
-        """The same with another text for the next question, by its length in bytes."""
+        """Return the use with another text for the next question, by its length in bytes."""
         if draft == self.draft:
             return self
         more = estimated_tokens(draft, self.bytes_per_token) - estimated_tokens(
@@ -130,7 +131,7 @@ class ContextUse:
         )
 
     def recounted(self, draft: str, more: int) -> ContextUse | None:
-        """The same with another draft, which takes so many tokens more (or fewer).
+        """Return the use with another draft, which takes so many tokens more (or fewer).
 
         None where that may change what has to leave: then all is to be measured again.
         """
@@ -158,7 +159,7 @@ def use_of(
     summary: Summary | None = None,
     summed: Sequence[StoredMessage] = (),
 ) -> ContextUse:
-    """What a measured prompt says; its last message is the draft's where that is none stored."""
+    """Lay out the parts of a measured prompt; its last message may be the draft, not yet stored."""
     left = set(measured.left) if policy == "leave_out" else set()
     parts = tuple(
         Part(
@@ -203,7 +204,7 @@ def use_of(
 def estimate(
     messages: Sequence[Message], context: int, max_tokens: int | None, bytes_per_token: float
 ) -> Measured:
-    """What `Engine.measure` would say, about."""
+    """Estimate what `Engine.measure` would count, without a loaded model."""
     lengths = [estimated_tokens(it.text, bytes_per_token) + _MARKUP for it in messages]
     kept = conversation.answer_room(context, max_tokens)
     left: tuple[int, ...] = ()
@@ -218,7 +219,7 @@ def estimated_tokens(text: str, bytes_per_token: float) -> int:
 
 
 def bytes_per_token(path: Iterable[StoredMessage]) -> float:
-    """As the chat's own answers were counted by their models."""
+    """Return how many bytes of text a token takes, as models counted this chat's answers."""
     counted = [it for it in path if it.facts and it.facts.completion_tokens]
     tokens = sum(it.facts.completion_tokens for it in counted if it.facts)
     written = sum(len((it.reasoning + it.text).encode(errors="replace")) for it in counted)

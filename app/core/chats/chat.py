@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from engines.types import MtpMode
 
 TitledBy = Literal["text", "model", "user"]
-"""Where a title comes from: the first question, the model, or the user, whose word is final."""
+"""The source of a title: the first question, the model, or the user, whose word is final."""
 
 UNTITLED = "New chat"
 _TITLE_LENGTH = 48

@@ -23,7 +23,7 @@ OverflowPolicy = Literal["leave_out", "compact", "stop"]
 
 @dataclass(frozen=True)
 class AnswerFacts:
-    """How an answer came about; times in seconds, speeds in tokens per second.
+    """The figures of one answer; times in seconds, speeds in tokens per second.
 
     mtp: what multi-token prediction did for it; None for answers from before it was there.
     notes: what of the plan the engine did otherwise, one sentence each.
@@ -91,7 +91,7 @@ class StoredMessage:
 
 
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:
-    """The messages from the root to the leaf, oldest first; empty without a leaf."""
+    """Return the path from the root to the leaf, oldest first; empty without a leaf."""
     by_id = {message.id: message for message in messages}
     path: list[StoredMessage] = []
     step = leaf_id
@@ -104,7 +104,7 @@ def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[Sto
 
 
 def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
-    """What of a path an engine is asked with: all but failed and empty answers.
+    """Pick the messages of a path that an engine is sent: all but failed and empty answers.
 
     Reasoning without an answer counts at the end of a path: there it is gone on with.
     A question whose answer is missing keeps its place only if it is the last one: a chat
@@ -123,7 +123,7 @@ def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
 
 
 def as_message(message: StoredMessage) -> Message:
-    """A stored message as an engine is given it."""
+    """Turn a stored message into one for an engine."""
     from engines.types import Message
 
     return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)

@@ -1,4 +1,4 @@
-"""What a file that is dropped onto the window is, and how it becomes a part of a message."""
+"""Files dropped onto the window: their kinds, and how a text becomes part of a message."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 from app.core.errors import FileNotText
 
 MOST_BYTES = 400_000
-"""Of a text file; more is beyond the context of most models anyway."""
+"""The longest text file; more is beyond the context of most models anyway."""
 
 _PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif"}
 
 
 def kind_of(path: Path) -> Literal["model", "picture", "other"]:
-    """By the ending of its name."""
+    """Tell what kind of file this is, by the ending of its name."""
     ending = path.suffix.lower()
     if ending == ".gguf":
         return "model"
@@ -22,7 +22,7 @@ def kind_of(path: Path) -> Literal["model", "picture", "other"]:
 
 
 def read_text(path: Path) -> str:
-    """A text file with its name, fenced so that nothing in it counts as markdown.
+    """Read a text file, with its name, fenced so that nothing in it counts as markdown.
 
     Raises FileNotText for a folder, a file that is too long, or is no text in UTF-8.
     """

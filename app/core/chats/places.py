@@ -1,4 +1,4 @@
-"""Where a chat lies in the sidebar: every chat is in exactly one place."""
+"""The places of the sidebar: every chat lies in exactly one."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ PlaceKind = Literal["all", "pinned", "chats", "folder", "archive", "trash"]
 
 
 class Place(NamedTuple):
-    """folder_id: of a place of kind "folder", None otherwise."""
+    """One place of the sidebar; `folder_id` is set for the kind "folder" alone."""
 
     kind: PlaceKind
     folder_id: str | None = None
 
 
 ALL = Place("all")
-"""Every chat that is neither archived nor deleted; the one place that overlaps with others."""
+"""The chats that are neither archived nor deleted; the one place that overlaps with others."""
 
 PINNED = Place("pinned")
-"""What the user wants on top, whichever folder it belongs to."""
+"""The chats that the user wants on top, whichever folder they belong to."""
 
 CHATS = Place("chats")
-"""What is not pinned and in no folder."""
+"""The chats that are not pinned and in no folder."""
 
 ARCHIVE = Place("archive")
 TRASH = Place("trash")
 
 
 def folder_place(folder_id: str) -> Place:
-    """What is in a folder and not pinned."""
+    """Return the place of a folder's chats that are not pinned."""
     return Place("folder", folder_id)
 
 
@@ -42,7 +42,7 @@ class Folder(NamedTuple):
 
 
 class RemovedFolder(NamedTuple):
-    """A folder that was taken away, and the chats that were in it, so that it can come back."""
+    """A removed folder and the ids of the chats that were in it, so that it can come back."""
 
     folder: Folder
     chat_ids: tuple[str, ...]

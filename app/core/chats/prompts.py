@@ -22,7 +22,7 @@ _VARIABLE: Final = re.compile(r"\{\{\s*([^\W\d][\w -]{0,39}?)\s*\}\}")
 
 @dataclass(frozen=True)
 class SavedPrompt:
-    """A text of the library, by the name that it is called with."""
+    """A text of the prompt library, with the name by which it is inserted."""
 
     id: str
     name: str
@@ -30,17 +30,17 @@ class SavedPrompt:
 
 
 def variables(text: str) -> tuple[str, ...]:
-    """The names of the variables, each once, in the order in which they come."""
+    """List the names of a text's variables, each once, in the order in which they come."""
     return tuple(dict.fromkeys(match[1] for match in _VARIABLE.finditer(text)))
 
 
 def asked_for(text: str) -> tuple[str, ...]:
-    """Those of them that only the user can tell."""
+    """Name the variables in a text that only the user can fill in."""
     return tuple(name for name in variables(text) if name not in FILLED_IN)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with values in place of its variables; one without a value stays as it is.
+    """Fill in a text's variables; one without a value stays as it is.
 
     What is filled in is not looked through for variables again.
     """
@@ -48,7 +48,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def matching(prompts: Iterable[SavedPrompt], words: str) -> list[SavedPrompt]:
-    """The prompts whose names hold every word; those that begin with the first come first."""
+    """Find the prompts whose names hold every word; those that begin with the first come first."""
     wanted = words.casefold().split()
     found = [it for it in prompts if all(word in it.name.casefold() for word in wanted)]
     begins = wanted[0] if wanted else ""
@@ -56,13 +56,13 @@ def matching(prompts: Iterable[SavedPrompt], words: str) -> list[SavedPrompt]:
 
 
 def as_json(prompts: Iterable[SavedPrompt]) -> str:
-    """A file that `from_json` reads."""
+    """Write prompts as a file that `from_json` reads."""
     texts = [{"name": it.name, "text": it.text} for it in prompts]
     return json.dumps({"format": _FORMAT, "prompts": texts}, ensure_ascii=False, indent=2) + "\n"
 
 
 def from_json(data: str) -> list[tuple[str, str]]:
-    """The names and texts in a file. Raises PromptsNotRead.
+    """Read the names and texts of prompts from a file. Raises PromptsNotRead.
 
     Read as well: a plain list of objects that have a name or title, and a text, content or prompt.
     """

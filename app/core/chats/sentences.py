@@ -9,7 +9,7 @@ _END = re.compile(r"[.!?…]+[\"”’»)*_]*(?=\s)|[。！？]+|\n")  # noqa: R
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|\d+|[A-Za-z]\.\s?[A-Za-z]|bzw|ca|etc|vs|Dr|Mr|Mrs|Nr)$"
 )
-"""What stands before a full stop that ends no sentence: a single letter, a number, “e.g”."""
+"""Text before a full stop that ends no sentence: a single letter, a number, “e.g”."""
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _LEAD = re.compile(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?)+")
@@ -20,21 +20,21 @@ _LONGEST = 400
 
 @dataclass(frozen=True)
 class Spoken:
-    """A sentence, or a block of code: then `text` is its language, which may be empty."""
+    """A sentence, or a block of code, of which only the language is `text`; that may be empty."""
 
     text: str
     is_code: bool = False
 
 
 class SentenceSplitter:
-    """What comes in is cut where sentences end; the rest waits for more, or for `end`."""
+    """Cuts text into sentences as it arrives; what is incomplete waits for more, or for `end`."""
 
     def __init__(self) -> None:
         self._rest = ""
         self._fence = ""
 
     def feed(self, text: str) -> list[Spoken]:
-        """The sentences that are complete with this piece."""
+        """Take a piece of text; returns the sentences that are complete with it."""
         self._rest += text
         found: list[Spoken] = []
         while (taken := self._take()) is not None:
@@ -42,12 +42,12 @@ class SentenceSplitter:
         return found
 
     def end(self) -> list[Spoken]:
-        """The text is complete: what is left of it."""
+        """End the text; returns what is left of it."""
         rest, self._rest = self._rest, ""
         return [] if self._fence else _spoken(rest)
 
     def _take(self) -> list[Spoken] | None:
-        """What the next line or sentence says, taken off the rest; None if it is not complete."""
+        """Take the next line or sentence off the rest; None if it is not complete."""
         fence = _FENCE.match(self._rest)
         if self._fence or fence:
             line, newline, rest = self._rest.partition("\n")
@@ -69,7 +69,7 @@ class SentenceSplitter:
         return None
 
     def _cross(self, line: str) -> list[Spoken]:
-        """A line of code, or one that begins or ends it."""
+        """Take a line of code, or one that begins or ends a block of it."""
         fence = _FENCE.match(line)
         if not self._fence and fence:
             self._fence = fence[1]

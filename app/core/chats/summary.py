@@ -23,10 +23,10 @@ REQUEST = (
 
 @dataclass(frozen=True)
 class Summary:
-    """What stands for all messages of a path up to one.
+    """A text that stands for all messages of a path up to `message_id`.
 
-    model: that wrote it. tokens: that it took to write. created: seconds since 1970, UTC.
-    covers: of what it was made, as `covered` has it.
+    model: that wrote it. tokens: that it took to write. created: seconds since 1970, UTC. covers: a
+    hash of the messages that it was made from, see `covered`.
     """
 
     message_id: str
@@ -39,19 +39,19 @@ class Summary:
 
 @dataclass(frozen=True)
 class ChatPrompt:
-    """Messages for an engine, and which stored one each is; "" for one that is none of them."""
+    """The messages of a prompt, with the id of the stored message that each is; "" for others."""
 
     messages: tuple[Message, ...]
     ids: tuple[str, ...]
 
 
 def covered(path: Sequence[StoredMessage], message_id: str) -> str:
-    """A hash of all that was said up to a message of the path."""
+    """Hash all that was said up to a message of the path."""
     return dict(_hashes(path)).get(message_id, "")
 
 
 def in_effect(path: Sequence[StoredMessage], summaries: Iterable[Summary]) -> Summary | None:
-    """The summary that stands for most of a path, and still holds."""
+    """Find the summary that stands for most of a path and still applies."""
     by_message = {summary.message_id: summary for summary in summaries}
     found = None
     for message_id, covers in _hashes(path):
@@ -62,7 +62,7 @@ def in_effect(path: Sequence[StoredMessage], summaries: Iterable[Summary]) -> Su
 
 
 def summed_up(path: Sequence[StoredMessage], summary: Summary | None) -> tuple[StoredMessage, ...]:
-    """The messages that a summary stands for; what is pinned stays, with its whole turn."""
+    """Return the messages that a summary stands for: turns with a pinned message are not."""
     old, _ = _split(path, summary)
     return tuple(it for turn in _turns(old) if not _is_pinned(turn) for it in turn)
 
@@ -70,7 +70,7 @@ def summed_up(path: Sequence[StoredMessage], summary: Summary | None) -> tuple[S
 def prompt_of(
     path: Sequence[StoredMessage], system_prompt: str, summary: Summary | None = None
 ) -> ChatPrompt:
-    """What the engine is asked: system prompt, summary, what is pinned before it, and the rest.
+    """Build the prompt of a path: system prompt, summary, pinned messages before it, and the rest.
 
     The summary is a message of the system's: templates take it wherever they take a system prompt.
     """
@@ -90,7 +90,7 @@ def prompt_of(
 def _split(
     path: Sequence[StoredMessage], summary: Summary | None
 ) -> tuple[tuple[StoredMessage, ...], tuple[StoredMessage, ...]]:
-    """What was said up to the last message that a summary covers, and behind it."""
+    """Split what was said into the messages that a summary covers, and those behind them."""
     everything = said(path)
     ends = (at for at, it in enumerate(everything, 1) if summary and it.id == summary.message_id)
     end = next(ends, 0)
@@ -98,7 +98,7 @@ def _split(
 
 
 def _turns(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]]:
-    """Each question with its answers."""
+    """Group messages into turns: each question with its answers."""
     turns: list[list[StoredMessage]] = []
     for message in messages:
         if message.role == "user" or not turns:
@@ -112,7 +112,7 @@ def _is_pinned(turn: Iterable[StoredMessage]) -> bool:
 
 
 def _hashes(path: Sequence[StoredMessage]) -> Iterable[tuple[str, str]]:
-    """Each message that was said, with a hash of everything up to it."""
+    """Yield the id of each message that was said, with a hash of everything up to it."""
     from hashlib import sha256
 
     so_far = sha256()

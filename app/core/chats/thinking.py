@@ -1,4 +1,4 @@
-"""What can be said of a model's thinking, in words."""
+"""Words for what can be chosen of a model's thinking."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engines.types import Thinking
 
 
 def why_fixed(thinking: Thinking) -> str:
-    """One sentence for where thinking cannot be chosen; empty where it can."""
+    """Say in one sentence why thinking cannot be switched; empty where it can."""
     sentences = {
         "none": "This model answers without thinking first.",
         "always": "This model thinks as it was made to: its chat template has no switch for it.",

@@ -1,4 +1,4 @@
-"""A chat's title by the model: what it is asked, and what of its answer is a title."""
+"""A chat's title by the model: the request for one, and how a title is read from the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BAD = re.compile(r"[<>{}|\\\x00-\x1f]|https?:|<\|")
 
 
 def title_request(question: str, answer: str, mtp: MtpMode) -> ChatRequest:
-    """To be asked outside of any chat, so that nothing of it stays with one.
+    """Build the request for a title, to be asked outside of any chat so that no chat keeps it.
 
     mtp: as in the answer before; a change of it would rebuild the model's context.
     """
@@ -41,7 +41,7 @@ def title_request(question: str, answer: str, mtp: MtpMode) -> ChatRequest:
 
 
 def title_in(text: str, finished: bool) -> str | None:
-    """The title in what a model said; None where that is none.
+    """Read the title from a model's answer; None where it holds none.
 
     finished: the model ended by itself, or went on after the line.
     """

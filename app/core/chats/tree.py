@@ -24,13 +24,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Fork:
-    """Where a message stands among those that follow the same one: `at` of `ids`, from 0."""
+    """Messages that follow the same one, and the place of one among them: `at` of `ids`, from 0."""
 
     ids: tuple[str, ...]
     at: int
 
     def beside(self, step: int) -> str | None:
-        """The one so many places on; None where there is none."""
+        """Return the message so many places on; None where there is none."""
         place = self.at + step
         return self.ids[place] if 0 <= place < len(self.ids) else None
 
@@ -51,7 +51,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Removed:
-    """What was taken out of a chat: a message and all that followed it, with their ids.
+    """A message taken out of a chat with all that followed it, by their ids.
 
     leaf_id: the end of the path that was shown before.
     """
@@ -64,7 +64,7 @@ class Removed:
 
 @dataclass(frozen=True)
 class Tree:
-    """nodes: the messages of one chat that are there, in the order in which they were written."""
+    """The messages of one chat that are not removed, in the order in which they were written."""
 
     nodes: Sequence[Node]
 
@@ -80,7 +80,7 @@ class Tree:
         return {parent: tuple(ids) for parent, ids in found.items()}
 
     def path(self, leaf_id: str | None) -> tuple[str, ...]:
-        """From the first message to this one."""
+        """Return the ids from the first message to this one."""
         path: list[str] = []
         step = self.by_id.get(leaf_id or "")
         while step is not None:
@@ -89,13 +89,13 @@ class Tree:
         return tuple(reversed(path))
 
     def fork(self, message_id: str) -> Fork | None:
-        """None where there is no choice."""
+        """Return the siblings of a message; None where there is only one."""
         node = self.by_id.get(message_id)
         ids = self.children.get(node.parent_id, ()) if node else ()
         return Fork(ids, ids.index(message_id)) if len(ids) > 1 else None
 
     def leaf_of(self, message_id: str, seen: Mapping[str, str]) -> str:
-        """The end of the path to show for a message: where one was last, else the newest.
+        """Return the end of the path to show for a message: the last one shown, else the newest.
 
         seen: by message, the leaf that was shown with it; one that has gone does not count.
         """
@@ -106,7 +106,7 @@ class Tree:
         return step
 
     def without(self, message_id: str, seen: Mapping[str, str]) -> str | None:
-        """The leaf to show once a message has gone: of the one beside it, else what it followed."""
+        """Return the leaf to show once a message is gone: of its sibling, else its parent."""
         fork = self.fork(message_id)
         beside = (fork.beside(-1) or fork.beside(1)) if fork else None
         if beside is not None:
@@ -115,14 +115,14 @@ class Tree:
         return node.parent_id if node else None
 
     def below(self, message_id: str) -> tuple[str, ...]:
-        """A message and all that follow it, on every branch."""
+        """Return the ids of a message and all that follow it, on every branch."""
         found = [message_id]
         for step in found:
             found += self.children.get(step, ())
         return tuple(found)
 
     def stretches(self) -> tuple[Stretch, ...]:
-        """The whole conversation, folded to where there is a choice.
+        """Fold the conversation into stretches, which end where there is a choice.
 
         Built from its ends, as a chat may have more forks in a row than Python has room to recurse.
         """

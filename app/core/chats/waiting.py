@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Waiting:
-    """options: how it is to be answered, as JSON. created: seconds since 1970.
+    """A message of the user's that is sent after the answer that is being written.
 
-    after: the message that it is to be sent after, on whichever branch that stands.
+    options: how it is to be answered, as JSON. created: seconds since 1970. after: the message that
+    it is to be sent after, on whichever branch that stands.
     """
 
     id: str

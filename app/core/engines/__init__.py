@@ -1,1 +1,1 @@
-"""What is known of the engines on this computer. Pure."""
+"""The engines on this computer: names, advice, installation. Pure."""

@@ -1,4 +1,4 @@
-"""Which engine suits a computer and why, in the terms in which people compare them: pure.
+"""Advice on which engine suits a computer and why, in the terms in which people compare them: pure.
 
 it = advise(Situation("linux", cards, vllm="installed"))
 print(it.engine, it.sentence)
@@ -24,7 +24,10 @@ _CLEARLY: Final = 1.1
 
 @dataclass(frozen=True)
 class MeasuredSpeed:
-    """Of this computer. at_once: answers side by side; tokens_per_s: of all of them together."""
+    """One measurement on this computer.
+
+    at_once: answers side by side. tokens_per_s: of all of them together.
+    """
 
     engine: EngineName
     model: str
@@ -34,10 +37,11 @@ class MeasuredSpeed:
 
 @dataclass(frozen=True)
 class Situation:
-    """cards: NVIDIA's. vllm: whether it is here. why_not: why it cannot be installed, a sentence.
+    """The computer and its use, from which `advise` decides.
 
-    chats_at_once: that have to be answered side by side. profiles: servers that are known.
-    measured: what was measured here, of several models perhaps.
+    cards: NVIDIA's. vllm: whether it is installed or can be. why_not: why it cannot be installed, a
+    sentence. chats_at_once: that have to be answered side by side. profiles: servers that are
+    known. measured: measurements on this computer, of several models perhaps.
     """
 
     system: System
@@ -51,7 +55,7 @@ class Situation:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the comparison. measured: it is of this computer, and not what others report."""
+    """A line of the comparison. measured: on this computer, not reported by others."""
 
     topic: str
     llamacpp: str
@@ -61,7 +65,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Advice:
-    """engine: that suits. sentence: why, the most telling reason. reasons: all of them."""
+    """The engine that suits a computer.
+
+    sentence: why, the most telling reason. reasons: all of them. rows: the comparison, as a table.
+    """
 
     engine: EngineName
     sentence: str
@@ -70,7 +77,7 @@ class Advice:
 
 
 def advise(it: Situation) -> Advice:
-    """llama.cpp unless vLLM can run and there is something that it does better here."""
+    """Advise vLLM where it can run and does something better here; llama.cpp otherwise."""
     rows = (*_measured(it.measured), *_COMPARISON)
     if against := _against(it):
         return Advice("llamacpp", against[0], against, rows)
@@ -93,7 +100,7 @@ def advise(it: Situation) -> Advice:
 
 
 def _against(it: Situation) -> tuple[str, ...]:
-    """Why vLLM does not suit; empty if nothing speaks against it."""
+    """Say why vLLM does not suit; empty if nothing speaks against it."""
     found = []
     if it.system == "macos":
         found.append("vLLM does not run on macOS; llama.cpp uses this Mac's graphics.")
@@ -112,7 +119,7 @@ def _against(it: Situation) -> tuple[str, ...]:
 
 
 def _faster(measured: Sequence[MeasuredSpeed]) -> float | None:
-    """By how much vLLM is clearly faster for one chat, of a model measured on both."""
+    """Return how many times faster vLLM is for one chat, if a model measured on both shows it."""
     speeds = {(m.engine, m.model): m.tokens_per_s for m in measured if m.at_once == 1}
     ratios = [
         speed / speeds["llamacpp", model]
@@ -124,7 +131,7 @@ def _faster(measured: Sequence[MeasuredSpeed]) -> float | None:
 
 
 def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
-    """One line for each model and number of answers at once; a server is not this computer."""
+    """Make one row for each model and number of answers at once; servers are left out."""
     speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
     keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
 

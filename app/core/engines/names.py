@@ -1,4 +1,4 @@
-"""What the engines on this computer are called, wherever they are named."""
+"""The names of the engines as people know them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from engines.types import EngineName
 
 PROPER_NAMES: Final[dict[EngineName, str]] = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
-"""By the names in code and settings. Other servers are none of them: they go by their own names."""
+"""The names by those in code and settings. Other servers go by their own names."""
 
 
 def proper_name(engine: str) -> str:
-    """Whatever is no engine of this computer keeps the name that it has."""
+    """Return an engine's proper name; any other name is returned as it is."""
     if engine in PROPER_NAMES:
         return PROPER_NAMES[engine]
     return engine

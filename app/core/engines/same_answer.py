@@ -1,4 +1,4 @@
-"""Whether MTP changes what a model answers: what a check found, in plain words."""
+"""The verdict of a check whether MTP changes a model's answers, in plain words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ likeliest tokens is within what rounding moves when several tokens are computed 
 
 @dataclass(frozen=True)
 class Compared:
-    """One prompt that was answered with and without MTP; prompts are counted from 1."""
+    """The comparison of one prompt, answered with and without MTP; prompts are counted from 1."""
 
     prompt: int
     check: MtpCheck

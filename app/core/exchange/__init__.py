@@ -1,1 +1,1 @@
-"""Chats of other programs, and of other Hearths: reading what they export. Pure."""
+"""Importing chats of other programs and of Hearth itself, and exporting chats as text. Pure."""

@@ -25,7 +25,7 @@ _STRAY = re.compile("[\ue200-\ue204]")
 
 
 def readable(text: str, metadata: Mapping[str, Any]) -> str:
-    """An answer with links and names in place of its marks, and without those that mean none.
+    """Return an answer with links and names in place of its marks, or nothing for a mark without.
 
     A mark stands between U+E200 and U+E201, its parts apart by U+E202: `cite` and the sources, or
     `entity` and a list of kind, name and more. `content_references` of the message's metadata hold
@@ -46,7 +46,7 @@ def readable(text: str, metadata: Mapping[str, Any]) -> str:
 
 
 def _name(parts: list[str]) -> str:
-    """What a mark without a reference says: the name of a thing, or a link; else nothing."""
+    """Return the words of a mark without a reference: a thing's name, or a link; else nothing."""
     if parts[0] == "entity" and len(parts) > 1:
         try:
             value = as_list(from_json(parts[1]))
@@ -63,7 +63,7 @@ _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "sy
 _PYTHON = "python"
 _CANVAS = "canmore.create_textdoc"
 _SHOWN_RECIPIENTS = ("", "all", _PYTHON, _CANVAS)
-"""To whom an answer may be said and be shown; what is said to another is a call of a tool."""
+"""The recipients of answers that are shown; an answer to another one is a call of a tool."""
 _MOST_STEPS = 50
 """Messages between thoughts and how long they took."""
 
@@ -73,7 +73,7 @@ def is_ours(value: Mapping[str, Any]) -> bool:
 
 
 def read(value: Mapping[str, Any]) -> FoundChat:
-    """One conversation. Raises Broken."""
+    """Read one conversation. Raises Broken."""
     mapping = as_dict(value.get("mapping"))
     check_size(mapping)
     name = as_id(value.get("conversation_id")) or as_id(value.get("id"))
@@ -114,7 +114,7 @@ def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessag
 
 
 def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
-    """How long was thought stands in a message without words, after those of the thoughts."""
+    """Move the seconds of thinking, which follow in a message of their own, to the thoughts."""
     by_id = {it.id: it for it in messages}
     seconds: dict[str, float] = {}
     for message in messages:
@@ -133,7 +133,7 @@ def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
 
 
 def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[FoundRole, str, str]:
-    """Who says it, what it says, and what was reasoned."""
+    """Return a message's role, its text and its reasoning."""
     content = as_dict(message.get("content"))
     kind = as_text(content.get("content_type"))
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
@@ -158,7 +158,7 @@ def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[Foun
 
 
 def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidden: bool) -> str:
-    """What the user has told ChatGPT to keep in mind, without what it puts around it."""
+    """Return what the user told ChatGPT to keep in mind, without the words it puts around it."""
     about = as_dict(metadata.get("user_context_message_data"))
     texts = (about.get("about_user_message"), about.get("about_model_message"))
     if not any(texts) and not hidden:
@@ -167,7 +167,7 @@ def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidde
 
 
 def _pictures(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
-    """Those among what a tool returned: that is shown as the model's answer."""
+    """Stand in for the pictures that a tool returned: they are shown as the model's answer."""
     run = as_dict(metadata.get("aggregate_result"))
     drawn = [as_dict(it).get("message_type") == "image" for it in as_list(run.get("messages"))]
     parts = [_part(it) for it in as_list(content.get("parts")) if isinstance(it, dict)]
@@ -176,7 +176,7 @@ def _pictures(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
 
 
 def _document(content: Mapping[str, Any], text: str) -> str:
-    """What the model wrote on the canvas beside the chat."""
+    """Return the document that the model wrote on the canvas beside the chat."""
     raw = as_text(content.get("text")) or "".join(map(as_text, as_list(content.get("parts"))))
     try:
         document = as_dict(from_json(raw))
@@ -188,7 +188,7 @@ def _document(content: Mapping[str, Any], text: str) -> str:
 
 
 def _told(content: Mapping[str, Any]) -> tuple[str, str]:
-    """What a message says, and what was reasoned."""
+    """Return the text of a message's content, and its reasoning."""
     match as_text(content.get("content_type")):
         case "thoughts":
             thoughts = [as_dict(it) for it in as_list(content.get("thoughts"))]
@@ -224,7 +224,7 @@ def _part(part: object) -> str:
 
 
 def _file(value: Mapping[str, Any]) -> str:
-    """What the user attached; a picture has its own place among the parts of the message."""
+    """Name a file that the user attached; pictures have their own place among the parts."""
     name = as_text(value.get("name"))
     kind = as_text(value.get("mime_type")) or mimetypes.guess_type(name)[0] or ""
     return wording.file(name) if name and not kind.startswith("image/") else ""

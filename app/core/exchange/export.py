@@ -13,12 +13,12 @@ from app.core.chats.conversation import StoredMessage, path_to
 from app.core.chats.tree import first_words
 
 ExportKind = Literal["md", "html", "pdf", "json"]
-"""How a chat is written, and the ending of the file's name."""
+"""The kind of an export, and the ending of the file's name."""
 
 _NOT_IN_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f\x7f]+')
 _LONGEST_NAME = 80
 _MOST_BYTES = 200
-"""Of a name in UTF-8; systems allow 255, with the ending and a number."""
+"""The longest name in UTF-8; systems allow 255, with the ending and a number."""
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?=\.|$)")
 """Names that Windows keeps for devices, whatever comes behind a full stop."""
 _SPEAKERS = {"user": "You", "assistant": "Assistant", "system": "System"}
@@ -26,7 +26,7 @@ _SPEAKERS = {"user": "You", "assistant": "Assistant", "system": "System"}
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """reasoning, branches: with these, too; JSON always has both."""
+    """The options of an export. reasoning, branches: include them; JSON always has both."""
 
     kind: ExportKind = "md"
     reasoning: bool = False
@@ -34,9 +34,20 @@ class ExportOptions:
 
 
 @dataclass(frozen=True)
+class ExportedChat:
+    """A chat with all its messages, and the name of its folder; "" for none."""
+
+    chat: Chat
+    messages: Sequence[StoredMessage]
+    folder: str = ""
+
+
+@dataclass(frozen=True)
 class Strand:
-    """Messages that follow each other. after: those that it branches off behind; "" for the chat's
-    shown path, which is the first strand.
+    """Messages that follow each other, to be exported as one piece.
+
+    after: those that it branches off behind; "" for the chat's shown path, which is the first
+    strand.
     """
 
     after: str
@@ -44,7 +55,7 @@ class Strand:
 
 
 def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) -> tuple[Strand, ...]:
-    """The path that a chat shows and, if wanted, every other, from where it branches off.
+    """List the path that a chat shows and, if wanted, every other from where it branches off.
 
     messages: on every branch, in the order in which they were written.
     """
@@ -72,7 +83,7 @@ def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) ->
 
 
 def speaker(message: StoredMessage) -> str:
-    """Who speaks, and how the message ended if not in the usual way."""
+    """Name who speaks, and how the message ended if not in the usual way."""
     state = "" if message.state == "complete" else f" ({message.state})"
     return f"{_SPEAKERS[message.role]}{state}"
 
@@ -80,7 +91,7 @@ def speaker(message: StoredMessage) -> str:
 def as_markdown(
     chat: Chat, messages: Iterable[StoredMessage], options: ExportOptions | None = None
 ) -> str:
-    """The messages that the chat shows, under headings. messages: as `strands` has them."""
+    """Write the messages that the chat shows, under headings. messages: as `strands` has them."""
     options = options or ExportOptions()
     parts = [f"# {chat.title}"]
     for number, strand in enumerate(strands(chat, messages, branches=options.branches)):
@@ -91,7 +102,7 @@ def as_markdown(
 
 
 def as_json(chat: Chat, messages: Iterable[StoredMessage], folder: str = "") -> str:
-    """The whole tree with every branch and every fact, as it lies in the store.
+    """Write the whole tree with every branch and every fact, as it lies in the store.
 
     folder: the name of the one that the chat lies in.
     """
@@ -99,13 +110,13 @@ def as_json(chat: Chat, messages: Iterable[StoredMessage], folder: str = "") -> 
 
 
 def all_as_json(chats: Iterable[tuple[Chat, Sequence[StoredMessage], str]]) -> str:
-    """Several in one text: each with its messages and the name of its folder."""
+    """Write several chats as one text: each with its messages and the name of its folder."""
     values = [_value(chat, messages, folder) for chat, messages, folder in chats]
     return json.dumps({"format": "hearth-chats", "chats": values}, indent=2, ensure_ascii=False)
 
 
 def file_name(title: str) -> str:
-    """A title as the name of a file on any system, without an ending."""
+    """Turn a title into the name of a file on any system, without an ending."""
     name = " ".join(_NOT_IN_NAMES.sub(" ", title).split())[:_LONGEST_NAME]
     name = name.encode("utf-8", "replace")[:_MOST_BYTES].decode("utf-8", "ignore").strip(" .…")
     if reserved := _RESERVED.match(name):

@@ -1,4 +1,4 @@
-"""What is found in the files of other programs, before and after it is made fit for Hearth."""
+"""Chats found in the files of other programs, before and after they are made fit for Hearth."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class NotRead:
 
 @dataclass(frozen=True)
 class FileFound:
-    """What was found in one file or folder."""
+    """The chats of one file or folder, and what of it could not be read."""
 
     path: Path
     chats: tuple[ReadyChat, ...]
@@ -90,7 +90,10 @@ class FileFound:
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of chats, by their ids. back: they were in the trash. folders: made for them."""
+    """The ids of the chats that an import brought.
+
+    here: Hearth had them already. back: they were in the trash. folders: made for them.
+    """
 
     new: tuple[str, ...] = ()
     here: tuple[str, ...] = ()
@@ -103,11 +106,11 @@ class Broken(Exception):
 
 
 MOST_MESSAGES = 100_000
-"""Of a chat."""
+"""The most messages of a chat."""
 
 
 def check_size(messages: Sized) -> None:
-    """Before time is spent on them. Raises Broken."""
+    """Refuse a chat of too many messages before time is spent on it. Raises Broken."""
     if len(messages) > MOST_MESSAGES:
         raise Broken(f"It holds more than {MOST_MESSAGES:,} messages.")
 

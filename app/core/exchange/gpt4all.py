@@ -50,15 +50,15 @@ class QtStream:
         return int(_ULONG.unpack(self._take(8))[0])
 
     def count(self) -> int:
-        """Of a list, as `qsizetype`."""
+        """Read the length of a list that is stored as `qsizetype`."""
         return self._sane(self.int64())
 
     def count32(self) -> int:
-        """Of a list, as `int`."""
+        """Read the length of a list that is stored as `int`."""
         return self._sane(self.int32())
 
     def data(self) -> bytes:
-        """A QByteArray, or the address of a QUrl."""
+        """Read a QByteArray, or the address of a QUrl."""
         length = self.uint32()
         return b"" if length == _NULL else self._take(length)
 
@@ -111,7 +111,7 @@ _RESPONSE = "Response: "
 
 
 def is_ours(data: bytes) -> bool:
-    """By its first bytes; a file of version 0 begins with the time at which it was made."""
+    """Tell a file of GPT4All by its first bytes; version 0 begins with the time of its making."""
     if len(data) < 16:
         return False
     if data.startswith(_MAGIC):
@@ -122,7 +122,7 @@ def is_ours(data: bytes) -> bool:
 
 
 def read(data: bytes) -> FoundChat:
-    """One file. Raises Broken; what comes before the place where it breaks off is kept."""
+    """Read one file. Raises Broken; what comes before the place where it breaks off is kept."""
     version, place = 0, 0
     if data.startswith(_MAGIC):
         version, place = struct.unpack_from(">i", data, 4)[0], 8
@@ -161,7 +161,7 @@ class _Item:
 
 
 def _pass_state(stream: QtStream, version: int) -> None:
-    """What the model had computed: nothing that Hearth could use."""
+    """Skip what the model had computed: Hearth cannot use it."""
     has_cache = stream.flag() if version >= 6 else True
     if version >= 2:
         stream.int32()  # kind of model
@@ -183,7 +183,7 @@ def _pass_state(stream: QtStream, version: int) -> None:
 
 
 def _items(stream: QtStream, version: int) -> tuple[list[_Item], bool]:
-    """The whole items, and whether there were more."""
+    """Read the items that are whole, and whether there were more."""
     items: list[_Item] = []
     for _ in range(stream.count32()):
         try:
@@ -221,7 +221,7 @@ def _item(stream: QtStream, version: int) -> _Item:
 
 
 def _pass_sources(stream: QtStream, version: int) -> None:
-    """What of the user's documents went into an answer."""
+    """Skip the excerpts of the user's documents that went into an answer."""
     if version >= 8:
         for _ in range(stream.count()):
             for _ in range(7):
@@ -233,7 +233,7 @@ def _pass_sources(stream: QtStream, version: int) -> None:
 
 
 def _piece(stream: QtStream, depth: int) -> _Item:
-    """A part of an answer: its text before a tool was called, its reasoning, and the like."""
+    """Read a part of an answer: its text before a tool was called, its reasoning, and the like."""
     if depth > _DEEPEST:
         raise Broken("Its data is nested too deep.")
     item = _Item(stream.text(), stream.text())

@@ -33,7 +33,7 @@ def is_messages(text: str) -> bool:
 
 
 def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
-    """The messages of a file, one a line, and how many lines could not be read."""
+    """Read a file's messages, one a line, and count the lines that could not be read."""
     found = [_line(line) for line in text.split("\n") if line.strip()]
     whole = [it for it in found if it]
     return whole, len(found) - len(whole)
@@ -42,7 +42,7 @@ def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
 def read(
     thread: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], broken: int = 0
 ) -> FoundChat:
-    """One thread; `thread` is empty where its file is missing. broken: lines that are lost.
+    """Read one thread; `thread` is empty where its file is missing. broken: lines that are lost.
 
     Raises Broken.
     """
@@ -130,7 +130,7 @@ def _message(
 
 
 def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
-    """The end of the path that Jan shows: at each fork the chosen version, or the newest."""
+    """Find the end of the path that Jan shows: at each fork the chosen version, or the newest."""
     if not _is_branched(messages):
         return None
     below: dict[str | None, list[int]] = {}
@@ -150,7 +150,7 @@ def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage])
 
 
 def _chosen(messages: Sequence[Mapping[str, Any]], above: str | None) -> str:
-    """The version that is shown below a message, by its id in Jan; "" where none was chosen."""
+    """Return the id of the version that is shown below a message; "" where none was chosen."""
     if above is None:
         return ""
     place = int(above.partition(".")[0])

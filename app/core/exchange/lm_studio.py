@@ -28,7 +28,7 @@ def is_ours(value: Mapping[str, Any]) -> bool:
 
 
 def read(value: Mapping[str, Any]) -> FoundChat:
-    """One conversation. Raises Broken."""
+    """Read one conversation. Raises Broken."""
     messages = _messages(value)
     created = as_time(value.get("createdAt"))
     # The file has no id of its own; two chats do not begin in the same millisecond.

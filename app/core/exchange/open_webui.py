@@ -26,7 +26,10 @@ _SUMMARY = re.compile(r"\s*<summary>[^<]*</summary>")
 
 @dataclass(frozen=True)
 class Unfolded:
-    """text: what is left of it. seconds: of reasoning. tools: how many blocks told of tools."""
+    """A text with the blocks of reasoning and tools taken out.
+
+    text: what remains. seconds: of reasoning. tools: how many blocks told of tools.
+    """
 
     text: str
     reasoning: str = ""
@@ -35,7 +38,7 @@ class Unfolded:
 
 
 def unfolded(text: str) -> Unfolded:
-    """A text without its folded blocks; one that is quoted as code stays. Takes linear time.
+    """Take the folded blocks out of a text; one that is quoted as code stays. Takes linear time.
 
     They are `<details type="reasoning" duration="…">`, "tool_calls" and "code_interpreter", as
     backend/open_webui/utils/middleware.py of open-webui/open-webui writes them.
@@ -94,7 +97,7 @@ def is_ours(value: Mapping[str, Any]) -> bool:
 
 
 def read(value: Mapping[str, Any]) -> FoundChat:
-    """One chat. Raises Broken."""
+    """Read one chat. Raises Broken."""
     chat = as_dict(value.get("chat")) or value
     history = as_dict(chat.get("history"))
     tree = as_dict(history.get("messages"))
@@ -123,7 +126,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 
 def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
-    """An older export without a tree."""
+    """Read the messages of an older export, which has no tree."""
     found: list[FoundMessage] = []
     for place, value in enumerate(messages):
         parent = found[-1].id if found else None
@@ -156,7 +159,7 @@ def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
 
 
 def _texts(output: list[Mapping[str, Any]], kind: str) -> str:
-    """What the items of a kind say."""
+    """Join the texts of all output items of one kind."""
     items = [it for it in output if it.get("type") == kind]
     parts = [
         part for it in items for name in ("summary", "content") for part in as_list(it.get(name))

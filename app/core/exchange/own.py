@@ -29,7 +29,7 @@ def is_ours(value: Mapping[str, Any]) -> bool:
 
 
 def read(value: Mapping[str, Any]) -> ReadyChat:
-    """One chat. Raises Broken."""
+    """Read one chat. Raises Broken."""
     given = as_text(value.get("id"))
     if not given:
         raise Broken("It has no id.")
@@ -88,7 +88,7 @@ def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage:
 
 
 def _in_order(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
-    """Each once, after the one that it follows; one that follows nothing here begins anew."""
+    """Order messages so that each comes once, after its parent; those without one become roots."""
     by_id = {it.id: it for it in reversed(messages)}
     found: dict[str, StoredMessage] = {}
     waiting: dict[str, list[StoredMessage]] = {}
@@ -119,7 +119,7 @@ def _one_of(allowed: Sequence[str], value: object) -> Any:
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, object]:
-    """Those that this Hearth knows and would take from its user."""
+    """Pick the settings that this Hearth knows and would take from its user."""
     found: dict[str, object] = {}
     for name, value in values.items():
         known = fields().get(name)
@@ -141,7 +141,7 @@ def _facts(values: Mapping[str, Any]) -> AnswerFacts | None:
 
 
 def _plain(kind: type[AnswerFacts | MtpReport], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a value, each of its type, whatever was given."""
+    """Return the fields of a value, each of its type, whatever was given."""
     read = {
         "int": lambda value: int(as_number(value)),
         "float": as_number,

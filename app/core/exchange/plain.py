@@ -38,7 +38,7 @@ def as_list(value: object) -> list[Any]:
 
 
 def as_text(value: object) -> str:
-    """ "" for what is no text. What no file could hold is replaced: half characters, and NUL."""
+    """Return a text without half characters and NUL, which files cannot hold; "" for no text."""
     if not isinstance(value, str):
         return ""
     try:
@@ -49,7 +49,7 @@ def as_text(value: object) -> str:
 
 
 def as_id(value: object) -> str:
-    """A text or a whole number as a name; "" for anything else, and for what is too long."""
+    """Return a text or a whole number as a name; "" for anything else, and for what is too long."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     text = as_text(value)
@@ -57,7 +57,7 @@ def as_id(value: object) -> str:
 
 
 def as_number(value: object) -> float:
-    """0 for what is no number, or none that can be reckoned with."""
+    """Return a finite number; 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     try:
@@ -68,7 +68,7 @@ def as_number(value: object) -> float:
 
 
 def as_time(value: object) -> float | None:
-    """Seconds since 1970 from seconds, milliseconds or an ISO date; None for anything else.
+    """Return seconds since 1970 from seconds, milliseconds or an ISO date; None for anything else.
 
     A date that names no zone is meant in UTC, as SQLite's CURRENT_TIMESTAMP is.
     """
@@ -86,11 +86,11 @@ def as_time(value: object) -> float | None:
 
 
 class TooLarge(ValueError):
-    """A value of JSON would take more memory than there should be for it."""
+    """A JSON value would take too much memory."""
 
 
 def from_json(text: str) -> Any:
-    """Raises ValueError for what is no JSON, or is nested too deep; TooLarge."""
+    """Parse JSON. Raises ValueError for what is no JSON or is nested too deep, and TooLarge."""
     if _weight(text) > MOST_WEIGHT:
         raise TooLarge
     try:
@@ -100,14 +100,16 @@ def from_json(text: str) -> Any:
 
 
 def _weight(text: str) -> int:
-    """Bytes that a value takes at most, from what stands in its text."""
+    """Estimate from its text how many bytes of memory a value takes at most."""
     lists, values = text.count("[") + text.count("{"), text.count(",") + text.count(":")
     return len(text) + lists * _OF_A_LIST + values * _OF_A_VALUE
 
 
 def each_item(text: str) -> Iterator[Any]:
-    """The elements of the first list in a text of JSON, one after the other, each let go before
-    the next; TooLarge in place of one that is. Raises ValueError where the text breaks off."""
+    """Yield the elements of the first list in a JSON text, each let go before the next.
+
+    TooLarge is yielded in place of one that is. Raises ValueError where the text breaks off.
+    """
     place = text.find("[") + 1
     ends = _ends(text, place) if place else iter(())
     for begin, end in ends:
@@ -121,7 +123,7 @@ def each_item(text: str) -> Iterator[Any]:
 
 
 def _ends(text: str, place: int) -> Iterator[tuple[int, int]]:
-    """Where each element of a list begins and ends; place: behind its bracket."""
+    """Yield where each element of a list begins and ends; place: behind its bracket."""
     depth, begin = 0, place
     for found in _MARKS.finditer(text, place):
         mark = found[0]
@@ -139,7 +141,7 @@ def _ends(text: str, place: int) -> Iterator[tuple[int, int]]:
 
 
 def torn_items(text: str) -> Iterator[Any]:
-    """The whole elements of the first list in a text of JSON that breaks off.
+    """Yield the whole elements of the first list in a JSON text that breaks off.
 
     What an object holds before that list is passed over: exports keep their chats in one list.
     """

@@ -1,4 +1,4 @@
-"""Which program a text of JSON comes from, by what it holds, and the chats in it."""
+"""Tells which program a JSON text comes from by what it holds, and reads the chats in it."""
 
 from __future__ import annotations
 
@@ -26,30 +26,42 @@ _LOOKED_AT = 20
 
 @dataclass(frozen=True)
 class _Format:
+    """marks: names that stand near the beginning of its exports, and hardly in other files."""
+
     source: str
+    marks: tuple[bytes, ...]
     is_ours: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any]], FoundChat | ReadyChat]
 
 
 _FORMATS = (
-    _Format(own.SOURCE, own.is_ours, own.read),
-    _Format(chatgpt.SOURCE, chatgpt.is_ours, chatgpt.read),
-    _Format(open_webui.SOURCE, open_webui.is_ours, open_webui.read),
-    _Format(lm_studio.SOURCE, lm_studio.is_ours, lm_studio.read),
+    _Format(own.SOURCE, (b'"leaf_id"',), own.is_ours, own.read),
+    _Format(chatgpt.SOURCE, (b'"mapping"',), chatgpt.is_ours, chatgpt.read),
+    _Format(
+        open_webui.SOURCE,
+        (b'"currentId"', b'"childrenIds"'),
+        open_webui.is_ours,
+        open_webui.read,
+    ),
+    _Format(lm_studio.SOURCE, (b'"currentlySelected"',), lm_studio.is_ours, lm_studio.read),
 )
+PROGRAMS = ("ChatGPT", "LM Studio", "Jan", "GPT4All", "Open WebUI", "Ollama", "Hearth")
+"""The programs whose chats are read, as people know them."""
 _LISTS = ("chats", "conversations")
 """Names under which an object may hold the list of chats."""
+MARKS = (*chain.from_iterable(it.marks for it in _FORMATS), b'"thread_id"', b'"assistants"')
+"""The marks of every format; the last two are of Jan, whose chats are folders."""
 _THREAD = ('"assistants"', '"thread"')
-"""One of which a thread of Jan holds; the others need not be read twice."""
+"""Keys of which a thread of Jan holds one; other texts need not be read twice."""
 WHOLE_FILE = ("The file", "The end of the file")
-"""What is named where it is not a chat that could not be read."""
+"""Names for what could not be read and is no chat."""
 TORN = "The file breaks off; what comes before that was read."
 TOO_LARGE = "It would take more memory than Hearth gives an import."
 DAMAGED = "It is damaged or breaks off, and no whole chat is left in it."
 
 
 def chats_in(text: str) -> tuple[str, Found]:
-    """The program that a text comes from, and its chats; "" and none if it is not known."""
+    """Return the program that a text comes from, and its chats; "" and none if it is not known."""
     try:
         whole, items = _items(text)
     except TooLarge:
@@ -61,7 +73,7 @@ def chats_in(text: str) -> tuple[str, Found]:
 
 
 def thread_in(text: str) -> Mapping[str, Any] | None:
-    """A thread of Jan, without its messages; None for anything else."""
+    """Read a thread of Jan, without its messages; None for anything else."""
     if not any(name in text for name in _THREAD):
         return None
     try:
@@ -72,7 +84,7 @@ def thread_in(text: str) -> Mapping[str, Any] | None:
 
 
 def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]) -> Found:
-    """A chat that cannot be read stops none of the others."""
+    """Read chats one by one, so that one that cannot be read stops none of the others."""
     for number, item in enumerate(items, 1):
         try:
             found = read(item)
@@ -82,7 +94,7 @@ def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]
 
 
 def _items(text: str) -> tuple[bool, list[Any]]:
-    """Whether the text is whole, and what may be chats in it."""
+    """Tell whether the text is whole, and return what may be chats in it."""
     try:
         value = from_json(text)
     except TooLarge:
@@ -96,7 +108,7 @@ def _items(text: str) -> tuple[bool, list[Any]]:
 
 
 def _of_large(text: str) -> tuple[str, Found]:
-    """The same for a text that would not fit into memory as a whole: a list's chats one by one."""
+    """Tell the program of a text too large for memory, and read a list's chats one by one."""
     items = each_item(text)
     try:
         first = list(islice(items, _LOOKED_AT))

@@ -1,4 +1,4 @@
-"""What an import would do or has done, file by file, in numbers and sentences."""
+"""Reports of what an import would do or has done, file by file, in numbers and sentences."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ MOST_TOLD = 100
 
 @dataclass(frozen=True)
 class FileReport:
-    """new, back, here: chats that are new, come back from the trash, or are here already.
+    """The numbers of an import from one file.
 
-    messages: of those that are new. left_out, not_read: as in `ReadyChat` and `FileFound`.
+    new, back, here: chats that are new, come back from the trash, or are here already. messages: of
+    those that are new. left_out, not_read: as in `ReadyChat` and `FileFound`.
     """
 
     name: str
@@ -34,18 +35,18 @@ class FileReport:
 
 
 def reports(files: Sequence[FileFound], known: Mapping[str, bool]) -> tuple[FileReport, ...]:
-    """known: the chats that Hearth has, and whether they are in the trash."""
+    """Report on each file. known: the chats that Hearth has, and whether they are in the trash."""
     seen = dict(known)
     return tuple(_report(file, seen) for file in files)
 
 
 def told(reports: Iterable[FileReport], *, done: bool) -> str:
-    """The whole report as text. done: it has happened; otherwise it is what would."""
+    """Write the whole report. done: it has happened; otherwise it is what would."""
     return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
-    """What there is to say of one file; done: as in `told`."""
+    """Say what became of one file, a sentence each; done: as in `told`."""
     said = []
     source = f" from {' and '.join(report.sources)}" if report.sources else ""
     if report.new:

@@ -1,4 +1,4 @@
-"""From a chat as another program has it to one that Hearth can hold and go on with.
+"""Turns a chat as another program has it into one that Hearth can hold and go on with.
 
 Hearth's messages take turns: the user's and the model's, in a tree. Other programs have messages
 of the system and of tools in between, and answers in several pieces.
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from engines.types import Role
 
 _SPACE = uuid.UUID("5c1f5c63-7f6e-4f1a-9f0b-6d1b7c8f2a11")
-"""So that a chat of the same source and id gets the same id in Hearth every time."""
+"""The namespace of made ids: the same source and id lead to the same id every time."""
 _MOST_TEXT = 200_000_000
 """Characters of a chat; joining answers copies text where they fork."""
 _PIECE = 20
-"""What a piece weighs besides its text, in characters."""
+"""The weight of a piece besides its text, in characters."""
 _LONGEST_TITLE = 200
 TOOLS = "calls and results of tools"
 LATER_SYSTEM = "later system prompts"
 
 
 def folder_for(source: str) -> str:
-    """The name of the folder that chats of a program lie in."""
+    """Name the folder for the chats of a program."""
     return f"Imported from {source}"
 
 
 def made_id(*parts: str) -> str:
-    """An id that the same parts always lead to."""
+    """Make an id that the same parts always lead to."""
     return uuid.uuid5(_SPACE, "\n".join(parts)).hex
 
 
 def ready(found: FoundChat) -> ReadyChat:
-    """Raises Broken for a chat in which nothing was said, or that is too large."""
+    """Make a found chat ready. Raises Broken where nothing was said in it, or it is too large."""
     check_size(found.messages)
     ordered = _parents_first(found.messages)
     system, left_out = _system_prompt(found, ordered)
@@ -72,7 +72,7 @@ def ready(found: FoundChat) -> ReadyChat:
 
 @dataclass
 class _Spoken:
-    """A message on its way: the pieces of one that comes in several."""
+    """A message in the making: the pieces of one that comes in several."""
 
     id: str
     parent: str | None
@@ -85,7 +85,7 @@ class _Spoken:
 
 
 def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
-    """Each once, after the one that it follows; what follows itself or nothing begins anew."""
+    """Order messages so that each comes once, after its parent; orphans and circles get a root."""
     by_id: dict[str, FoundMessage] = {}
     for message in messages:
         by_id.setdefault(message.id, message)
@@ -110,7 +110,7 @@ def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
 def _system_prompt(
     found: FoundChat, messages: Iterable[FoundMessage]
 ) -> tuple[str, Mapping[str, int]]:
-    """The one that holds, and what has no place beside it."""
+    """Return the system prompt that applies, and a count of what has no place beside it."""
     left_out = dict(found.left_out)
     system = found.system_prompt.strip()
     for message in messages:
@@ -126,7 +126,7 @@ def _system_prompt(
 
 
 def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
-    """What user and model said; what followed something else follows what that followed."""
+    """Keep what user and model said; a message whose parent is dropped gets that one's parent."""
     above: dict[str, str | None] = {}
     kept: list[FoundMessage] = []
     for message in messages:
@@ -142,7 +142,7 @@ def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
 
 
 def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
-    """Messages of one role in a row become one, on each branch."""
+    """Join messages of one role in a row, on each branch."""
     spoken: dict[str, _Spoken] = {}
     taken_up: set[str] = set()
     answered: set[str] = set()
@@ -165,7 +165,7 @@ def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
 
 
 def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
-    """When each was written; one without a time, when the one before it was."""
+    """Return when each message was written; one without a time has that of the one before it."""
     times: dict[str, float] = {}
     for it in spoken:
         known = next((piece.created for piece in it.pieces if piece.created), None)
@@ -174,7 +174,7 @@ def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
 
 
 def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]) -> str:
-    """The end of the path that is shown: there, or the nearest above it that is left."""
+    """Find the end of the shown path: that of the other program, or the nearest above it."""
     left = {it.id for it in spoken}
     parents = {message.id: message.parent for message in ordered}
     step = found.leaf

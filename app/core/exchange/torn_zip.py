@@ -1,4 +1,4 @@
-"""The members of a zip archive that breaks off: found by their own heads, as its list is lost.
+"""Reads the members of a zip archive that breaks off, by their own heads, as its directory is lost.
 
 Heads as in section 4.3.7 of PKWARE's APPNOTE.
 """
@@ -17,7 +17,7 @@ _PIECE = 4096
 
 
 def torn_members(data: bytes, most: int) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each member, the last perhaps in part; `most` bytes in all."""
+    """Yield name and content of each member, the last perhaps in part; `most` bytes in all."""
     place = data.find(_SIGN)
     while 0 <= place <= len(data) - _HEAD.size and most > 0:
         head = _HEAD.unpack_from(data, place)

@@ -1,4 +1,4 @@
-"""Which models Hearth knows: families with their sizes, and where each fact comes from: pure.
+"""The catalogue: the model families that Hearth knows, each fact with its source: pure.
 
 catalogue = load_catalogue(shipped_text, extension_text)
 print(catalogue.sizes["gemma-4-e4b"].good_at)
@@ -22,10 +22,10 @@ from app.core.errors import CatalogueInvalid
 T = TypeVar("T")
 
 Certainty = Literal["checked", "stated", "estimated"]
-"""How sure a fact is: seen in a file or its log, said by somebody, or reckoned and judged."""
+"""The certainty of a fact: seen in a file or its log, said by somebody, or estimated."""
 
 Tier = Literal["tiny", "small", "medium", "large", "huge"]
-"""What a model is made for: any computer, 8 GB, 16 GB, 32 GB or a large card, or a workstation."""
+"""The computer that a model is made for: any, 8 GB, 16 GB, 32 GB or a large card, a workstation."""
 
 Role = Literal["chat", "code", "embedding"]
 MtpHelp = Literal["auto", "on", "off"]
@@ -36,7 +36,7 @@ class _Value(BaseModel):
 
 
 class Fact(_Value, Generic[T]):
-    """A value, how sure it is, and where it comes from: a name in the catalogue's `sources`."""
+    """A value, its certainty, and its source: a name in the catalogue's `sources`."""
 
     value: T
     certainty: Certainty
@@ -44,9 +44,10 @@ class Fact(_Value, Generic[T]):
 
 
 class Licence(_Value):
-    """name: as the Hub calls it. account: whether the Hub wants an account before a download.
+    """A model's licence.
 
-    note: one sentence on what it forbids, where it forbids something.
+    name: as the Hub calls it. account: whether the Hub wants an account before a download. note:
+    one sentence on what it forbids, where it forbids something.
     """
 
     name: str
@@ -108,11 +109,11 @@ class Vllm(_Value):
 
 
 class Shape(_Value):
-    """What memory is reckoned from. Bytes are at f16.
+    """The figures of a model from which its memory is computed. Bytes are at f16.
 
     kv: bytes for each token of the context. window: tokens that its sliding layers look back on,
-    and window_kv: their bytes for each of these. state: bytes of its recurrent layers, whatever
-    the context. width: of a token inside the model.
+    and window_kv: their bytes for each of these. state: bytes of its recurrent layers, whatever the
+    context. width: of a token inside the model.
     """
 
     layers: Fact[int]
@@ -153,7 +154,7 @@ class Size(_Value):
 
     @property
     def repositories(self) -> tuple[str, ...]:
-        """All that belong to it, the preferred one first."""
+        """The repositories that hold it, the preferred one first."""
         files = (self.drafter, self.projector)
         repos = [it.repo for it in self.variants] + [file.repo for file in files if file]
         return tuple(dict.fromkeys(repos))
@@ -171,7 +172,7 @@ class Family(_Value):
 
 
 class Catalogue(_Value):
-    """sources: what the facts' `source` stands for."""
+    """The list of model families; `sources` says what each fact's `source` stands for."""
 
     version: Literal[1]
     sources: dict[str, str] = {}
@@ -179,7 +180,7 @@ class Catalogue(_Value):
 
     @cached_property
     def sizes(self) -> dict[str, Size]:
-        """All models by their id."""
+        """The models of all families, by id."""
         return {size.id: size for family in self.families for size in family.sizes}
 
     @model_validator(mode="after")
@@ -201,7 +202,7 @@ class Catalogue(_Value):
 
 
 class Extension(_Value):
-    """A file that changes the list.
+    """The user's file that changes the catalogue.
 
     hide: ids of families or sizes. only: whether nothing else is listed.
     """
@@ -216,7 +217,7 @@ class Extension(_Value):
 def load_catalogue(
     shipped: str, extension: str | None = None, place: str = "catalogue.json"
 ) -> Catalogue:
-    """The list that Hearth ships, changed by the user's file if there is one.
+    """Read the catalogue that Hearth ships, changed by the user's file if there is one.
 
     place: where that file is, for errors. Raises CatalogueInvalid for it.
     """
@@ -264,13 +265,13 @@ def _merged(own: Catalogue, change: Extension) -> Catalogue:
 
 
 def _with_sizes(before: Family, family: Family) -> Family:
-    """The newer family, with the older one's sizes that it does not name."""
+    """Return the newer family with those of the older one's sizes that it does not name."""
     sizes = {size.id: size for size in (*before.sizes, *family.sizes)}
     return family.model_copy(update={"sizes": tuple(sizes.values())})
 
 
 def _reason(error: ValidationError, text: str) -> str:
-    """The first thing that is wrong, with its place in the file."""
+    """Say what is wrong first, with its place in the file."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return f"{first['msg'].removeprefix('Invalid JSON: ')}."
@@ -283,6 +284,6 @@ def _reason(error: ValidationError, text: str) -> str:
 
 
 def _line(text: str, name: str | int) -> str:
-    """Where a name is written, if it is written once."""
+    """Say in which line a name is written, if it is written once."""
     lines = [at for at, line in enumerate(text.splitlines(), 1) if f'"{name}"' in line]
     return f", in line {lines[0]}" if len(lines) == 1 else ""

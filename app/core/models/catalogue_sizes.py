@@ -1,4 +1,4 @@
-"""What the Hub has told of the catalogue's files: their true sizes, hashes and commits. Pure."""
+"""Sizes, hashes and commits of the catalogue's files, as the Hub last told them. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Value(BaseModel):
 
 
 class KnownFile(_Value):
-    """size in bytes. sha256: of large files."""
+    """A file on the Hub. size in bytes. sha256: of large files."""
 
     path: str
     size: int
@@ -39,14 +39,14 @@ class KnownRepository(_Value):
 
 
 class KnownFiles(_Value):
-    """By the name of the repository."""
+    """The files that the Hub has told of, by the name of the repository."""
 
     version: Literal[1] = 1
     repositories: dict[str, KnownRepository] = {}
 
 
 def known_repository(repository: Repository, now: float) -> KnownRepository:
-    """Of all its files the GGUF ones."""
+    """Keep a repository's GGUF files. now: seconds since 1970."""
     return KnownRepository(
         revision=repository.revision,
         told=now,
@@ -60,7 +60,7 @@ def known_repository(repository: Repository, now: float) -> KnownRepository:
 
 
 def known_sizes(catalogue: Catalogue, known: KnownFiles) -> dict[str, int]:
-    """Bytes, as `placing` wants to know them: by a variant's name or a file's key."""
+    """Return sizes in bytes by a variant's name or a file's key, as `placing` wants them."""
     sizes: dict[str, int] = {}
     for size in catalogue.sizes.values():
         for variant in size.variants:
@@ -86,7 +86,7 @@ def _of_variant(repository: KnownRepository, variant: Variant) -> int:
 
 
 def _of_file(repository: KnownRepository, file: File) -> int:
-    """Of several that match the smallest, which is enough."""
+    """Return the size of the smallest file that matches the pattern, in bytes; 0 if none does."""
     found = [
         it.size for it in repository.files if fnmatch(it.path.rpartition("/")[2], file.pattern)
     ]
@@ -94,7 +94,7 @@ def _of_file(repository: KnownRepository, file: File) -> int:
 
 
 def repositories(catalogue: Catalogue) -> tuple[str, ...]:
-    """All of the catalogue, each once; the preferred one of each model first."""
+    """Return the catalogue's repositories, each once; the preferred one of each model first."""
     of_models: Iterable[tuple[str, ...]] = (it.repositories for it in catalogue.sizes.values())
     return tuple(dict.fromkeys(repo for repos in of_models for repo in repos))
 

@@ -1,4 +1,4 @@
-"""Which drafter of the catalogue was made for a model that is here: pure."""
+"""Finds the drafter of the catalogue that was made for a model on this computer: pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
-    """The drafter to get for a model, told by its shape; None where none is known to help."""
+    """Find the drafter to download for a model, told by its shape; None if none would help."""
     for size in catalogue.sizes.values():
         if size.drafter is not None and size.mtp.help != "off" and _is(header, size):
             return size.drafter
@@ -20,7 +20,7 @@ def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
 
 
 def offer_of(drafter: File) -> str:
-    """One sentence for a model that lacks it."""
+    """Offer a drafter in one sentence, for a model that lacks it."""
     bytes_about = round(drafter.gb.value * 1e9)
     return (
         f"This file has no MTP head; the {amount(bytes_about)} drafter for it can be downloaded"

@@ -19,11 +19,11 @@ _NEEDS: Final[Mapping[str, float]] = {
 """The compute capability from which a card works in this precision by itself."""
 
 _ORDER: Final = ("nvfp4", "fp8", "int4", "mxfp4", "bf16")
-"""What is taken first of those that fit: small and quick, then exact."""
+"""The order of precisions among those that fit: small and quick, then exact."""
 
 _GB: Final = 1_000_000_000
 _CONTEXT_GB: Final = 1.0
-"""For a context of some length and the drafter, beside what the makers say is the least."""
+"""Room for a context of some length and the drafter, beyond the least that the makers name."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,13 @@ class Card:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """The same model elsewhere. entry: it is here; None if it has to be downloaded.
+    """The same model for another engine, on this computer or to be downloaded.
 
-    repo: "owner/name". label: its quantisation or precision. bytes: to download, about; 0 if it is
-    here. drafter: the repository of its assistant checkpoint. depth: tokens drafted ahead, as its
-    makers advise. why_not: a sentence on why it does not suit this computer, empty if it does.
-    computes: whether the card can work in its precision at all.
+    entry: the model here; None if it has to be downloaded. repo: "owner/name". label: its
+    quantisation or precision. bytes: to download, about; 0 if it is here. drafter: the repository
+    of its assistant checkpoint. depth: tokens drafted ahead, as its makers advise. why_not: a
+    sentence on why it does not suit this computer, empty if it does. computes: whether the card can
+    work in its precision at all.
     """
 
     engine: EngineName
@@ -58,7 +59,7 @@ class Counterpart:
 
     @property
     def price(self) -> str:
-        """For people."""
+        """The download that it takes, in a sentence for people."""
         if self.entry is not None:
             return "It is here; nothing has to be downloaded."
         return f"About {self.bytes / _GB:.1f} GB have to be downloaded." if self.bytes else ""
@@ -67,27 +68,27 @@ class Counterpart:
 def counterparts(
     entry: ModelEntry,
     engine: EngineName,
-    here: Iterable[ModelEntry],
+    local: Iterable[ModelEntry],
     catalogue: Catalogue,
     card: Card | None,
 ) -> tuple[Counterpart, ...]:
-    """Those for `engine`: what is here first, then what suits the card, the preferred one first.
+    """List the counterparts for `engine`: local ones first, then those that suit the card.
 
-    here: the models on this computer. card: None where vLLM would have none to work on.
+    local: the models on this computer. card: None where vLLM would have none to work on.
     """
     if entry.engine == engine:
         return ()
-    here = [it for it in here if it.engine == engine and not it.drafts]
+    local = [it for it in local if it.engine == engine and not it.drafts]
     if entry.id in (STARTER, STARTER_CHECKPOINT):
         return tuple(
             Counterpart(engine, it.name, "", it)
-            for it in here
+            for it in local
             if it.id in (STARTER, STARTER_CHECKPOINT)
         )
     size = size_of(entry, catalogue)
     if size is None:
         return ()
-    mine = [_here(size, it, engine) for it in here if size_of(it, catalogue) is size]
+    mine = [_on_computer(size, it, engine) for it in local if size_of(it, catalogue) is size]
     offered: list[Counterpart] = []
     if engine == "vllm":
         offered = [_checkpoint(size, it, card) for it in size.vllm]
@@ -99,22 +100,22 @@ def counterparts(
 
 
 def checkpoints_of(size: Size, card: Card | None) -> tuple[Counterpart, ...]:
-    """A model of the catalogue for vLLM, what suits the card first."""
+    """List a catalogue model's checkpoints for vLLM, those that suit the card first."""
     return tuple(sorted((_checkpoint(size, it, card) for it in size.vllm), key=_rank))
 
 
 def best(found: Iterable[Counterpart]) -> Counterpart | None:
-    """The one to switch to: it is here, or it suits this computer and can be had."""
+    """Pick the counterpart to switch to: it is here, or it suits this computer and can be had."""
     return next((it for it in found if it.entry is not None or not it.why_not), None)
 
 
 def shown(found: Sequence[Counterpart]) -> Counterpart | None:
-    """The one to tell of: the best, or the one that misses the least, with its reason."""
+    """Pick the counterpart to tell of: the best, or the one that misses least, with its reason."""
     return best(found) or next(iter(found), None)
 
 
 def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
-    """Which model of the catalogue this is: by its repository, else by its name."""
+    """Find the model of the catalogue that this is: by its repository, else by its name."""
     if (size := _by_repository(entry, catalogue)) is not None:
         return size
     names = (_plain(entry.served), _plain(entry.name), _plain(entry.path.name))
@@ -127,7 +128,7 @@ def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
 
 
 def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
-    """By where they come from: what somebody has made of a model has its name in it, too."""
+    """Tell whether two are one model, by their repositories: derived models bear its name, too."""
     if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
         return True
     size = _by_repository(one, catalogue)
@@ -135,7 +136,7 @@ def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> boo
 
 
 def advised_depth(entry: ModelEntry, catalogue: Catalogue) -> int | None:
-    """Tokens drafted ahead, as its makers advise for vLLM; None where nobody does."""
+    """Return how many tokens to draft ahead, as its makers advise for vLLM; None if they do not."""
     size = size_of(entry, catalogue)
     checkpoints = size.vllm if size else ()
     same = [it for it in checkpoints if entry.repo and it.repo.lower() == entry.repo.lower()]
@@ -152,7 +153,7 @@ def _by_repository(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
     return None
 
 
-def _here(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpart:
+def _on_computer(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpart:
     offered = next((it for it in size.vllm if it.repo == entry.repo), None)
     depth = _depth(offered) if offered else None
     label = offered.precision.upper() if offered else ""
@@ -195,7 +196,7 @@ def _why_not(it: Vllm, card: Card | None) -> str:
 
 
 def _rank(it: Counterpart) -> tuple[bool, bool, int]:
-    """What suits, the preferred precision first; then that which misses the least."""
+    """Order counterparts: those that suit by their precision, then those that miss the least."""
     if it.engine == "llamacpp":
         return False, False, 0  # in the catalogue's own order
     if it.why_not:

@@ -1,4 +1,4 @@
-"""A download, and how it stands."""
+"""A download and its state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Download:
-    """One entry of the queue, at one moment.
+    """An entry of the download queue, at one moment.
 
     bytes_done: on the disk, of all files. bytes_per_s: lately; None while nothing comes.
     seconds_left: at that rate. retry_in_s: until the next attempt, while "retrying".

@@ -68,6 +68,11 @@ class ModelEntry:
     way: str = ""
 
     @property
+    def on_server(self) -> bool:
+        """Whether it runs on another server, so that nothing of it lies on this computer."""
+        return self.engine == "remote"
+
+    @property
     def files(self) -> tuple[Path, ...]:
-        """All files of the model itself, without its drafter and projector."""
-        return () if self.engine == "remote" else self.parts or (self.path,)
+        """The files of the model itself, without its drafter and projector."""
+        return () if self.on_server else self.parts or (self.path,)

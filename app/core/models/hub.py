@@ -22,7 +22,7 @@ class RepoFile:
 
 @dataclass(frozen=True)
 class Variant:
-    """One quantisation of a model, which is what a person chooses; its parts are one entry.
+    """One quantisation of a model, which is what a person chooses, with all its parts.
 
     label: as the field calls it, such as "Q4_K_M". files: its parts, in their order.
     bits: of a weight, about; 0 if the label does not tell.
@@ -39,7 +39,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Repository:
-    """What the Hub says of a repository at one commit.
+    """A repository on the Hub, at one commit.
 
     id: "owner/name". revision: the commit, 40 hexadecimal digits. licence: its short name, None if
     none is given. updated: seconds since 1970, None if it is not said. architecture, context_max,
@@ -81,7 +81,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Query:
-    """What to look for. The filters leave out what does not have what they ask for.
+    """A search on the Hub. The filters leave out what does not have what they ask for.
 
     most_parameters: leaves out larger models, so that what is left can fit this computer.
     """

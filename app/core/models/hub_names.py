@@ -1,4 +1,4 @@
-"""What people call a model on the Hub, read strictly: pure.
+"""Names of models on the Hub as people write them, read strictly: pure.
 
 hub_name("owner/name:Q4_K_M").quantisation
 hub_name("https://huggingface.co/owner/name/blob/main/model.gguf").file
@@ -29,7 +29,7 @@ _DEVICES: Final = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 @dataclass(frozen=True)
 class HubName:
-    """A repository, and perhaps what of it.
+    """A repository, and perhaps a quantisation or a file of it.
 
     repo: "owner/name". quantisation: as it was written. file: its path in the repository.
     revision: a branch, tag or commit, if the address names one.
@@ -42,7 +42,7 @@ class HubName:
 
 
 def hub_name(text: str, hosts: Collection[str] = HUBS) -> HubName:
-    """Read owner/name, owner/name:QUANT, owner/name/file.gguf or an address of the Hub.
+    """Parse owner/name, owner/name:QUANT, owner/name/file.gguf or an address of the Hub.
 
     hosts: whose addresses are the Hub's. Raises HubNameInvalid.
     """
@@ -89,7 +89,7 @@ def is_safe_path(path: str) -> bool:
 
 
 def _address(text: str, hosts: Collection[str]) -> SplitResult | None:
-    """The text as an address, if it is one; with or without the scheme."""
+    """Parse the text as an address, with or without the scheme; None if it is none."""
     if text.lower().startswith(("http://", "https://")):
         return urlsplit(text)
     if text.lower().startswith(tuple(f"{host}/" for host in hosts)):

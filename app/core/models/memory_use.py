@@ -1,4 +1,4 @@
-"""What is in a memory when a model is loaded, as a picture of it shows: pure. Bytes."""
+"""What fills a memory when a model is loaded, as a picture of it shows: pure. Bytes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Place = Literal["memory", "graphics"]
 Use = Literal["others", "weights", "context", "compute", "drafter", "projector"]
 
 USES: tuple[Use, ...] = ("others", "weights", "context", "compute", "drafter", "projector")
-"""In the order in which they are drawn: what is there already first."""
+"""The uses in the order in which they are drawn: what is there already first."""
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """One memory. limit: all that there is of it to use.
+    """One memory and what fills it. limit: all of it that can be used.
 
     others: taken by the system and other programs. The rest is what the model would add: its
     weights, its context (KV cache), the computing buffers, its drafter, and its projector.
@@ -33,7 +33,7 @@ class MemoryUse:
 
     @property
     def parts(self) -> tuple[tuple[Use, int], ...]:
-        """What takes room, in the order in which it is drawn."""
+        """The amounts that take room, in the order in which they are drawn."""
         amounts: list[tuple[Use, int]] = [(use, getattr(self, use)) for use in USES]
         return tuple((use, amount) for use, amount in amounts if amount > 0)
 
@@ -43,10 +43,10 @@ class MemoryUse:
 
     @property
     def free(self) -> int:
-        """What would be left."""
+        """The bytes that would be left."""
         return max(0, self.limit - self.used)
 
     @property
     def missing(self) -> int:
-        """What would be needed beyond the limit."""
+        """The bytes that would be needed beyond the limit."""
         return max(0, self.used - self.limit)

@@ -1,4 +1,4 @@
-"""What the window offers to get: recommended models, and the quantisations of a repository."""
+"""Offers of models to download: recommended ones, and the quantisations of a repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.core.models.memory_use import MemoryUse
 OfferKind = Literal["default", "faster", "smarter"]
 
 Fits = Literal["fits", "tight", "partial", "no"]
-"""As `engines.memory.fit.Verdict`, which widgets do not see."""
+"""The verdicts of `engines.memory.fit.Verdict`, which widgets do not see."""
 
 _SLIGHT: Final = 0.02
 """The part of a memory by which what others take may differ without being seen on a card."""
@@ -19,7 +19,7 @@ _SLIGHT: Final = 0.02
 
 @dataclass(frozen=True)
 class Beside:
-    """A file that belongs to a model and is in another repository. pattern: matches its name."""
+    """A file in another repository that belongs to a model. pattern: matches its name."""
 
     repo: str
     pattern: str
@@ -57,14 +57,14 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """The default first, then the alternatives. note: what has to be said of all of them."""
+    """The recommended models: the default, then the alternatives. note: applies to all of them."""
 
     offers: tuple[Offer, ...]
     note: str = ""
 
 
 def look_alike(one: Offers, other: Offers) -> bool:
-    """Whether cards of the two look the same: how much memory others take is never the same."""
+    """Whether the cards of both look the same, apart from the memory that others take."""
     if _without_others(one) != _without_others(other):
         return False
     pairs = zip(_uses(one), _uses(other), strict=True)
@@ -84,7 +84,7 @@ def _without_others(offers: Offers) -> Offers:
 
 @dataclass(frozen=True)
 class KnownFamily:
-    """A family of models in the catalogue. models: names, and what each is good at."""
+    """A model family of the catalogue. models: names, and what each is good at."""
 
     name: str
     models: tuple[tuple[str, str], ...]
@@ -93,9 +93,10 @@ class KnownFamily:
 
 @dataclass(frozen=True)
 class Choice:
-    """One quantisation of a repository. quality: in plain words. fits: judged by its size.
+    """One quantisation of a repository, judged.
 
-    drafter, projector: the files that come along with it.
+    quality: in plain words. fits: judged by its size. drafter, projector: the files that come along
+    with it.
     """
 
     variant: Variant
@@ -108,7 +109,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Opened:
-    """A repository with what can be chosen from it. has_token: there is one to show it."""
+    """A repository with its choices. has_token: there is a token to show it."""
 
     repository: Repository
     choices: tuple[Choice, ...]
@@ -117,7 +118,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Judged:
-    """The memory sum of one choice. exact: llama.cpp itself was asked, not only our formula."""
+    """The memory verdict on a choice. exact: llama.cpp itself was asked, not only our formula."""
 
     repo: str
     label: str

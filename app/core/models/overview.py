@@ -1,4 +1,4 @@
-"""All models here at a glance, and how the list of them is filtered and sorted: pure."""
+"""The overview of all models on this computer, and how it is filtered and sorted: pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from app.core.models.entry import ModelEntry
 
 Order = Literal["name", "size", "used", "unused"]
 ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
-"""By name, the largest first, what was used lately first, what was unused the longest first."""
+"""The orders: by name, largest first, used lately first, unused the longest first."""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """models, drafters: all of them. sizes: bytes on the disk by id, projectors included.
+    """The models on this computer, with the disk space that they take.
 
-    total: of all models, what they share counted once. free: on the disk with Hearth's folder.
-    notes: what lies here and could not be listed, one sentence each.
+    models, drafters: all of them. sizes: bytes on the disk by id, projectors included. total: of
+    all models, what they share counted once. free: on the disk with Hearth's folder. notes: what
+    lies here and could not be listed, one sentence each.
     """
 
     models: tuple[ModelEntry, ...] = ()
@@ -30,10 +31,10 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """What a model's file says of itself. mtp: "embedded", "drafter" or "none".
+class ListedFacts:
+    """A row of the overview, as the model's file describes it.
 
-    problem: why it cannot be read, empty if it can.
+    mtp: "embedded", "drafter" or "none". problem: why it cannot be read, empty if it can.
     """
 
     id: str
@@ -43,9 +44,9 @@ class ModelFacts:
 
 
 def arranged(
-    overview: Overview, facts: Mapping[str, ModelFacts], words: str, order: Order
+    overview: Overview, facts: Mapping[str, ListedFacts], words: str, order: Order
 ) -> list[ModelEntry]:
-    """The models in which each of these words is found, in an order."""
+    """Return the models in which each of these words is found, sorted."""
     wanted = words.lower().split()
     found = [
         entry
@@ -55,7 +56,7 @@ def arranged(
     return _sorted(found, overview.sizes, order)
 
 
-def _searched(entry: ModelEntry, facts: ModelFacts | None) -> str:
+def _searched(entry: ModelEntry, facts: ListedFacts | None) -> str:
     known = (facts.quantisation, facts.mtp) if facts else ()
     return " ".join((entry.name, entry.source, entry.repo or "", entry.path.name, *known)).lower()
 

@@ -1,24 +1,31 @@
-"""Where a model of the catalogue would lie on a computer, what it takes and how fast it writes.
+"""Places a model of the catalogue on a computer: where it lies, its memory and its speed.
 
-Pure; bytes. What is known before a file's header has been seen: an upper estimate of what
-`engines.memory.fit` says exactly later. The engine's way to place a model is assumed: graphics
-cards first, as many layers as they hold, the processor for the rest.
+What it takes and where it goes is the engine's own estimate and plan, from what the catalogue says
+in place of the file's header. Here is what a recommendation asks beyond that: room for everything
+else, a model in one piece, and a good guess at its speed. Pure; bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from engines.memory.fit import Parts, Verdict
-from engines.memory.placement import chosen
+from app.core.models.catalogue_header import drafter_header, header_of
+from engines.memory.fit import Parts, Split, Verdict
+from engines.memory.load_options import LoadOptions
+from engines.memory.placement import chosen, room, share_on_cards
+from engines.memory.planner import Drafter, check, make_plan
 from engines.memory.speed import Reading, Speed, decoding_speed
 
 if TYPE_CHECKING:
     from app.core.models.catalogue import File, Size, Variant
     from engines.hardware import Gpu, Hardware
     from engines.hardware.bandwidth import Bandwidth
+    from engines.models.gguf.header import GgufHeader
+    from engines.types import LoadPlan
 
 Device = Literal["graphics card", "graphics card and processor", "processor"]
 
@@ -26,23 +33,11 @@ _EASY: Final = 0.85
 """A model that takes no more than this share of what is free leaves room for everything else."""
 _EASY_OF_MUCH: Final = 0.8
 _MUCH: Final = 16_000_000_000
-_FITS: Final = 0.9
 _MOST: Final = 0.97
-_BATCH: Final = 512
-# As in engines.memory.planner: what a driver takes on a card.
-_CARD_RESERVE: Final = 512 << 20
-_FIXED: Final = 16 << 20
-_BYTES_PER_TOKEN: Final = 512
-# What the widest step of a layer takes for each token, in widths of a token; an upper estimate.
-_WIDTHS: Final = 20
-_COPIES: Final = 3
-# With less of the model than this on the card, handing over costs what the card gains.
-_HARDLY: Final = 0.2
+"""More than this of what is free is not recommended: what is free changes until the download."""
 _TINY_CARD: Final = 2 << 30
-# Metal gives one process about two thirds of a small Mac's memory and three quarters of a large's.
 # Of the parameters; where fewer work for each token, they are experts.
 _FEW: Final = 0.35
-_LARGE_MAC: Final = 40 << 30
 
 KnownSizes = Mapping[str, int]
 """Bytes that the Hub has told, by `Variant.name` and `file_key`."""
@@ -50,10 +45,10 @@ KnownSizes = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Room:
-    """What is free on a computer. ram: for the processor. card: on all usable graphics together.
+    """The free memory of a computer. ram: for the processor. card: on all usable graphics together.
 
     shared: the cards' memory is a part of the computer's own. gpus: those that make up `card`.
-    tiny: they hold so little that sharing a model with them is not worth it.
+    whole_only: a model that does not go to them whole had better go to the processor.
     """
 
     ram: int
@@ -61,12 +56,14 @@ class Room:
     shared: bool
     gpus: tuple[Gpu, ...]
     tiny: bool = False
+    whole_only: bool = False
 
 
 @dataclass(frozen=True)
 class Placed:
     """A file of the catalogue at its place on a computer.
 
+    parts: what it takes there; of a model that is all on a card what it takes of the card.
     share: of the model on graphics cards, 0 to 1. have: free where it would lie. strain: the part
     of it that would be taken, of the memory that is shorter if there are two.
     rate_known: whether anybody knows how fast its memory is.
@@ -102,154 +99,148 @@ class Placed:
 
 @dataclass(frozen=True)
 class Computer:
-    """The computer and what is known of it, for placing one model after the other."""
+    """A computer and what is known of it, for placing one model after the other."""
 
     hardware: Hardware
     bandwidth: Bandwidth
     known: KnownSizes = field(default_factory=dict)
 
-    @property
+    @cached_property
     def room(self) -> Room:
         ram = max(1, self.hardware.memory.available_bytes)
         gpus = chosen(self.hardware)
-        shared = bool(gpus) and all(gpu.integrated for gpu in gpus)
-        card = sum(_room(gpu, self.hardware) for gpu in gpus)
-        if shared:
-            return Room(ram, min(card, ram), shared, gpus)
-        if not card:
-            return Room(ram, 0, shared, ())
-        return Room(ram, card, shared, gpus, tiny=card < _TINY_CARD and card < ram / 4)
+        card = sum(map(room, gpus))
+        if any(gpu.integrated for gpu in gpus):
+            # Apple's unit reads the one memory faster than the processor does, others as fast.
+            return Room(ram, max(1, card), True, gpus, whole_only=not _is_mac(gpus))
+        tiny = card < _TINY_CARD and card < ram / 4
+        return Room(ram, card, False, gpus if card else (), tiny, whole_only=tiny)
 
 
 def file_key(file: File) -> str:
     return f"{file.repo}/{file.pattern}"
 
 
-def _room(gpu: Gpu, hardware: Hardware) -> int:
-    total = hardware.memory.total_bytes
-    if gpu.integrated and gpu.vendor == "apple":
-        allowed = total * 2 // 3 if total < _LARGE_MAC else total * 3 // 4
-        return min(allowed, gpu.total_bytes or total, gpu.free_bytes or total)
-    free = gpu.total_bytes if gpu.free_bytes is None else gpu.free_bytes
-    return max(0, (free or 0) - _CARD_RESERVE)
+def file_bytes(computer: Computer, file: File) -> int:
+    """Return a file's size as the Hub tells it, or else the catalogue."""
+    return computer.known.get(file_key(file), round(file.gb.value * 1e9))
 
 
-def place(ground: Computer, size: Size, variant: Variant, context: int) -> Placed:
-    """The model with this context, with its drafter where that helps and its projector if it fits.
+def variant_bytes(computer: Computer, variant: Variant) -> int:
+    """Return a variant's size as the Hub tells it, or else the catalogue."""
+    return computer.known.get(variant.name, round(variant.gb.value * 1e9))
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A file of the catalogue as the planner takes it. drafts: whether drafting ahead helps."""
+
+    size: Size
+    variant: Variant
+    header: GgufHeader
+    drafts: bool
+    drafter: Drafter | None
+
+
+def place(computer: Computer, size: Size, variant: Variant, context: int) -> Placed:
+    """Place the model with this context, its drafter where that helps, its projector if it fits.
 
     The verdict is "no" where it does not fit.
     """
-    room = ground.room
-    plain = _parts(ground, size, variant, context)
-    parts = replace(plain, drafter=_drafting(ground, size, variant))
-    best = _placed(ground, room, size, variant, context, parts)
-    if not (best.easy and best.whole):
-        parts = plain
-        best = _placed(ground, room, size, variant, context, parts)
+    model = _model(computer, size, variant)
+    plan = _plan(computer, model, context, drafts=model.drafts)
+    best = _placed(computer, model, context, plan)
+    if model.drafts and not (best.easy and best.whole):
+        plan = _plan(computer, model, context, drafts=False)
+        best = _placed(computer, model, context, plan)
     if size.projector is not None:
-        sees = replace(parts, projector=file_bytes(ground, size.projector))
-        with_it = _placed(ground, room, size, variant, context, sees)
-        if with_it.easy and with_it.share == best.share:
-            return with_it
+        sees = _placed(computer, model, context, plan, file_bytes(computer, size.projector))
+        if sees.verdict != "no" and sees.easy:
+            return sees
     return best
 
 
-def _parts(ground: Computer, size: Size, variant: Variant, context: int) -> Parts:
-    shape = size.shape
-    context = min(context, shape.context_max.value)
-    kv = shape.kv.value * context
-    window = 0
-    if shape.window and shape.window_kv:
-        window = min(context, shape.window.value + _BATCH)
-        kv += shape.window_kv.value * window
-    if shape.state:
-        kv += shape.state.value
-    masks = 2 * (context + window)
-    compute = _BATCH * (4 * _WIDTHS * shape.width.value + masks) + 4 * shape.vocabulary.value
-    return Parts(_weights(ground, variant), kv, compute + _tables(size))
+def _model(computer: Computer, size: Size, variant: Variant) -> _Model:
+    weights = variant_bytes(computer, variant)
+    head = size.mtp.kind == "embedded" and variant.head
+    file = size.drafter if size.mtp.kind == "drafter" else None
+    drafter = None
+    if file is not None:
+        drafter = Drafter(Path(file.pattern), drafter_header(size, file_bytes(computer, file)))
+    drafts = size.mtp.help != "off" and (head or drafter is not None)
+    return _Model(size, variant, header_of(size, weights, head=head), drafts, drafter)
 
 
-def _weights(ground: Computer, variant: Variant) -> int:
-    return ground.known.get(variant.name, round(variant.gb.value * 1e9))
+def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> LoadPlan:
+    options = LoadOptions(context=min(context, model.header.context_max), mtp=drafts)
 
+    def planned(options: LoadOptions) -> LoadPlan:
+        path = Path(model.variant.name)
+        return make_plan(path, model.header, computer.hardware, options, model.drafter)
 
-def file_bytes(ground: Computer, file: File) -> int:
-    """What the Hub says, or else the catalogue."""
-    return ground.known.get(file_key(file), round(file.gb.value * 1e9))
-
-
-def _tables(size: Size) -> int:
-    """In the computer's own memory, wherever the model is."""
-    return size.shape.vocabulary.value * _BYTES_PER_TOKEN + _FIXED
-
-
-def _drafting(ground: Computer, size: Size, variant: Variant) -> int:
-    if size.mtp.help == "off" or size.mtp.kind == "none":
-        return 0
-    if size.mtp.kind == "embedded" and not variant.head:
-        return 0
-    state = size.shape.state.value if size.shape.state else 0
-    file = file_bytes(ground, size.drafter) if size.drafter and size.mtp.kind == "drafter" else 0
-    return file + _COPIES * state + 64 * size.shape.vocabulary.value
+    plan = planned(options)
+    if plan.gpu_layers > 0 and computer.room.whole_only:
+        return planned(replace(options, gpu_layers=0))
+    return plan
 
 
 def _placed(
-    ground: Computer, room: Room, size: Size, variant: Variant, context: int, parts: Parts
+    computer: Computer, model: _Model, context: int, plan: LoadPlan, projector: int = 0
 ) -> Placed:
-    tables = _tables(size)
-    share = 0.0
-    if room.card:
-        share = min(1.0, room.card / (parts.total - tables))
-        cannot_split = room.tiny or (room.shared and not _is_mac(room))
-        if share < _HARDLY or (share < 1 and cannot_split) or tables > _EASY * room.ram:
-            share = 0.0
-    if share >= 1 and not room.shared:
-        # What is shown is the card's sum; the vocabulary's tables stay in the computer's memory.
-        parts = replace(parts, compute=parts.compute - tables)
-        have = room.card
-        strain = parts.total / have
-    elif share and not room.shared:
-        have = room.card + room.ram
-        strain = (parts.total - room.card) / room.ram
-    else:
-        # What a Mac lets its graphics use is not all that is free; elsewhere it is one memory.
-        have = room.card if share >= 1 and _is_mac(room) else room.ram
-        strain = parts.total / have
-    speed, known = _speed(ground, room, size, parts, share)
-    own = room.ram if share < 1 or room.shared else 0
-    easy = max(_EASY * min(own, _MUCH), _EASY_OF_MUCH * own) / own if own else _EASY
-    verdict = _verdict(strain, share)
-    return Placed(size, variant, context, parts, share, have, strain, easy, verdict, speed, known)
+    room, header = computer.room, model.header
+    its = model.drafter.header if model.drafter and plan.draft_max else None
+    fit = check(header, computer.hardware, plan, its, projector=projector)
+    share = share_on_cards(plan, header)
+    on_card = share >= 1 and not room.shared
+    parts = fit.split.gpu if on_card else fit.split.parts
+    strain = _strain(room, fit.split, share)
+    verdict: Verdict = "no" if strain > _MOST else fit.verdict
+    if verdict != "no" and 0 < share < 1:
+        verdict = "partial"
+    easy = _EASY if on_card else _easy_share(room.ram)
+    speed, known = _speed(computer, model.size, parts, share)
+    return Placed(
+        model.size,
+        model.variant,
+        context,
+        parts,
+        share,
+        fit.have_bytes,
+        strain,
+        easy,
+        verdict,
+        speed,
+        known,
+    )
 
 
-def _is_mac(room: Room) -> bool:
-    return any(gpu.vendor == "apple" for gpu in room.gpus)
+def _strain(room: Room, split: Split, share: float) -> float:
+    """Return the part of free memory that is taken; of cards only where they hold all of it."""
+    own = split.parts.total if room.shared else split.ram.total
+    # What a Mac lets its graphics use is not all that is free.
+    limited = share >= 1 and (not room.shared or _is_mac(room.gpus))
+    return max(own / room.ram, split.gpu.total / room.card if limited else 0.0)
 
 
-def _verdict(strain: float, share: float) -> Verdict:
-    if strain > _MOST:
-        return "no"
-    if 0 < share < 1:
-        return "partial"
-    return "tight" if strain > _FITS else "fits"
+def _easy_share(ram: int) -> float:
+    return max(_EASY * min(ram, _MUCH), _EASY_OF_MUCH * ram) / ram
 
 
-def _speed(
-    ground: Computer, room: Room, size: Size, parts: Parts, share: float
-) -> tuple[Speed, bool]:
-    """The second is False where nobody knows how fast a graphics card is."""
+def _speed(computer: Computer, size: Size, parts: Parts, share: float) -> tuple[Speed, bool]:
+    """Estimate the speed; the second value is False if a graphics card's rate is unknown."""
     part = size.active.value / size.parameters.value
     bytes_ = parts.weights * part + parts.kv / 2
     experts = part < _FEW
-    own = ground.bandwidth.memory
+    own = computer.bandwidth.memory
     readings = []
     at_least = False
     known = True
     if share < 1:
         readings.append(Reading(bytes_ * (1 - share), own, experts=experts))
-    rooms = [max(1, _room(gpu, ground.hardware)) for gpu in room.gpus]
-    for gpu, its in zip(room.gpus, rooms, strict=True) if share else ():
-        rate = ground.bandwidth.card(gpu)
+    gpus = computer.room.gpus
+    rooms = [max(1, room(gpu)) for gpu in gpus]
+    for gpu, its in zip(gpus, rooms, strict=True) if share else ():
+        rate = computer.bandwidth.card(gpu)
         known = known and (rate is not None or gpu.integrated)
         # An integrated unit reads what the processor reads, except Apple's, which read faster.
         as_card = not gpu.integrated or gpu.vendor == "apple"
@@ -257,3 +248,7 @@ def _speed(
         of_it = bytes_ * share * its / sum(rooms)
         readings.append(Reading(of_it, rate or own, as_card, experts))
     return decoding_speed(readings, at_least=at_least), known
+
+
+def _is_mac(gpus: Iterable[Gpu]) -> bool:
+    return any(gpu.vendor == "apple" for gpu in gpus)

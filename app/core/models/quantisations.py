@@ -1,10 +1,11 @@
-"""How a model's numbers are stored, told from its file name and in words for people: pure.
+"""The quantisation of a model, told from its file name and put in plain words: pure.
 
 found = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
 print(found.label, found.bits, found.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
 
-Bits of a weight are what llama.cpp's own table gives for an 8B model (tools/quantize/README.md);
-where a type is not in it, what its blocks take.
+Bits of a weight are what llama.cpp's own table gives for an 8B model (tools/quantize/README.md):
+a file mixes types, which the package `gguf` does not know. Where a type is not in the table, they
+are what its blocks take. tests/engines/models/gguf holds names and bits against the package.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ _PREFIX: Final = re.compile(r"^(?:QAT-)?(?:UD-)?")
 _OLD: Final = {"Q4_0", "Q4_1", "Q5_0", "Q5_1"}
 
 _TRAINED: Final = 0.6
-"""What training for a quantisation is worth, in bits: QAT Q4_0 ends between Q4_K_M and Q5_K_S."""
+"""The worth of training for a quantisation, in bits: QAT Q4_0 ends between Q4_K_M and Q5_K_S."""
 _DYNAMIC: Final = 0.1
 _OLDER: Final = 0.3
 _FULL: Final = 16.0
-"""From so many bits on, nothing is lost, and nothing is gained over 8 either."""
+"""The bits from which on nothing is lost, and nothing is gained over 8 either."""
 
 
 @dataclass(frozen=True)
 class Quantisation:
-    """A way to store weights.
+    """A way to store weights in fewer bits.
 
     label: as the field calls it, in capitals; with "QAT-" before it if the model was trained for
     it, and "UD-" if its maker chose the type of each tensor. bits: of a weight, about; 0 if it is
@@ -73,7 +74,7 @@ class Quantisation:
 
     @property
     def words(self) -> str:
-        """What it means for a person, in a few words; empty if it is not known."""
+        """The quality in a few words for people; empty if it is not known."""
         if self.trained and self.depth == 4:
             return "Good balance, trained for this size"
         for least, words in _WORDS:
@@ -94,7 +95,7 @@ _WORDS: Final = (
 
 
 def quantisation_of(name: str, repo: str = "") -> Quantisation:
-    """Told from a file's name or a label; without a label and bits if neither tells.
+    """Tell the quantisation from a file's name or a label; without label and bits if neither tells.
 
     repo: its repository, which may say "qat" where the file does not.
     """
@@ -118,7 +119,7 @@ def quantisation_of(name: str, repo: str = "") -> Quantisation:
 
 
 def without_quantisation(stem: str) -> str:
-    """A file's name without what it says of its quantisation: the model's name."""
+    """Return a file's name without its quantisation: the model's name."""
     bare = _QAT.sub("", _TYPE.sub("", stem))
     return re.sub(r"[-_.]{2,}", "-", bare).strip("-_.")
 
@@ -129,8 +130,8 @@ def same_label(label: str, asked: str) -> bool:
     return asked in (label.upper(), _PREFIX.sub("", label.upper()))
 
 
-def recommend(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]) -> Variant | None:
-    """The variant to take on a computer; None if none of them runs there.
+def best_variant(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]) -> Variant | None:
+    """Pick the variant to take on a computer; None if none of them runs there.
 
     It is the best that fits comfortably. One that was trained for 4 bits is as good as a larger
     one, and 16 bits are not worth twice the memory and half the speed. Where memory is tight it is
@@ -176,7 +177,7 @@ def _smallest(among: list[_Judged]) -> _Judged:
 
 
 def _near_four(among: list[_Judged]) -> _Judged:
-    """The best up to 4 bits, or the smallest above."""
+    """Pick the best variant of up to 4 bits, or the smallest above."""
     small = [it for it in among if it[1].depth <= 4]
     return _best(small) if small else _smallest(among)
 

@@ -1,4 +1,4 @@
-"""Which model suits a computer, with the reason and the memory sum: pure.
+"""Recommends the models that suit a computer, with the reason and the memory sum: pure.
 
 it = recommend(hardware, load_catalogue(text), bandwidth)
 if it.default:
@@ -28,7 +28,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.core.models.placing import Computer, Device, KnownSizes, Placed, file_bytes, place
+from app.core.models.placing import (
+    Computer,
+    Device,
+    KnownSizes,
+    Placed,
+    file_bytes,
+    place,
+    variant_bytes,
+)
 from app.core.models.quantisations import quantisation_of
 from app.core.models.recommend_words import (
     default_sentence,
@@ -104,7 +112,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Up to three models. note: what else a person should know of this computer, or ""."""
+    """Up to three recommended models. note: what else a person should know, or ""."""
 
     default: Pick | None
     faster: Pick | None = None
@@ -123,21 +131,21 @@ def recommend(
     known_sizes: KnownSizes | None = None,
     disk_free: int | None = None,
 ) -> Recommendation:
-    """One default and two alternatives.
+    """Recommend a default model and two alternatives.
 
     known_sizes: see `placing.KnownSizes`. disk_free: bytes, None if that is not known.
     """
-    ground = Computer(hardware, bandwidth, known_sizes or {})
+    computer = Computer(hardware, bandwidth, known_sizes or {})
     families = {size.id: family for family in catalogue.families for size in family.sizes}
     sizes = [size for size in catalogue.sizes.values() if size.role == "chat"]
-    placed = [it for size in sizes for it in _placings(ground, size)]
+    placed = [it for size in sizes for it in _placings(computer, size)]
     default = _default(placed)
     faster = _faster(placed, default) if default else None
     smarter = _smarter(placed, default) if default else None
     chosen = [it for it in (default, faster, smarter) if it]
 
     def pick(it: Placed | None, sentence: str) -> Pick | None:
-        return _pick(ground, families[it.size.id], it, sentence, disk_free) if it else None
+        return _pick(computer, families[it.size.id], it, sentence, disk_free) if it else None
 
     picks = (
         pick(default, default_sentence(default) if default else ""),
@@ -145,18 +153,21 @@ def recommend(
         pick(smarter, smarter_sentence(smarter, default) if smarter and default else ""),
     )
     disk = [it.disk_bytes for it in picks if it and not it.disk_fits]
-    return Recommendation(*picks, note(ground, len(sizes), chosen, disk, disk_free))
+    return Recommendation(*picks, note(computer, len(sizes), chosen, disk, disk_free))
 
 
-def _placings(ground: Computer, size: Size) -> Iterable[Placed]:
-    """Each file of a model that fits, with the longest of the two contexts that does easily.
+def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
+    """Place each file of a model that fits, with the longer context that fits easily.
 
     The shorter one, where only with that a card holds all of it.
     """
+    room = computer.room
     for variant in size.variants:
-        it = place(ground, size, variant, CONTEXT)
+        if variant_bytes(computer, variant) > room.ram + room.card:
+            continue  # so few fit on most computers that this saves most of the time
+        it = place(computer, size, variant, CONTEXT)
         if not (it.easy and it.whole):
-            shorter = place(ground, size, variant, SHORT_CONTEXT)
+            shorter = place(computer, size, variant, SHORT_CONTEXT)
             better = shorter.easy and (shorter.whole or not it.easy)
             it = shorter if it.verdict == "no" or better else it
         if it.verdict != "no":
@@ -164,7 +175,7 @@ def _placings(ground: Computer, size: Size) -> Iterable[Placed]:
 
 
 def _quality(it: Placed) -> int:
-    """How good a model is in this place."""
+    """Rate how good a model is in this place."""
     quality = it.size.quality.value
     if quantisation_of(it.variant.quantisation).depth >= 8 and it.speed.about >= _QUICK:
         quality += _EIGHT_BITS
@@ -182,7 +193,7 @@ def _default(placed: Iterable[Placed]) -> Placed | None:
 
 
 def _reaches(it: Placed, tokens_per_s: float) -> bool:
-    """A card of which nobody knows how fast it is counts as fast."""
+    """Tell whether it is fast enough; a card of unknown speed counts as fast."""
     return it.speed.about >= tokens_per_s or (it.share >= 1 and not it.rate_known)
 
 
@@ -221,15 +232,15 @@ def _smarter(placed: Iterable[Placed], default: Placed) -> Placed | None:
 
 
 def _is_larger(one: Size, other: Size) -> bool:
-    """By what it knows or by what it thinks with."""
+    """Tell whether a model knows more or thinks with more than another."""
     return one.parameters.value > other.parameters.value or one.active.value > other.active.value
 
 
 def _pick(
-    ground: Computer, family: Family, it: Placed, sentence: str, disk_free: int | None
+    computer: Computer, family: Family, it: Placed, sentence: str, disk_free: int | None
 ) -> Pick:
     size, parts = it.size, it.parts
-    drafter = file_bytes(ground, size.drafter) if size.drafter and parts.drafter else 0
+    drafter = file_bytes(computer, size.drafter) if size.drafter and parts.drafter else 0
     disk = parts.weights + drafter + parts.projector
     return Pick(
         size_id=size.id,
@@ -243,7 +254,7 @@ def _pick(
         device=it.device,
         share=it.share,
         parts=parts,
-        in_use=_in_use(ground, it),
+        in_use=_in_use(computer, it),
         need=parts.total,
         have=it.have,
         speed=it.speed,
@@ -252,15 +263,15 @@ def _pick(
         licence=family.licence_of(size),
         mtp=mtp_sentence(it),
         sees=bool(parts.projector),
-        about=it.variant.name not in ground.known,
+        about=it.variant.name not in computer.known,
     )
 
 
-def _in_use(ground: Computer, it: Placed) -> int:
-    """What other programs and the system take of the memory where the model would lie."""
-    memory = ground.hardware.memory
+def _in_use(computer: Computer, it: Placed) -> int:
+    """Return what others take of the memory where the model would lie, in bytes."""
+    memory = computer.hardware.memory
     own = (memory.limit_bytes or memory.total_bytes) - memory.available_bytes
-    room = ground.room
+    room = computer.room
     cards = sum(
         gpu.total_bytes - gpu.free_bytes
         for gpu in room.gpus

@@ -1,4 +1,4 @@
-"""What a recommendation says to people: pure."""
+"""The sentences of a recommendation: pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BUSY = 0.5
 
 
 def speed_words(speed: Speed) -> str:
-    """How fast it writes: "about 12 tokens a second"."""
+    """Say how fast a model writes: "about 12 tokens a second"."""
     number = f"{speed.about:.0f}" if speed.about >= 2 else f"{speed.about:.1f}"
     if speed.at_least:
         return f"at least {number} tokens a second"
@@ -59,7 +59,7 @@ def _runs(where: str, it: Placed) -> str:
 
 
 def mtp_sentence(it: Placed) -> str:
-    """Whether guessing ahead helps this model here."""
+    """Say whether drafting ahead helps this model here."""
     mtp = it.size.mtp
     if mtp.kind == "none" or mtp.help == "off":
         return mtp.why
@@ -74,14 +74,14 @@ def mtp_sentence(it: Placed) -> str:
 
 
 def note(
-    ground: Computer,
+    computer: Computer,
     listed: int,
     picks: Sequence[Placed],
     too_large: Sequence[int],
     disk_free: int | None,
 ) -> str:
-    """What a person should know besides; empty if there is nothing. listed: models to choose of."""
-    hardware, room = ground.hardware, ground.room
+    """Say what else a person should know, or "". listed: how many models to choose from."""
+    hardware, room = computer.hardware, computer.room
     memory = hardware.memory
     limit = memory.limit_bytes or memory.total_bytes
     said = []

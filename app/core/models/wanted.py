@@ -1,4 +1,4 @@
-"""From a choice to the files that are downloaded for it, and back: pure."""
+"""Turns a choice into the files that are downloaded for it, and back: pure."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _OF_A_CHECKPOINT = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
 def wanted(repository: Repository, choice: Choice) -> Wanted:
-    """All files that belong to a choice: its parts, and the drafter and projector beside it."""
+    """Collect the files of a choice: its parts, and the drafter and projector beside it."""
     beside = [it for it in (choice.drafter, choice.projector) if it is not None]
     label = label_of(repository.id, choice.variant.label)
     return Wanted(repository.id, repository.revision, (*choice.variant.files, *beside), label)
 
 
 def wanted_file(repository: Repository, file: RepoFile) -> Wanted:
-    """One file of a repository by itself."""
+    """Ask for one file of a repository by itself."""
     label = label_of(repository.id, file.path)
     return Wanted(repository.id, repository.revision, (file,), label)
 
 
 def wanted_checkpoint(repository: Repository) -> Wanted | None:
-    """The files at the top of a repository that vLLM reads; None where it has no checkpoint."""
+    """Collect a repository's files that vLLM reads; None where it has no checkpoint."""
     files = tuple(
         it
         for it in repository.files
@@ -42,17 +42,17 @@ def wanted_checkpoint(repository: Repository) -> Wanted | None:
 
 
 def label_of(repo: str, label: str) -> str:
-    """What a quantisation, or a file, of a repository is called wherever it is asked for."""
+    """Name a quantisation, or a file, of a repository."""
     return f"{repo} {label}"
 
 
 def name_of(it: Wanted) -> str:
-    """The same without the owner, for lines that are short."""
+    """Name a download without its repository's owner, for short lines."""
     return it.label.rpartition("/")[2]
 
 
 def download_of(downloads: Sequence[Download], repo: str, label: str) -> Download | None:
-    """The last download of a quantisation that was not called off; None if there is none.
+    """Find the last download of a quantisation that was not cancelled; None if there is none.
 
     label: as it is written in the catalogue or chosen from the repository; see `same_label`.
     """

@@ -1,10 +1,10 @@
-"""What is known of a connection that left this computer, or was kept from leaving it."""
+"""Connections that left this computer or were kept from leaving it, and the purposes of all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 Purpose = Literal[
     "search for models",
@@ -19,22 +19,12 @@ Purpose = Literal[
 ]
 """Why Hearth connects at all: there is no connection without one of these."""
 
-PURPOSES: tuple[Purpose, ...] = (
-    "search for models",
-    "look at a model",
-    "read a model's header",
-    "download a model",
-    "refresh the catalogue",
-    "test a token",
-    "look at a server",
-    "ask a server",
-    "get an engine",
-)
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What a server's profile adds to the certificates of the system; files in PEM form.
+    """The certificates that a server's profile adds to those of the system; files in PEM form.
 
     ca: of the authority that signed the server's. certificate: what is shown to the server, with
     its key.
@@ -46,7 +36,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class LoggedConnection:
-    """One request, as the ledger keeps it.
+    """One request, as the ledger of connections keeps it.
 
     started: seconds since 1970. seconds: how long it took. sent, received: bytes of its bodies.
     result: an HTTP status such as "200", or a word for what ended it: "refused" if Hearth was

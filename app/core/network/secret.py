@@ -1,8 +1,13 @@
-"""A value that nothing shows by accident."""
+"""A secret, which nothing shows by accident, and where one is kept."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from engines.redaction import remember
+
+Place = Literal["keyring", "memory", "environment", "none"]
 
 
 class Secret:
@@ -22,3 +27,24 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret(hidden)"
+
+
+@dataclass(frozen=True)
+class SecretStatus:
+    """The place of a secret, if there is one. warning: what its owner should know."""
+
+    present: bool
+    place: Place
+    warning: str | None = None
+
+
+@dataclass(frozen=True)
+class KeptToken:
+    """A token that was kept. account: whose it is; None if it was not tested.
+
+    why_untested: a sentence, if it should have been tested and was not.
+    """
+
+    account: str | None
+    status: SecretStatus
+    why_untested: str | None = None

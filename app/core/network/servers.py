@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 
 from app.core.errors import AddressInvalid, ServerInvalid
 from app.core.network.connections import Trust
-from engines.openai.values import ServedModel, ServerFacts
+from engines.openai.values import ServedModel, ServerInfo
 
 __all__ = [
     "ServedModel",
-    "ServerFacts",
+    "ServerInfo",
     "ServerProfile",
     "key_variable",
+    "normalised_address",
     "origin_of",
-    "plain_address",
     "short_name",
 ]
 
@@ -54,17 +54,17 @@ class ServerProfile:
 
     @property
     def origin(self) -> str:
-        """Where its key may go."""
+        """The origin to which alone its key may be sent."""
         return origin_of(self.address)
 
     @property
     def secret(self) -> str:
-        """The name under which its key is kept: another for each place, so that it goes to one."""
+        """The name under which its key is kept: another for each origin, so that it goes to one."""
         return f"server/{self.id} {self.origin}"
 
 
-def plain_address(text: str) -> str:
-    """An address as it is kept: without “/v1” and what follows. Raises AddressInvalid."""
+def normalised_address(text: str) -> str:
+    """Normalise an address: without “/v1” and what follows. Raises AddressInvalid."""
     address = text.strip()
     if "://" not in address:
         address = f"http://{address}"
@@ -93,13 +93,13 @@ def plain_address(text: str) -> str:
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port of an address as it is kept."""
+    """Return scheme, host and port of a normalised address."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme, 0)}"
 
 
-def plain_name(text: str) -> str:
-    """A name as it is kept. Raises ServerInvalid."""
+def normalised_name(text: str) -> str:
+    """Normalise a name. Raises ServerInvalid."""
     name = " ".join(text.split())
     if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
@@ -116,7 +116,7 @@ def _shown(text: str) -> str:
 
 
 def short_name(model: str) -> str:
-    """A model for lists: of the path of a file, which llama-server gives, its last part."""
+    """Shorten a model's name for lists; of a path, which llama-server gives, keep the file."""
     if not _PATH.search(model):
         return model
     last = re.split(r"[/\\]", model.rstrip("/\\"))[-1]
@@ -124,5 +124,5 @@ def short_name(model: str) -> str:
 
 
 def key_variable(name: str) -> str:
-    """The variable of the environment that may hold the key of the server with this name."""
+    """Name the environment variable that may hold the key of the server with this name."""
     return "HEARTH_KEY_" + re.sub(r"\W", "_", name).upper()

@@ -1,4 +1,4 @@
-"""What all connections of the ledger come to, and which of them a person looks for: pure."""
+"""Sums over the ledger of connections, and the search in it: pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ REFUSED = "refused"
 
 @dataclass(frozen=True)
 class Traffic:
-    """hosts: that were reached. since: of the oldest connection, in seconds since 1970.
+    """The sum of the connections in the ledger.
 
-    count: connections that left. refused: those kept from leaving. sent, received: bytes.
-    purposes: of what left.
+    hosts: that were reached. since: of the oldest connection, in seconds since 1970. count:
+    connections that left. refused: those kept from leaving. sent, received: bytes. purposes: of
+    what left.
     """
 
     hosts: tuple[str, ...]
@@ -29,7 +30,7 @@ class Traffic:
 
 
 def traffic(connections: Sequence[LoggedConnection]) -> Traffic | None:
-    """None if there is no connection at all."""
+    """Sum connections up; None if there are none."""
     if not connections:
         return None
     left = [it for it in connections if it.result != REFUSED]
@@ -46,7 +47,7 @@ def traffic(connections: Sequence[LoggedConnection]) -> Traffic | None:
 
 
 def matching(connections: Sequence[LoggedConnection], words: str) -> list[LoggedConnection]:
-    """Those in whose host, purpose or result each of these words is found."""
+    """Find the connections in whose host, purpose or result each of these words stands."""
     wanted = words.lower().split()
     return [
         it

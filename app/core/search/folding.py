@@ -1,4 +1,4 @@
-"""Text as a search compares it: without case, accents and signs that no keyboard has."""
+"""Text in the form in which a search compares it: no case, accents or signs no keyboard has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACCENTS = (("\u0300", "\u036f"), ("\u064b", "\u065f"), ("\u0591", "\u05c7"))
 
 
 class _Folding(dict[int, str]):
-    """What each character becomes; filled as characters are met."""
+    """The translation of each character, filled as characters are met."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _fold(chr(code))
@@ -33,12 +33,12 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Lower case, no accents, a space for each sign beyond ASCII."""
+    """Fold a text: lower case, no accents, a space for each sign beyond ASCII."""
     return text.translate(_FOLDING)
 
 
 def fold_each(text: str) -> tuple[str, list[int]]:
-    """The folded text, and for each of its characters the place in `text` it comes from."""
+    """Fold a text, and return for each character the place in `text` it comes from."""
     places: list[int] = []
     for place, character in enumerate(text):
         places += [place] * len(_FOLDING[ord(character)])

@@ -1,4 +1,4 @@
-"""Finding by a few letters: how well what was typed fits a title."""
+"""Finding a title by a few letters: a score of how well it fits what was typed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _WITHIN = 20
 
 
 def folded(text: str) -> str:
-    """Lower case, and without accents, as people type when they search."""
+    """Fold a text as people type when they search: lower case, without accents."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def fit(typed: str, title: str) -> float | None:
-    """How well every word that was typed is found in a title; None if one is not.
+    """Score how well every word that was typed is found in a title; None if one is not.
 
     A word counts most as the whole title, then at its beginning, at the beginning of a word, as a
     part of one, and least as letters that come one after the other with gaps between them. Among
@@ -46,7 +46,7 @@ def _fit_of_word(word: str, title: str) -> float | None:
 
 
 def _scattered(word: str, title: str) -> float | None:
-    """Letters in their order, more for those that begin a word; too far apart is no find."""
+    """Score letters found in order, more for those that begin a word; None if too far apart."""
     score, at, began = 0.0, -1, -1
     for letter in word:
         at = title.find(letter, at + 1)

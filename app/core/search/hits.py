@@ -1,4 +1,4 @@
-"""What a search found."""
+"""A result of a search over all chats."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from app.core.chats.chat import Chat
 
 @dataclass(frozen=True)
 class Hit:
-    """message_id: the message to open the chat at; None where the words stand in the title.
+    """One place in a chat where the words of a search stand.
 
-    snippet: the text around the words, on one line. marks: where the words begin and end in it,
-    in characters.
+    message_id: the message to open the chat at; None where the words stand in the title. snippet:
+    the text around the words, on one line. marks: where the words begin and end in it, in
+    characters.
     """
 
     chat: Chat

@@ -14,13 +14,13 @@ _LOOKED_AT = 200_000
 """Characters of a text that are looked at for the place to cut out."""
 
 _SIGNS = re.compile(r"(?<![\w*])\*{1,3}(?=\w)|(?<=[\w.,:;!?)])\*{1,3}(?![\w*])|(?<!\S)#{1,6} |`+")
-"""Those of markdown that would only be in the way: of emphasis, headings and code."""
+"""Signs of markdown that would only be in the way: of emphasis, headings and code."""
 
 Marks = tuple[tuple[int, int], ...]
 
 
 def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
-    """About 160 characters on one line around the first of the terms, and where the terms are."""
+    """Cut about 160 characters around the first term onto one line, with the terms' places."""
     text = text[:_LOOKED_AT]
     first = min((start for start, _ in marks_in(text, terms)), default=0)
     start = max(0, first - _BEFORE)
@@ -34,7 +34,7 @@ def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
 
 
 def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
-    """Where the terms stand in a text, in its characters; sorted, none overlaps another."""
+    """Find where the terms stand in a text, in characters; sorted, without overlaps."""
     folded, places = fold_each(text)
     places.append(len(text))
     found = sorted(span for term in terms for span in _spans(folded, term))
@@ -50,7 +50,7 @@ def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
 
 
 def _spans(folded: str, term: Term) -> Iterator[tuple[int, int]]:
-    """As whole words or their beginnings; where there are none, inside of names as well."""
+    """Yield where a term stands: as whole words or their beginnings, else inside of names."""
     if term.unspaced:
         pattern = re.escape(_joined(term.words))
         yield from (match.span() for match in re.finditer(pattern, folded))
@@ -66,5 +66,5 @@ def _spans(folded: str, term: Term) -> Iterator[tuple[int, int]]:
 
 
 def _joined(pairs: tuple[str, ...]) -> str:
-    """The run that was cut into pairs."""
+    """Return the run that was cut into pairs."""
     return pairs[0] + "".join(pair[-1] for pair in pairs[1:])

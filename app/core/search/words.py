@@ -1,4 +1,4 @@
-"""From a text to the words it is found by, and from what a user types to a query.
+"""Turns a text into the words it is found by, and what a user types into a query.
 
 The index holds words as `app.store.search` cuts them: runs of ASCII letters and digits and of
 anything beyond ASCII. Scripts without spaces are cut into overlapping pairs of letters, so that
@@ -38,7 +38,7 @@ class Term:
 
 
 def words_of(text: str) -> tuple[str, str]:
-    """What the index takes in for a text: its words, and the parts of the names in it.
+    """Return what the index takes in for a text: its words, and the parts of the names in it.
 
     `getUserName` is found by its beginning and that of each part, and as get_user_name; that one
     as getusername, too.
@@ -53,7 +53,7 @@ def words_of(text: str) -> tuple[str, str]:
 
 
 def parse(typed: str) -> tuple[Term, ...]:
-    """The terms that all have to be there; none where nothing can be searched for.
+    """Read the terms of a query, all of which must be found; none where nothing can be searched.
 
     Words in quotes follow each other. Whatever else is typed is taken as words, never as syntax.
     """
@@ -66,12 +66,12 @@ def parse(typed: str) -> tuple[Term, ...]:
 
 
 def match_of(terms: tuple[Term, ...]) -> str:
-    """The terms in the language of SQLite's FTS5; they hold letters and digits only."""
+    """Write the terms as a query of SQLite's FTS5; they hold letters and digits only."""
     return " AND ".join(f'"{" ".join(term.words)}"{" *" if term.open else ""}' for term in terms)
 
 
 def _terms(folded: str, *, may_go_on: bool) -> list[Term]:
-    """Each run of an unspaced script is a term of its own, and so are the words between two."""
+    """Split folded text into terms: each run of an unspaced script, and the words between two."""
     terms: list[Term] = []
     words: list[str] = []
     runs = list(_RUN.finditer(folded))
@@ -96,12 +96,12 @@ def _unspaced(run: str) -> Term:
 
 
 def _in_pairs(run: str) -> str:
-    """With the last letter alone at the end, so that each letter begins a word."""
+    """Cut a run into overlapping pairs; the last letter stands alone, so each begins a word."""
     return " ".join(run[place : place + 2] for place in range(len(run)))
 
 
 def _parts(name: str) -> str:
-    """Each part, and what the parts from each on make when they are written as one word."""
+    """Return a name's parts, and what the parts from each on make when written as one word."""
     parts = [fold(part) for part in _HUMP.split(name) if part]
     whole = ["".join(parts[first:]) for first in range(0 if "_" in name else 1, len(parts) - 1)]
     return " ".join((*parts, *whole))

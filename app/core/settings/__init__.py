@@ -1,1 +1,1 @@
-"""Every setting, and which value of it holds where. Pure."""
+"""The settings, and the rules for which value applies where. Pure."""

@@ -1,4 +1,4 @@
-"""How a setting is declared: its place in the form, its words and its limits, with its default."""
+"""The declaration of a setting: its place in the form, its words and limits, and its default."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def setting(
     if_lost: Any = None,
     **limits: float,
 ) -> Any:
-    """A default of type dict is made anew for each object; the rest is as in `SettingField`."""
+    """Declare a setting, a field of a dataclass; a dict default is made anew for each object."""
     words = {"section": section, "title": title, "description": description}
     kind = {"multiline": multiline, "in_form": in_form, "if_lost": if_lost}
     metadata = {**words, **kind, **limits}

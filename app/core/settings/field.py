@@ -1,4 +1,4 @@
-"""What one setting is: its type, its limits, its words; and reading a value as that type."""
+"""The description of one setting: type, limits and words; and reading a value as that type."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _FALSE = {"false", "no", "off", "0"}
 
 @dataclass(frozen=True)
 class SettingField:
-    """annotation: a Literal, bool, int, float, str or dict[str, str].
+    """The type, limits and words of one setting.
 
-    ge, gt, le: limits of a number; None where there is none. multiline: of a text.
-    in_form: whether it is a row of the settings dialog, or has a place of its own. if_lost: the
-    value on the safe side, for a file that cannot be read; None where that is the default.
+    annotation: a Literal, bool, int, float, str or dict[str, str]. ge, gt, le: limits of a number;
+    None where there is none. multiline: of a text. in_form: whether it is a row of the settings
+    dialog, or has a place of its own. if_lost: the value on the safe side, for a file that cannot
+    be read; None where that is the default.
     """
 
     annotation: Any
@@ -35,11 +36,11 @@ class SettingField:
 
     @property
     def without_value(self) -> Any:
-        """What holds where it cannot be known what was set."""
+        """The value that applies where it cannot be known what was set."""
         return self.default if self.if_lost is None else self.if_lost
 
     def read(self, value: object) -> Any:
-        """A value as this setting has it; text may stand for any of them.
+        """Read a value as this setting's type; text may stand for any of them.
 
         Raises ValueError with the reason, half a sentence.
         """
@@ -114,7 +115,7 @@ def _words(value: object) -> dict[str, str]:
 
 
 def _is_text(value: str) -> bool:
-    """Not so with a NUL, which no file's name can have, or with half characters.
+    """Tell whether a text has neither a NUL, which no file's name can have, nor half characters.
 
     Python stands those in for bytes that it could not read.
     """

@@ -1,6 +1,7 @@
 """Every setting of Hearth: one field each, from which form, terminal and file follow.
 
-To add a setting, add a field with a title, a description and its section; nothing else.
+To add a setting, add a field with a title, a description and its section; nothing else. Those of
+the engines are in `engines.py`.
 A renamed setting is listed in RENAMED with its old name, so that old files keep working.
 """
 
@@ -294,7 +295,7 @@ class Settings(EngineSettings):
         )
 
     def changed(self, name: str, value: object) -> Settings:
-        """These settings with one changed. Text is read as the field's type.
+        """Return these settings with one changed. Text is read as the field's type.
 
         Raises NoSuchSetting, or SettingsInvalid with the reason.
         """
@@ -304,7 +305,7 @@ class Settings(EngineSettings):
                 "Hearth does not know that name.",
                 "`hearth settings list` shows all of them.",
             )
-        if isinstance(value, str) and not _is_text(value):
+        if isinstance(value, str) and not _is_utf8(value):
             raise SettingsInvalid(
                 f"The value for {name} is not text.",
                 "Some of its bytes are not UTF-8, which the settings are kept in.",
@@ -321,7 +322,7 @@ class Settings(EngineSettings):
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Understood:
-        """Those with these values, the rest as usual; what cannot be used is told beside them."""
+        """Read settings from values, with defaults for the rest; faults are told, not raised."""
         read, unknown, faults = {}, {}, []
         for name, value in values.items():
             if name not in fields():
@@ -336,22 +337,25 @@ class Settings(EngineSettings):
 
     @classmethod
     def lost(cls) -> Settings:
-        """Those that hold where what was set cannot be known."""
+        """Return the settings that apply where what was set cannot be known."""
         return cls(**{name: field.without_value for name, field in fields().items()})
 
     def values(self) -> dict[str, object]:
-        """All of them by name."""
+        """Return the value of every setting, by name."""
         return {name: getattr(self, name) for name in fields()}
 
     def changes(self) -> dict[str, object]:
-        """Those that differ from the usual."""
+        """Return the values that differ from the default, by name."""
         return {
             name: value for name, value in self.values().items() if value != fields()[name].default
         }
 
 
 class Understood(NamedTuple):
-    """unknown: by names that this version does not have. faults: half a sentence each."""
+    """Settings read from values that may be foreign or wrong.
+
+    unknown: by names that this version does not have. faults: half a sentence each.
+    """
 
     settings: Settings
     unknown: Mapping[str, object] = {}
@@ -360,7 +364,7 @@ class Understood(NamedTuple):
 
 @cache
 def fields() -> Mapping[str, SettingField]:
-    """All settings by name, in the order in which they are shown."""
+    """Describe every setting, by name, in the order in which they are shown."""
     from app.core.settings.field import SettingField
     from engines.types import KvType
 
@@ -380,7 +384,7 @@ def is_multiline(field: SettingField) -> bool:
 
 
 def shown(word: str) -> str:
-    """A word that is the value of a setting, as it is written in the form: “Leave out”."""
+    """Return a setting's word as the form writes it: “Leave out”."""
     if word in PROPER_NAMES:
         return PROPER_NAMES[word]
     words = word.replace("_", " ")
@@ -390,10 +394,10 @@ def shown(word: str) -> str:
 
 
 def limits_of(field: SettingField) -> tuple[float | None, float | None]:
-    """The smallest and the largest value allowed, where there is one."""
+    """Return the smallest and the largest value allowed, where there is one."""
     return (field.ge if field.ge is not None else field.gt), field.le
 
 
-def _is_text(value: str) -> bool:
-    """Not so where Python stands half characters in for bytes that it could not read."""
+def _is_utf8(value: str) -> bool:
+    """Tell whether a text has no half characters, which stand for bytes that Python cannot read."""
     return not any("\ud800" <= character <= "\udfff" for character in value)

@@ -1,7 +1,7 @@
-"""Settings of one model, and what holds where several places have set the same thing: pure.
+"""The settings of one model, and the order in which several layers of settings apply: pure.
 
-A question asks for the most; then comes what the chat has set, then the model's own settings, then
-what the model is made for, then the settings of the app.
+What a question asks for comes first; then what the chat has set, then its assistant, then the
+model's own settings, then what the model is made for, and last the settings of the app.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings, fields
 
 LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp")
-SAMPLING: Final = (
+ANSWERING: Final = (
     "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "system_prompt",
 )  # fmt: skip
 THINKING: Final = ("thinking", "effort", "thinking_budget")
 ENGINE: Final = ("adapter",)
-OF_A_MODEL: Final = (*LOAD, *SAMPLING, *THINKING, *ENGINE)
+OF_A_MODEL: Final = (*LOAD, *ANSWERING, *THINKING, *ENGINE)
 """The settings that a model can have for itself; each is one of `Settings` too."""
 
 _GUIDE: Final[Mapping[str, object]] = {
@@ -30,12 +30,12 @@ _GUIDE: Final[Mapping[str, object]] = {
 
 
 def made_for(entry: ModelEntry) -> Mapping[str, object]:
-    """The settings that a model was made for, where they differ from the app's."""
+    """Return the settings that a model was made for, where they differ from the app's."""
     return _GUIDE if entry.builtin else {}
 
 
 def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:
-    """The settings that hold; each layer has the last word over those before it.
+    """Lay layers over the settings; each has the last word over those before it.
 
     A value of None, or a name that is not there, leaves it as it was.
     """
@@ -46,7 +46,7 @@ def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:
 
 
 def checked(name: str, value: object) -> object:
-    """A value for a model's own setting, as its type. Raises NoSuchSetting or SettingsInvalid."""
+    """Read a model's own setting as its type. Raises NoSuchSetting or SettingsInvalid."""
     if name not in OF_A_MODEL:
         raise NoSuchSetting(
             f"A model has no setting named “{name}”.",
@@ -57,7 +57,7 @@ def checked(name: str, value: object) -> object:
 
 
 def valid(values: Mapping[str, object]) -> dict[str, object]:
-    """What of stored values is still allowed; limits may have become narrower since."""
+    """Keep the stored values that are still allowed; limits may have become narrower since."""
     found: dict[str, object] = {}
     for name, value in values.items():
         if name in OF_A_MODEL and name in fields():

@@ -1,4 +1,4 @@
-"""What holds for an answer, and who has set it: settings, model, assistant, chat, message. Pure.
+"""Resolves the settings of an answer: app, model, assistant, chat and message. Pure.
 
 The later has the last word. The model is found first, as its own settings come second.
 """
@@ -6,7 +6,7 @@ The later has the last word. The model is found first, as its own settings come 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.core.settings.fields import Settings
@@ -17,7 +17,7 @@ Source = Literal["settings", "model", "assistant", "chat", "message"]
 
 @dataclass(frozen=True)
 class Layers:
-    """What was set where, by the names of settings; a value of None leaves it open.
+    """The values set by assistant, chat and message, by name; None leaves one open.
 
     `model` may be set by each. A message's layer is what was asked for it alone.
     """
@@ -38,7 +38,7 @@ NO_LAYERS = Layers({}, {}, {})
 
 @dataclass(frozen=True)
 class ResolvedSettings:
-    """The settings that hold, and where each comes from that is not from the settings."""
+    """The settings that apply, and the source of each that is not from the app's settings."""
 
     settings: Settings
     sources: Mapping[str, Source]
@@ -48,13 +48,18 @@ class ResolvedSettings:
 
 
 def resolve(
-    settings: Settings, of_model: Callable[[str], Mapping[str, object]], layers: Layers
+    settings: Settings,
+    of_model: Callable[[str], Mapping[str, object]],
+    layers: Layers,
+    fallback: Callable[[str], str] = lambda usual: usual,
 ) -> ResolvedSettings:
-    """What holds where these layers lie over the settings.
+    """Resolve the settings under these layers.
 
-    of_model: the settings that a model has of its own, by what it is called.
+    of_model: the settings that a model has of its own, by what it is called. fallback: the model
+    that answers where no layer names one, by what that of the settings is called.
     """
-    own = of_model(layers.model or settings.model)
+    model = layers.model or fallback(settings.model)
+    own = of_model(model)
     ordered: tuple[tuple[Source, Mapping[str, object]], ...] = (
         ("model", own),
         ("assistant", layers.assistant),
@@ -67,4 +72,5 @@ def resolve(
         for name, value in values.items()
         if value is not None
     }
+    settings = replace(settings, model=model)
     return ResolvedSettings(effective(settings, *(values for _, values in ordered)), sources)

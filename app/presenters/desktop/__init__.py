@@ -1,1 +1,1 @@
-"""What a Linux desktop offers over D-Bus and X11: notifications, motion, shortcuts."""
+"""Services of a Linux desktop over D-Bus and X11: notifications, motion, shortcuts."""

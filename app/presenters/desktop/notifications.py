@@ -1,4 +1,4 @@
-"""Notifications of a Linux desktop, as the Desktop Notifications Specification 1.2 has them."""
+"""Notifications of a Linux desktop, by the Desktop Notifications Specification 1.2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _AS_LONG_AS_USUAL = -1
 
 
 class Notifications(QObject):
-    """clicked(about): the user has pressed a notification, given what it was about."""
+    """Shows notifications.
+
+    clicked(about): the user has pressed a notification, given what it was about.
+    """
 
     clicked = Signal(str)
 
@@ -32,7 +35,7 @@ class Notifications(QObject):
 
     @property
     def are_possible(self) -> bool:
-        """Whether something on this desktop shows them; known a moment after the bus is open."""
+        """Whether this desktop shows them; known a moment after the bus is open."""
         return self._is_there
 
     def show(self, title: str, text: str, about: str) -> None:

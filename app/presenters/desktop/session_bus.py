@@ -22,9 +22,10 @@ Replied = Callable[[tuple[Any, ...]], None]
 
 
 class SessionBus(QObject):
-    """Messages are sent and read on the thread that owns this object; neither is waited for.
+    """The connection to the session's D-Bus, on the thread that owns this object.
 
-    opened(): messages can be sent. closed(): they never could, or no longer can.
+    Messages are sent and read without waiting for either. opened(): messages can be sent. closed():
+    they never could, or no longer can.
     """
 
     opened = Signal()
@@ -45,15 +46,15 @@ class SessionBus(QObject):
 
     @property
     def name(self) -> str:
-        """By which others on the bus know this connection, such as `:1.42`; "" without one."""
+        """The name of this connection on the bus, such as `:1.42`; "" without one."""
         return "" if self._connection is None else str(self._connection.unique_name)
 
     def open(self) -> None:
-        """Emits `opened` or `closed`, soon."""
+        """Connect; emits `opened` or `closed`, soon."""
         self._tasks.run(_connect, self._connected, self._lost, on=SYSTEM)
 
     def call(self, message: Message, replied: Replied, refused: Callable[[], None]) -> None:
-        """replied: called with the reply's values. refused: there was an error, or no bus."""
+        """Call a method. replied: gets the reply's values. refused: an error, or no bus."""
         if self._connection is None:
             refused()
             return
@@ -126,7 +127,7 @@ class SessionBus(QObject):
 
 
 def _connect() -> DBusConnection | None:
-    """None where there is no such bus."""
+    """Connect; None where there is no such bus."""
     if not sys.platform.startswith("linux") or "DBUS_SESSION_BUS_ADDRESS" not in os.environ:
         return None
     from jeepney.io.blocking import open_dbus_connection

@@ -1,4 +1,4 @@
-"""Whether the user wants less motion on the whole desktop, as a Linux desktop's portal tells.
+"""Tells whether the user wants less motion, as a Linux desktop's portal knows.
 
 Source: XDG Desktop Portal, org.freedesktop.portal.Settings; the newer key is asked for first.
 """
@@ -22,7 +22,7 @@ _OLDER = ("org.gnome.desktop.interface", "enable-animations")
 
 
 class SystemMotion(QObject):
-    """changed(): `is_reduced` is another."""
+    """The desktop's setting for motion. changed(): `is_reduced` is another."""
 
     changed = Signal()
 

@@ -1,1 +1,1 @@
-"""From a stored question to a stored answer."""
+"""Answers: from a stored question to a stored answer."""

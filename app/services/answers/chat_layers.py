@@ -1,4 +1,4 @@
-"""What a stored chat and its assistant have set, for an answer in it."""
+"""Layers of settings: what a stored chat and its assistant have set for an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.store.chat_settings import ChatSettingsStore
 
 
 class ChatLayers:
-    """Qt-free; may be used from any thread."""
+    """Reads the layers of stored chats. Qt-free; may be used from any thread."""
 
     def __init__(self, chats: ChatSettingsStore, assistants: AssistantStore) -> None:
         self._chats = chats
@@ -22,7 +22,7 @@ class ChatLayers:
 
 
 def layers_of(own: NewChat, assistant: Assistant | None) -> Layers:
-    """Only what is allowed: limits may have become narrower since it was stored."""
+    """Make layers of the values that are still allowed: limits may have become narrower."""
     chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
     return Layers(
         assistant=values_of(assistant) if assistant else {},

@@ -1,13 +1,14 @@
-"""Making room in a full chat: the model sums up the turns that would have to leave."""
+"""Makes room in a full chat: the model sums up the turns that would have to leave."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
-from typing import Final, Literal
+from typing import Final
 
+from app.core.chats.answers import Compaction
 from app.core.chats.conversation import OverflowPolicy, StoredMessage
 from app.core.chats.summary import REQUEST, ChatPrompt, Summary, covered, in_effect, prompt_of
 from app.services.engines.lease import Lease
@@ -24,28 +25,18 @@ _MARGIN: Final = 32
 """Tokens; lengths of single messages are not exact to the last one."""
 
 
-@dataclass(frozen=True)
-class Compaction:
-    """News of making room. messages: how many are summed up; why: of a failure, in a sentence."""
-
-    state: Literal["begun", "done", "failed"]
-    messages: int
-    summary: Summary | None = None
-    why: str = ""
-
-
 class _NoSummary(Exception):
-    """The model has not written one that is of use; the message is a sentence that says why."""
+    """The model has written no usable summary; the message is a sentence that says why."""
 
 
 class Compacting:
-    """Qt-free; used on the thread of the answer that it makes room for."""
+    """Makes room for an answer, on its thread. Qt-free."""
 
     def __init__(self, summaries: SummaryStore) -> None:
         self._summaries = summaries
 
     def policy(self, chat_id: str) -> OverflowPolicy | None:
-        """The chat's own; None where the settings hold."""
+        """Return the chat's own policy for a full context; None where the settings apply."""
         return self._summaries.overflow(chat_id)
 
     def make_room(
@@ -56,7 +47,7 @@ class Compacting:
         request: ChatRequest,
         cancel: CancelToken,
     ) -> Generator[Compaction, None, ChatPrompt]:
-        """The prompt for an answer, with summaries for what does not fit.
+        """Return the prompt for an answer, with summaries for what does not fit.
 
         model: the one that answers. request: how that is asked for; its messages do not count.
         What cannot be summed up is left for the engine to leave out; then the last event says so.
@@ -93,7 +84,7 @@ class Compacting:
         request: ChatRequest,
         cancel: CancelToken,
     ) -> tuple[Summary, int]:
-        """A summary of as many of the turns that have to leave as fit the context at once.
+        """Summarise as many of the turns that must leave as fit the context at once.
 
         Asked behind those turns as they stand in the prompt, so that the KV cache holds them
         already. Raises _NoSummary, EngineError.
@@ -127,7 +118,7 @@ class Compacting:
 
 
 def _written(model: Lease, request: ChatRequest, cancel: CancelToken) -> tuple[str, int]:
-    """What the model answers, and in how many tokens. Raises EngineError."""
+    """Return the model's answer, and its tokens. Raises EngineError."""
     text, tokens = "", 0
     for event in model.chat(request, cancel):
         if isinstance(event, TextDelta):
@@ -138,7 +129,7 @@ def _written(model: Lease, request: ChatRequest, cancel: CancelToken) -> tuple[s
 
 
 def _end(messages: Sequence[Message], measured: Measured, room: int) -> int | None:
-    """The last message of the turns that have to leave and, with all before them, fit a room."""
+    """Find the last message of the turns that must leave and, with all before, fit the room."""
     sums = list(accumulate(measured.lengths))
     ends = [at for at in measured.left if messages[at + 1].role == "user" and sums[at] <= room]
     return max(ends, default=None)

@@ -1,15 +1,16 @@
-"""What a chat takes of its model's context: counted by the model, or estimated without it."""
+"""Counts what a chat takes of its model's context, or estimates it without the model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.core.chats.answers import AnswerOptions
 from app.core.chats.budget import ContextUse, bytes_per_token, estimate, use_of
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.summary import ChatPrompt, in_effect, prompt_of, summed_up
 from app.core.settings.fields import Settings
-from app.services.answers.answers import AnswerOptions, Answers, Prepared
+from app.services.answers.answers import Answers, Prepared
 from app.services.engines.runtime import Runtime
 from app.store.chats import ChatStore
 from app.store.summaries import SummaryStore
@@ -19,7 +20,7 @@ from engines.types import ChatRequest, Measured, Message
 
 
 class Counting:
-    """Qt-free; may be used from any thread, and waits for no answer."""
+    """Measures the context of chats. Qt-free; from any thread, and waits for no answer."""
 
     def __init__(
         self, chats: ChatStore, summaries: SummaryStore, answers: Answers, runtime: Runtime
@@ -32,22 +33,18 @@ class Counting:
     def use(
         self, chat_id: str | None, draft: str, settings: Settings, options: AnswerOptions
     ) -> ContextUse:
-        """Of the chat's next question, with this text. A chat of None has not begun.
+        """Measure a chat's next question with this text; a chat of None has not begun.
 
         Raises ChatNotFound, ModelUnknown, and what a database may raise.
         """
         path: tuple[StoredMessage, ...] = ()
-        chosen = options
         if chat_id is not None:
             path = self._chats.path(chat_id)
-            chosen = self._answers.in_chat(chat_id, settings, options)
-        prepared = self._answers.prepare(settings, chosen)
+        prepared = self._answers.prepare(settings, options, chat_id)
         summary = None
-        if chat_id is not None and prepared.overflow == "compact":
+        if chat_id is not None and prepared.settings.overflow == "compact":
             summary = in_effect(path, self._summaries.of_chat(chat_id))
-        prompt = _asking(
-            prompt_of(path, self._answers.system_prompt(settings, chosen), summary), draft
-        )
+        prompt = _asking(prompt_of(path, prepared.settings.system_prompt, summary), draft)
         request = replace(prepared.request, messages=prompt.messages)
         counted = self._counted(prepared, request)
         measured = counted or self._estimated(prepared, request, path)
@@ -55,7 +52,7 @@ class Counting:
             prompt,
             measured,
             exact=counted is not None,
-            policy=prepared.overflow,
+            policy=prepared.settings.overflow,
             draft=draft,
             most=self._answers.most_context(prepared.entry),
             summary=summary,
@@ -70,15 +67,12 @@ class Counting:
         settings: Settings,
         options: AnswerOptions,
     ) -> ContextUse:
-        """What `use` says, where nothing but the draft is another than in what is known.
+        """Measure again what `use` measured, where nothing but the draft has changed.
 
         The chat is not read and measured again, so that it may be as long as it likes. Raises
         what `use` raises.
         """
-        chosen = options
-        if chat_id is not None:
-            chosen = self._answers.in_chat(chat_id, settings, options)
-        prepared = self._answers.prepare(settings, chosen)
+        prepared = self._answers.prepare(settings, options, chat_id)
         counted = [
             self._counted(prepared, replace(prepared.request, messages=(Message("user", text),)))
             for text in (known.draft, draft)
@@ -91,7 +85,7 @@ class Counting:
         return self.use(chat_id, draft, settings, options)
 
     def _counted(self, prepared: Prepared, request: ChatRequest) -> Measured | None:
-        """None where the model is not loaded, or its chat template refuses the messages."""
+        """Count by the model; None where it is not loaded, or its template refuses the messages."""
         try:
             return self._runtime.measure_for(prepared.entry, prepared.load_options, request)
         except EngineError:
@@ -100,19 +94,19 @@ class Counting:
     def _estimated(
         self, prepared: Prepared, request: ChatRequest, path: Sequence[StoredMessage]
     ) -> Measured:
-        """With the context that is wished for, that the chat had last, or that is usual."""
+        """Estimate with the context that is set, that the chat had last, or that is usual."""
         name = prepared.entry.name
         last = (it.facts for it in reversed(path) if it.facts and it.facts.model == name)
         had = next((facts.context for facts in last if facts.context), None)
         usual = min(DEFAULT_CONTEXT, self._answers.most_context(prepared.entry) or DEFAULT_CONTEXT)
-        if prepared.entry.engine == "remote":
+        if prepared.entry.on_server:
             usual = prepared.entry.context  # what is usual here says nothing of a server
         context = prepared.load_options.context or had or usual
         return estimate(request.messages, context, request.max_tokens, bytes_per_token(path))
 
 
 def _asking(prompt: ChatPrompt, draft: str) -> ChatPrompt:
-    """The prompt with the draft as its last question; a question without answer gives way to it."""
+    """Return the prompt with the draft as its question; one without an answer gives way to it."""
     messages, ids = prompt.messages, prompt.ids
     if messages and messages[-1].role == "user":
         if not draft:

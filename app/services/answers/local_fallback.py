@@ -1,27 +1,30 @@
-"""Keeping a chat on this computer as long as nobody has chosen a server for it."""
+"""Keeps a chat on this computer as long as nobody has chosen a server for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.core.chats.local_fallback import staying
+from app.core.chats.local_fallback import local_fallback
 from app.core.models.entry import STARTER
 from app.services.models.index import ModelIndex
 
 
 class LocalFallback:
-    """May be used from any thread. leaves: as `app.core.chats.local_fallback` has it."""
+    """Chooses the model of chats without one of their own; may be used from any thread.
+
+    leaves: as `app.core.chats.local_fallback` has it.
+    """
 
     def __init__(self, shelf: ModelIndex, leaves: Callable[[str], bool]) -> None:
         self._shelf = shelf
         self._leaves = leaves
 
-    def model(self, called: str) -> str:
-        """What answers in a chat without a model of its own, where this is the usual one."""
-        if called == STARTER:
-            return called  # nothing is looked for
-        return staying(called, self._shelf.everything(), self._leaves)
+    def model(self, usual: str) -> str:
+        """Choose what answers where nobody has chosen a model and this is the usual one."""
+        if usual == STARTER:
+            return usual  # nothing is looked for
+        return local_fallback(usual, self._shelf.everything(), self._leaves)
 
-    def at_once(self, called: str) -> str:
-        """The same, for a window, which cannot wait: by the models that were listed last."""
-        return staying(called, self._shelf.listed, self._leaves)
+    def at_once(self, usual: str) -> str:
+        """Do as `model`, by the models listed last: for a window, which cannot wait."""
+        return local_fallback(usual, self._shelf.listed, self._leaves)

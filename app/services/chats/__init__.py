@@ -1,1 +1,1 @@
-"""Chats as a whole: their search index and their trash."""
+"""Services for all chats: their search index and their trash."""

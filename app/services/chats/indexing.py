@@ -1,4 +1,4 @@
-"""Keeping the search index in step: a little before a search, all of it in the background."""
+"""Keeps the search index in step: a little before a search, all of it in the background."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from app.store.search_index import SearchIndex
 from engines.cancel import CancelToken
 
 _RECENT = 500
-"""So many changes are read before a search, so that what was just written is found."""
+"""The changes read before a search, so that what was just written is found."""
 
 
 def catch_up(index: SearchIndex) -> None:
-    """Read what has changed lately; what is more than that comes in the background."""
+    """Index recent changes; if there are many, they are left to the background."""
     if 0 < index.behind().changes <= _RECENT:
         while index.behind().changes and index.step():
             pass
@@ -22,7 +22,7 @@ def catch_up(index: SearchIndex) -> None:
 def steps(
     index: SearchIndex, cancel: CancelToken, rest: Callable[[float], None] = time.sleep
 ) -> Iterator[float]:
-    """Read all there is; after each step, how much of the older texts can be found by now.
+    """Index all there is; yields after each step the share of older texts that can be found.
 
     rest: is given the seconds that the step took. Resting as long lets others have the interpreter.
     """

@@ -1,16 +1,16 @@
-"""Deleted chats lose what was kept to go on with them, and later, or at a word, go for good."""
+"""The trash: chats in it lose their KV states, and are removed for good later or on demand."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
-from datetime import datetime
 
 from app.store.chats import ChatStore
 
 
 def see_today(chats: ChatStore) -> None:
     """Count this day for what lies in the trash, if it is not counted yet."""
-    chats.see_day(datetime.now().astimezone().date().isoformat())
+    chats.see_day(time.strftime("%Y-%m-%d", time.localtime(time.time())))
 
 
 def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: int) -> int:
@@ -31,7 +31,7 @@ def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: in
 def remove_for_good(
     chats: ChatStore, forget_states: Callable[[str], None], chat_ids: Iterable[str]
 ) -> None:
-    """Those of them that are in the trash; one at a time, so that no writer waits for long."""
+    """Remove those chats that are in the trash, one at a time, so that no writer waits long."""
     deleted = set(chats.deleted())
     for chat_id in chat_ids:
         if chat_id in deleted:

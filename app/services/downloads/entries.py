@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.core.models.downloads import Wanted
     from app.core.models.hub import RepoFile
     from app.hub.fetch import Fetcher
-    from app.services.downloads.entry import Entry
+    from app.services.downloads.entry import QueuedDownload
 
 _OVER = ("done", "cancelled")
 
@@ -25,20 +25,20 @@ _log = logging.getLogger(__name__)
 
 
 class Entries:
-    """Guarded by the queue's lock. all: in their order. make: the fetcher, once it is needed."""
+    """The queue's entries in order, guarded by its lock. make: the fetcher, once needed."""
 
     def __init__(self, store: DownloadStore, make: Callable[[], Fetcher]) -> None:
         self._store = store
         self._make = make
         self._runner = this_process()
-        self.all: list[Entry] = []
+        self.all: list[QueuedDownload] = []
 
     @cached_property
     def fetcher(self) -> Fetcher:
         return self._make()
 
-    def find(self, download: str) -> Entry:
-        """Raises DownloadUnknown."""
+    def find(self, download: str) -> QueuedDownload:
+        """Find an entry by its id. Raises DownloadUnknown."""
         for entry in self.all:
             if entry.kept.id == download:
                 return entry
@@ -48,33 +48,33 @@ class Entries:
             "`hearth downloads list` shows all of them.",
         )
 
-    def wanting(self, wanted: Wanted) -> Entry | None:
-        """One that wants the same files and is not over; those that are over go from the list."""
+    def wanting(self, wanted: Wanted) -> QueuedDownload | None:
+        """Find an unfinished entry for the same files; finished ones leave the list."""
         found = [entry for entry in self.all if _same(entry.kept.wanted, wanted)]
         self.remove([entry for entry in found if entry.kept.state in _OVER])
         return next((entry for entry in found if entry.kept.state not in _OVER), None)
 
-    def add(self, wanted: Wanted) -> Entry:
-        """At the end."""
+    def add(self, wanted: Wanted) -> QueuedDownload:
+        """Add an entry at the end."""
         entry = self._made(KeptDownload(new_id()[:12], wanted))
         self._store.add(entry.kept)
         self.all.append(entry)
         return entry
 
-    def move(self, entry: Entry, index: int) -> None:
+    def move(self, entry: QueuedDownload, index: int) -> None:
         self.all.remove(entry)
         self.all.insert(max(0, index), entry)
         self._store.order([each.kept.id for each in self.all])
 
-    def remove(self, entries: list[Entry]) -> None:
+    def remove(self, entries: list[QueuedDownload]) -> None:
         self._store.remove([entry.kept.id for entry in entries])
         self.all = [entry for entry in self.all if entry not in entries]
 
     def remove_over(self) -> None:
         self.remove([each for each in self.all if each.kept.state in _OVER and not each.work])
 
-    def keep(self, entry: Entry, kept: KeptDownload) -> None:
-        """Have it in the database, as soon as that can be written: the disk may be full.
+    def keep(self, entry: QueuedDownload, kept: KeptDownload) -> None:
+        """Save an entry, as soon as that can be written: the disk may be full.
 
         Whether this process is at work on it goes with it.
         """
@@ -90,8 +90,8 @@ class Entries:
         else:
             entry.unsaved = False
 
-    def read(self, turned: Callable[[Entry], None]) -> None:
-        """Take over what other processes have changed. turned: called with what has a new state."""
+    def read(self, turned: Callable[[QueuedDownload], None]) -> None:
+        """Take over other processes' changes. turned: called with entries of a new state."""
         try:
             rows = self._store.downloads()
         except AppError as error:
@@ -102,13 +102,13 @@ class Entries:
         for gone in known.values():
             gone.stop()
 
-    def to_come(self, entry: Entry) -> int:
-        """Bytes of disk that a download has not taken yet."""
+    def to_come(self, entry: QueuedDownload) -> int:
+        """Return the bytes of disk that a download will still take."""
         left = [file for file in entry.kept.wanted.files if file.path not in entry.paths]
-        return sum(max(0, file.size - self.fetcher.here(entry.item(file))[1]) for file in left)
+        return sum(max(0, file.size - self.fetcher.arrived(entry.item(file))[1]) for file in left)
 
-    def forget_parts(self, entry: Entry) -> None:
-        """Remove what came of a download that was cancelled, once no thread writes it any more.
+    def forget_parts(self, entry: QueuedDownload) -> None:
+        """Remove the parts of a cancelled download, once no thread writes them any more.
 
         What another download wants as well is left.
         """
@@ -124,8 +124,11 @@ class Entries:
         entry.done = self._here(entry.kept)
 
     def _brought_up_to_date(
-        self, entry: Entry | None, row: KeptDownload, turned: Callable[[Entry], None]
-    ) -> Entry:
+        self,
+        entry: QueuedDownload | None,
+        row: KeptDownload,
+        turned: Callable[[QueuedDownload], None],
+    ) -> QueuedDownload:
         if entry is None:
             entry = self._made(row)
         elif entry.unsaved:
@@ -140,21 +143,23 @@ class Entries:
             entry.done = self._here(row)
         return entry
 
-    def _made(self, kept: KeptDownload) -> Entry:
-        from app.services.downloads.entry import Entry
+    def _made(self, kept: KeptDownload) -> QueuedDownload:
+        from app.services.downloads.entry import QueuedDownload
 
-        return Entry(kept, self._here(kept))
+        return QueuedDownload(kept, self._here(kept))
 
     def _here(self, kept: KeptDownload) -> dict[str, int]:
-        from app.hub.fetch import Item
+        from app.hub.fetch import WantedFile
 
         wanted = kept.wanted
         return {
-            file.path: self.fetcher.here(Item(wanted.repo, wanted.revision, file, wanted.ref))[0]
+            file.path: self.fetcher.arrived(
+                WantedFile(wanted.repo, wanted.revision, file, wanted.ref)
+            )[0]
             for file in wanted.files
         }
 
 
 def _same(one: Wanted, other: Wanted) -> bool:
-    """Whether two are the same files, whatever they are called."""
+    """Tell whether two are the same files, whatever they are called."""
     return (one.repo, one.revision, one.files) == (other.repo, other.revision, other.files)

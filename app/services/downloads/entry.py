@@ -1,4 +1,4 @@
-"""One download of the queue while it is worked on: which files are here, and how it stands."""
+"""One download of the queue in progress: the files that have come, and its state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.core.models.downloads import Download, DownloadState
 from app.core.models.hub import RepoFile
-from app.hub.fetch import Item
+from app.hub.fetch import WantedFile
 from app.hub.transfer import Checking, Receiving, Retrying, StartedAnew, Step
 from app.store.downloads import KeptDownload
 from engines.cancel import CancelToken
@@ -18,14 +18,14 @@ _SETTLES_S = 4.0
 
 
 class Rate:
-    """Bytes over seconds, both with less weight the longer ago they were."""
+    """The speed of a download: bytes over seconds, older ones with less weight."""
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
         self._bytes = self._seconds = 0.0
 
     def update(self, done: int, now: float) -> None:
-        """`done` bytes are here at `now` seconds. Fewer than before begin a new measurement."""
+        """Measure: `done` bytes are here at `now` seconds. Fewer than before begin anew."""
         if self._last is not None and done < self._last[0]:
             self.stop()
         if self._last is not None:
@@ -36,7 +36,7 @@ class Rate:
         self._last = (done, now)
 
     def stop(self) -> None:
-        """Nothing comes at the moment."""
+        """Note that nothing comes at the moment."""
         self._last = None
         self._bytes = self._seconds = 0.0
 
@@ -45,7 +45,7 @@ class Rate:
         return self._bytes / self._seconds if self._seconds > 0 else None
 
     def seconds_left(self, left: int) -> float | None:
-        """Until so many bytes have come; None if nobody can tell."""
+        """Return the seconds until so many bytes have come; None if nobody can tell."""
         rate = self.bytes_per_s
         return left / rate if rate else None
 
@@ -60,8 +60,8 @@ class FileWork:
 
 
 @dataclass
-class Entry:
-    """Guarded by the queue's lock, but for the numbers that its threads set as bytes come.
+class QueuedDownload:
+    """A download in progress, guarded by the queue's lock but for what its threads count.
 
     kept: as the database has it. done: bytes that are here, by path. work: files at work.
     paths: files that are whole. began: it has been found that there is room for it.
@@ -86,7 +86,7 @@ class Entry:
         return len(self.paths) == len(self.kept.wanted.files)
 
     def next_file(self) -> RepoFile | None:
-        """The first file that nobody is at work on."""
+        """Return the first file that nobody is at work on."""
         for file in self.kept.wanted.files:
             if file.path not in self.work and file.path not in self.paths:
                 return file
@@ -95,12 +95,12 @@ class Entry:
     def begin(self, file: RepoFile) -> None:
         self.work[file.path] = FileWork()
 
-    def item(self, file: RepoFile) -> Item:
+    def item(self, file: RepoFile) -> WantedFile:
         wanted = self.kept.wanted
-        return Item(wanted.repo, wanted.revision, file, wanted.ref)
+        return WantedFile(wanted.repo, wanted.revision, file, wanted.ref)
 
     def ordered_paths(self) -> list[Path]:
-        """Of the files that are whole, in the order in which they were wanted."""
+        """Return the paths of the whole files, in the order in which they were wanted."""
         files = self.kept.wanted.files
         return [self.paths[file.path] for file in files if file.path in self.paths]
 

@@ -1,4 +1,4 @@
-"""Whether the connection to the internet counts what it carries, where the system tells."""
+"""Tells whether the internet connection is metered, where the system knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WAIT_S = 1.0
 
 
 def is_metered() -> bool | None:
-    """NetworkManager's answer on Linux, guesses of its included; None where nobody knows.
+    """Ask NetworkManager on Linux, its guesses included; None where nobody knows.
 
     Source: the property Metered of org.freedesktop.NetworkManager on the system's bus.
     """

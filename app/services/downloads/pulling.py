@@ -1,4 +1,4 @@
-"""What a person asks for by a repository's name, as the files to download: pure."""
+"""Turns the name of a repository, as a person writes it, into the files to download: pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 def wanted_of(
     repository: Repository, name: HubName, ref: str, quick: Callable[[int], Verdict]
 ) -> Wanted:
-    """A variant with its drafter and projector, a checkpoint, or one file of its own.
+    """Collect a variant with drafter and projector, a checkpoint, or one file of its own.
 
     Without a quantisation or a file it is the one recommended. ref: what led to the commit.
     quick: a first verdict on so many bytes. Raises FileNotOnHub.
@@ -50,7 +50,7 @@ def wanted_of(
 def _variant(
     repository: Repository, chosen: Choice, name: HubName, quick: Callable[[int], Verdict]
 ) -> Variant | None:
-    """The variant that is asked for; None for a file that is none."""
+    """Return the variant that is asked for; None for a file that is none."""
     if name.file is not None:
         return next((it for it in chosen.variants if _holds(it, name.file)), None)
     if name.quantisation is not None:
@@ -67,7 +67,7 @@ def _holds(variant: Variant, path: str) -> bool:
 
 
 def _ref(ref: str, repository: Repository) -> str:
-    """A short commit is no name that tools will ask for; a whole one names itself."""
+    """Return the branch that tools will ask for; a short commit is none, a whole one is itself."""
     return repository.revision if _COMMIT.fullmatch(ref) else ref
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.hub.fetch import Fetcher
     from app.hub.retry import Patience
     from app.hub.transfer import Step
-    from app.services.downloads.entry import Entry
+    from app.services.downloads.entry import QueuedDownload
 
 _TELL_S = 0.2
 _LOOK_S = 1.0
@@ -33,10 +33,10 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Pace:
-    """limit: bytes/s of all downloads together, 0 is none. parallel: files at once.
+class DownloadLimits:
+    """The limits of all downloads together.
 
-    patience: None leaves it to the fetcher.
+    limit: bytes/s, 0 is none. parallel: files at once. patience: None leaves it to the fetcher.
     """
 
     limit: float = 0.0
@@ -45,7 +45,7 @@ class Pace:
 
 
 class DownloadQueue:
-    """May be used from any thread. Nothing is downloaded before `start`; the owner calls `close`.
+    """Downloads in order from `start` until `close`; may be used from any thread.
 
     Several processes may have the same queue open: what one of them pauses or cancels, the one
     that is at work on it stops.
@@ -58,7 +58,10 @@ class DownloadQueue:
     """
 
     def __init__(
-        self, store: DownloadStore, fetcher: Callable[[], Fetcher], pace: Callable[[], Pace]
+        self,
+        store: DownloadStore,
+        fetcher: Callable[[], Fetcher],
+        pace: Callable[[], DownloadLimits],
     ) -> None:
         self.changed: Callable[[], None] = _nobody
         self.on_done: Callable[[Download, list[Path]], None] = _nobody
@@ -78,24 +81,24 @@ class DownloadQueue:
         self._lock = threading.Condition(threading.RLock())
 
     def downloads(self) -> list[Download]:
-        """In their order, as they stand now."""
+        """Return the downloads in their order, as they are now."""
         with self._lock:
             self._look()
             return [entry.snapshot() for entry in self._entries.all]
 
     def download(self, download: str) -> Download:
-        """One of them. Raises DownloadUnknown."""
+        """Return a download. Raises DownloadUnknown."""
         with self._lock:
             self._look()
             return self._entries.find(download).snapshot()
 
     def paths(self, download: str) -> list[Path]:
-        """Of the files that this process has brought, in the order in which they were wanted."""
+        """Return the files that this process has brought, in the order they were wanted."""
         with self._lock:
             return self._entries.find(download).ordered_paths()
 
     def add(self, wanted: Wanted) -> Download:
-        """Put it at the end of the queue; what is there already and not done goes on instead.
+        """Add files to the end of the queue; a download of them that is not done goes on instead.
 
         Raises AppError for files that cannot be saved.
         """
@@ -168,7 +171,7 @@ class DownloadQueue:
             finally:
                 self._release(entry, file)
 
-    def _next(self) -> tuple[Entry, RepoFile] | None:
+    def _next(self) -> tuple[QueuedDownload, RepoFile] | None:
         """Wait for a file to bring; None when the queue is closed."""
         with self._lock:
             while not self._closed:
@@ -183,15 +186,15 @@ class DownloadQueue:
                 self._lock.wait(_LOOK_S)
         return None
 
-    def _may_run(self, entry: Entry) -> bool:
+    def _may_run(self, entry: QueuedDownload) -> bool:
         if self._only is not None:
             return entry.live and entry.kept.id in self._only
         return entry.live and not entry.elsewhere
 
-    def _carry_out(self, entry: Entry, file: RepoFile) -> None:
+    def _carry_out(self, entry: QueuedDownload, file: RepoFile) -> None:
         cancel = entry.work[file.path].cancel
         try:
-            self._require_room(entry)
+            self._require_disk_space(entry)
             path = self._entries.fetcher.fetch(
                 entry.item(file), lambda step: self._take(entry, file.path, step), cancel
             )
@@ -205,19 +208,22 @@ class DownloadQueue:
         else:
             self._finish_file(entry, file, path)
 
-    def _require_room(self, entry: Entry) -> None:
-        """For the whole download, beside what others at work still take. Raises DiskFull."""
-        from app.hub.space import require_room
+    def _require_disk_space(self, entry: QueuedDownload) -> None:
+        """Refuse a download without space on the disk, beside what others still take.
+
+        Raises DiskFull.
+        """
+        from app.hub.space import require_disk_space
 
         with self._lock:
             if entry.began:
                 return
             others = [each for each in self._entries.all if each.began and each.live]
             promised = sum(self._entries.to_come(each) for each in others)
-            require_room(self._entries.fetcher.root, self._entries.to_come(entry), promised)
+            require_disk_space(self._entries.fetcher.root, self._entries.to_come(entry), promised)
             entry.began = True
 
-    def _take(self, entry: Entry, path: str, step: Step) -> None:
+    def _take(self, entry: QueuedDownload, path: str, step: Step) -> None:
         now = time.monotonic()
         # Without the lock: this comes with every piece of a file, and sets single values only.
         kind = type(entry.work[path].step)
@@ -231,8 +237,8 @@ class DownloadQueue:
             self._look()
         self.changed()
 
-    def _finish_file(self, entry: Entry, file: RepoFile, path: Path) -> None:
-        """Who listens knows of the files before the download is seen to be done."""
+    def _finish_file(self, entry: QueuedDownload, file: RepoFile, path: Path) -> None:
+        """Finish a file; listeners get the files before the download is seen to be done."""
         with self._lock:
             entry.paths[file.path] = path
             entry.done[file.path] = file.size
@@ -246,15 +252,15 @@ class DownloadQueue:
         with self._lock:
             self._entries.keep(entry, replace(entry.kept.told(None), state="done"))
 
-    def _end_with(self, entry: Entry, error: UserError) -> None:
-        """What is not the file's fault pauses: it goes on when the reason has gone."""
+    def _end_with(self, entry: QueuedDownload, error: UserError) -> None:
+        """End with an error: what is not the file's fault pauses, and goes on later."""
         state: KeptState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
         with self._lock:
             if entry.live and not self._closed:
                 self._entries.keep(entry, replace(entry.kept.told(error), state=state))
                 entry.stop()
 
-    def _release(self, entry: Entry, file: RepoFile) -> None:
+    def _release(self, entry: QueuedDownload, file: RepoFile) -> None:
         with self._lock:
             entry.work.pop(file.path, None)
             entry.rate.stop()
@@ -264,8 +270,8 @@ class DownloadQueue:
             self._lock.notify_all()
         self.changed()
 
-    def _settle(self, entry: Entry) -> None:
-        """No thread is at work on it any more. After `close` the database may be closed, too."""
+    def _settle(self, entry: QueuedDownload) -> None:
+        """Save an entry that no thread works on. After `close` the database may be closed, too."""
         if not self._closed:
             self._entries.keep(entry, entry.kept)
         try:
@@ -282,8 +288,8 @@ class DownloadQueue:
                 self._obey(entry)
         self.changed()
 
-    def _obey(self, entry: Entry) -> None:
-        """Let the threads do what the state has become."""
+    def _obey(self, entry: QueuedDownload) -> None:
+        """Let the threads do what the new state demands."""
         if entry.live:
             self._lock.notify_all()
         else:
@@ -303,16 +309,16 @@ class DownloadQueue:
         self._entries.read(self._obey)
 
 
-def _keep_to(pace: Pace, fetcher: Fetcher) -> None:
+def _keep_to(pace: DownloadLimits, fetcher: Fetcher) -> None:
     fetcher.limiter.rate = pace.limit
     fetcher.patience = pace.patience or fetcher.patience
 
 
 def _nobody(*_: object) -> None:
-    """Listens where nobody else does."""
+    """Do nothing: the listener where there is none."""
 
 
-def _mistake(entry: Entry) -> AppError:
+def _mistake(entry: QueuedDownload) -> AppError:
     return AppError(
         f"{entry.kept.wanted.label} could not be downloaded.",
         "Hearth has made a mistake; the report is in its log.",

@@ -1,1 +1,1 @@
-"""The engines in use: installed, loaded, waited for and lent."""
+"""The engines in use: installed, queued for, loaded and lent."""

@@ -1,4 +1,4 @@
-"""Which engine answers with a model, and the same model on another engine."""
+"""The choice of an engine for a model, and the same model on another engine."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
 
 
 class EngineChoice:
-    """Qt-free; may be used from any thread. Nothing is looked at before it is asked, and the
-    catalogue is read once.
+    """Chooses engines; nothing is looked up before it is asked, the catalogue is read once.
+
+    Qt-free; may be used from any thread.
 
     cards: NVIDIA's, the largest first. vllm: whether it is here, and if it cannot be, why, in a
     sentence. profiles: how many servers are known. measured: speeds of this computer.
@@ -63,7 +64,7 @@ class EngineChoice:
         self._measured = measured
 
     def advise(self, chats_at_once: int = 1) -> Advice:
-        """Which engine suits this computer, and why. chats_at_once: answered side by side."""
+        """Advise on the engine that suits. chats_at_once: answered side by side."""
         here, why_not = self._vllm()
         return advise(
             Situation(
@@ -78,28 +79,27 @@ class EngineChoice:
         )
 
     def counterparts(self, entry: ModelEntry, engine: EngineName) -> tuple[Counterpart, ...]:
-        """The same model for another engine: what is here first. Raises CatalogueInvalid."""
+        """List the same model for another engine, local ones first. Raises CatalogueInvalid."""
         card = next(iter(self._cards()), None) if engine == "vllm" else None
         return counterparts(entry, engine, self._library.entries(), self._catalogue(), card)
 
     def checkpoint_of(self, size: Size) -> Counterpart | None:
-        """The checkpoint of a model of the catalogue that suits the card here."""
+        """Return the checkpoint of a catalogue's model that suits the card here."""
         return best(checkpoints_of(size, next(iter(self._cards()), None)))
 
     def on(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
-        """A model as this engine runs it, with its drafter. Raises EngineUnavailable if it cannot.
+        """Return a model as this engine runs it, with its drafter. Raises EngineUnavailable.
 
         Nothing is downloaded: where the counterpart is not here, the error says what it would cost.
         """
         if entry.engine == engine:
             return entry
-        if engine == "vllm" and self._vllm()[0] != "installed":
-            raise EngineUnavailable(
-                "vLLM cannot answer here.",
-                self._vllm()[1] or "It is not installed.",
-                "`hearth engines install vllm` says what it takes; leave out --engine to use "
-                "llama.cpp.",
-            )
+        self._require_here(
+            engine,
+            "vLLM cannot answer here.",
+            "`hearth engines install vllm` says what it takes; leave out --engine to use "
+            "llama.cpp.",
+        )
         found = self.counterparts(entry, engine)
         chosen = best(found)
         if chosen is not None and chosen.entry is not None:
@@ -107,7 +107,7 @@ class EngineChoice:
         raise _none_here(entry, engine, found, chosen)
 
     def preferred(self, called: str, settings: Settings) -> str:
-        """What answers for a model that is here for several engines, as the settings have it.
+        """Return the model that answers where several engines have it, as the settings want.
 
         Both by what they are called. Nobody is asked, so it is surely the same model. Auto leaves
         a checkpoint as it is: nobody has one that was not chosen.
@@ -116,7 +116,7 @@ class EngineChoice:
             return called
         try:
             entry = self._library.find(called)
-            if entry.engine == "remote":
+            if entry.on_server:
                 return called
             wanted: EngineName = "vllm" if settings.engine == "vllm" else "llamacpp"
             if settings.engine == "auto":
@@ -131,25 +131,28 @@ class EngineChoice:
 
         Also raises SettingsInvalid, DataFolderReadOnly or DiskFull.
         """
-        if engine == "vllm" and self._vllm()[0] != "installed":
-            raise EngineUnavailable(
-                "vLLM was not chosen.",
-                self._vllm()[1] or "It is not installed.",
-                "Install it first: `hearth engines install vllm`.",
-            )
+        self._require_here(
+            engine, "vLLM was not chosen.", "Install it first: `hearth engines install vllm`."
+        )
         changed = self._settings.read().changed("engine", engine)
         self._settings.write(changed)
         return changed
 
+    def _require_here(self, engine: str, what: str, do: str) -> None:
+        """Refuse vLLM where it is not installed, with these words. Raises EngineUnavailable."""
+        state, why_not = self._vllm()
+        if engine == "vllm" and state != "installed":
+            raise EngineUnavailable(what, why_not or "It is not installed.", do)
+
     def depth_for(self, entry: ModelEntry) -> int | None:
-        """Tokens that vLLM drafts ahead, as the model's makers advise."""
+        """Return the tokens that vLLM drafts ahead, as the model's makers advise."""
         try:
             return advised_depth(entry, self._catalogue())
         except CatalogueInvalid:
             return None  # Discover shows it, with what to do
 
     def model_name(self, entry: ModelEntry) -> str:
-        """The same for all engines that have this model, to compare them by."""
+        """Name a model alike for all engines that have it, to compare them."""
         if entry.id in (STARTER, STARTER_CHECKPOINT):
             return STARTER
         size = size_of(entry, self._catalogue())
@@ -161,6 +164,10 @@ _ITS: Final[Mapping[EngineName, str]] = {
     "llamacpp": "Its GGUF file is not here.",
 }
 _NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
+    "remote": (
+        "No server that is known offers this model.",
+        "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.",
+    ),
     "vllm": (
         "No checkpoint of this model is here, and the list of models knows none.",
         "Import a checkpoint of it with `hearth models import`, or choose another model.",
@@ -179,12 +186,6 @@ def _none_here(
     chosen: Counterpart | None,
 ) -> EngineUnavailable:
     what = f"“{entry.name}” cannot be answered by {NAMES[engine]}."
-    if engine == "remote":
-        return EngineUnavailable(
-            what,
-            "No server that is known offers this model.",
-            "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.",
-        )
     if chosen is not None:
         label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
         more = f", and its drafter: `hearth models pull {chosen.drafter}`" if chosen.drafter else ""

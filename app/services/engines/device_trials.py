@@ -1,4 +1,4 @@
-"""The devices that llama.cpp can compute on: what is known of each, trying one again, leaving one.
+"""The devices that llama.cpp can compute on: their trials, and taking one out of use.
 
 Free of Qt, and may be used from any thread; a trial can take minutes.
 """
@@ -22,7 +22,7 @@ State = Literal["works", "untried", "broken", "off"]
 
 @dataclass(frozen=True)
 class DeviceState:
-    """A device as llama.cpp names it, its memory in bytes, and what is known of it.
+    """A device as llama.cpp names it, its memory in bytes, and the verdict on it.
 
     state: "works", "untried" (it is tried before its first use), "broken", or "off" by the user's
     wish. why_not: one sentence, for the last two. tried: the processor needs no trial.
@@ -46,7 +46,10 @@ class DeviceState:
 
 
 class DeviceTrials:
-    """look: llama.cpp's own list, without loading what is not needed. Raises EngineUnavailable."""
+    """Tries the devices that llama.cpp lists.
+
+    look: llama.cpp's own list, without loading what is not needed. Raises EngineUnavailable.
+    """
 
     def __init__(self, look: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
         self._look = look
@@ -54,11 +57,11 @@ class DeviceTrials:
         self._blind = ""
 
     def list(self) -> tuple[DeviceState, ...]:
-        """All of them, the processor among them. Raises EngineUnavailable."""
+        """List the devices, the processor among them. Raises EngineUnavailable."""
         return tuple(map(self._state, self._look()))
 
     def judged(self) -> tuple[NativeDevice, ...]:
-        """All of them; those that must not be used say why. Raises EngineUnavailable."""
+        """List the devices; those that failed say why. Raises EngineUnavailable."""
         try:
             found = self._look()
         except EngineUnavailable as error:
@@ -68,14 +71,14 @@ class DeviceTrials:
         return self._trials.judged(found)
 
     def complaints(self) -> tuple[str, ...]:
-        """A sentence for each device that was left out of the last judgement for a fault.
+        """Return a sentence for each device that failed, as last judged.
 
         Or one for all, where they could not even be looked at.
         """
         return (self._blind,) if self._blind else self._trials.complaints()
 
     def ready(self, wanted: Collection[str], cancel: CancelToken) -> None:
-        """Have each card tried that never was; of those that are wanted, if any are named.
+        """Try the cards that never were, or only those of them that are named.
 
         Where the devices cannot be looked at there is nothing to try: models run on the processor.
         Raises Cancelled.
@@ -89,14 +92,14 @@ class DeviceTrials:
         self._trials.require(named or found, cancel)
 
     def try_again(self, name: str, cancel: CancelToken) -> DeviceState:
-        """What came of it. Raises EngineFailed, EngineUnavailable, Cancelled."""
+        """Try a device; returns its state. Raises EngineFailed, EngineUnavailable, Cancelled."""
         device = self._named(name)
         why = self._trials.try_out(device, cancel).why
         state = self._state(device)
         return state if state.why_not == why else _broken(device, why)
 
     def switch_off(self, name: str) -> DeviceState:
-        """Not to be used until it is tried again. Raises EngineFailed, EngineUnavailable."""
+        """Keep a device unused until tried again. Raises EngineFailed, EngineUnavailable."""
         device = self._named(name)
         self._trials.switch_off(device)
         return self._state(device)
@@ -128,7 +131,7 @@ class DeviceTrials:
 
 
 def _memory() -> Memory:
-    """What is free of the computer's memory now."""
+    """Measure the computer's memory that is free now."""
     return within_limits(measure_memory(), Path("/"))
 
 

@@ -1,23 +1,23 @@
-"""An engine that Hearth installs for its user: looked at, installed, switched, brought back."""
+"""Installs vLLM for its user: checks, installs, updates, reverts and removes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from app.core.engines.care import Check, EngineState, Phase, Price, Profile, Step
+from app.core.engines.installation import Check, InstallState, Phase, Price, Profile, Step
 from app.core.errors import EngineHindered, EngineInUse, EngineNotInstalled
 from app.services.engines.installing import Installing, InstallSources, Tell, explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock, LockedFile, Target
-from engines.vllm.provision.preflight import Facts, Finding, preflight
+from engines.vllm.provision.lock import Lock, LockedFile, TargetSystem
+from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
 
 _MB = 1_000_000
 _UNKNOWN_BYTES = 500_000
-"""What a file of unknown size counts for in a price; the large ones have one."""
+"""The bytes that a file of unknown size counts for in a price; the large ones have one."""
 
 _DOWNLOAD_RATE = 6 * _MB
 _UNPACK_RATE = 25 * _MB
@@ -27,7 +27,7 @@ _TRY_MINUTES = 1
 
 
 class EngineInstaller:
-    """The care of vLLM's environments; blocking, for several threads and processes.
+    """Looks after vLLM's environments; blocking, for several threads and processes.
 
     home: where they lie. What an installation that was killed has left is gone on with by the next.
     """
@@ -37,13 +37,13 @@ class EngineInstaller:
         self._ways = ways
 
     def usual_profile(self) -> Profile:
-        """The one in use, or else the one for users."""
+        """Return the profile in use, or else the one for users."""
         now = self.home.current()
         return now.profile if now is not None else "cuda"
 
-    def state(self) -> EngineState:
+    def state(self) -> InstallState:
         now, before = self.home.current(), self.home.previous()
-        return EngineState(
+        return InstallState(
             version=now.version if now else None,
             profile=now.profile if now else None,
             previous=before.version if before else None,
@@ -53,11 +53,11 @@ class EngineInstaller:
         )
 
     def check(self, profile: Profile) -> Check:
-        """What this computer has and what an installation takes; nothing is changed."""
+        """Check this computer and what an installation takes; nothing is changed."""
         return self._check(self._ways.lock(profile))
 
     def install(self, profile: Profile, tell: Tell, cancel: CancelToken) -> Installed:
-        """Have the version of the lock in use; the one that was in use stays for `rollback`.
+        """Put the lock's version in use; the one before stays for `rollback`.
 
         Killed or cancelled at any point, what is in use is as before, and the next call goes on.
         Raises Cancelled, and AppError.
@@ -88,7 +88,7 @@ class EngineInstaller:
         return before
 
     def remove(self) -> None:
-        """Remove all versions and what has come for another. Raises AppError."""
+        """Remove all versions and downloaded files. Raises AppError."""
         with self._held("switch", _unheard, CancelToken()):
             for it in self.home.installed():
                 if self._ways.in_use(it):
@@ -100,27 +100,27 @@ class EngineInstaller:
             self.home.remove()
 
     def tidy(self) -> None:
-        """Remove what a killed installation has half made, unless somebody is at work there."""
+        """Remove what a killed installation left half made, unless somebody is at work there."""
         if self.home.half_made:
             with suppress(Cancelled), self._held("look", _unheard, _already()):
                 self.home.tidy()
 
     def _check(self, lock: Lock) -> Check:
-        facts = self._ways.look(lock.pythons)
-        if facts.glibc is None:
-            return Check(preflight(facts, lock.profile, 0, lock.pythons), None)
-        target = target_of(lock, facts)
+        system = self._ways.look(lock.pythons)
+        if system.glibc is None:
+            return Check(preflight(system, lock.profile, 0, lock.pythons), None)
+        target = target_of(lock, system)
         try:
             files = (*lock.chosen(target), *self._ways.tools(target))
         except LookupError as error:
-            findings = (*preflight(facts, lock.profile, 0, lock.pythons), _no_file(facts, error))
+            findings = (*preflight(system, lock.profile, 0, lock.pythons), _no_file(system, error))
             return Check(findings, None)
         price = self._price(lock, files)
-        findings = preflight(facts, lock.profile, price.disk_bytes, lock.pythons)
-        return Check(findings, price, facts.wsl.name if facts.wsl is not None else "")
+        findings = preflight(system, lock.profile, price.disk_bytes, lock.pythons)
+        return Check(findings, price, system.wsl.name if system.wsl is not None else "")
 
     def _price(self, lock: Lock, files: tuple[LockedFile, ...]) -> Price:
-        """Of what is not here yet; a file of unknown size counts for a little."""
+        """Compute the price of what is not here yet; a file of unknown size counts a little."""
         if self.home.found(lock) is not None:
             return Price(0, 0, 0, 0)
         folder = self.home.files(lock)
@@ -136,7 +136,7 @@ class EngineInstaller:
         )
 
     def _made(self, lock: Lock, holding: int, tell: Tell, cancel: CancelToken) -> Installed:
-        """Raises EngineHindered for the first finding that forbids it, and as `install` does."""
+        """Make the environment. Raises EngineHindered for what forbids it, and as `install`."""
         finding = self._check(lock).hindrance
         if finding is not None:
             raise EngineHindered(finding.what, finding.why, finding.do)
@@ -145,7 +145,7 @@ class EngineInstaller:
 
     @contextmanager
     def _held(self, phase: Phase, tell: Tell, cancel: CancelToken) -> Iterator[int]:
-        """The lock of the home, with the system's errors in words."""
+        """Hold the lock of the home; errors of the system are turned into ours."""
 
         def waiting() -> None:
             tell(Step(phase, 0.0, "Another installation is at work; waiting for it."))
@@ -155,27 +155,27 @@ class EngineInstaller:
 
 
 def _unheard(_: Step) -> None:
-    """For what nobody watches."""
+    """Do nothing: the listener where nobody watches."""
 
 
 def _already() -> CancelToken:
-    """A token that keeps nobody waiting."""
+    """Return a token that is cancelled already, so that nobody waits."""
     token = CancelToken()
     token.cancel()
     return token
 
 
-def target_of(lock: Lock, facts: Facts) -> Target:
-    python = next((it for it in lock.pythons if it in facts.pythons), lock.pythons[0])
-    return Target(facts.machine, facts.glibc or (0, 0), python)
+def target_of(lock: Lock, system: SystemInfo) -> TargetSystem:
+    python = next((it for it in lock.pythons if it in system.pythons), lock.pythons[0])
+    return TargetSystem(system.machine, system.glibc or (0, 0), python)
 
 
-def _no_file(facts: Facts, error: LookupError) -> Finding:
-    now = ".".join(map(str, facts.glibc or ()))
+def _no_file(system: SystemInfo, error: LookupError) -> Finding:
+    now = ".".join(map(str, system.glibc or ()))
     return Finding(
         False,
         f"vLLM needs {error}, which does not come for this computer.",
-        f"There is no build of it for {facts.machine}, this Python and glibc {now}.",
+        f"There is no build of it for {system.machine}, this Python and glibc {now}.",
         "Use a newer Linux, or connect to a vLLM on another computer.",
         "files",
     )

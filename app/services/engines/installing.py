@@ -1,4 +1,4 @@
-"""One installation of an engine, from its files to an environment that works."""
+"""One installation of an engine, from its files to a working environment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.engines.care import Phase, Profile, Step
+from app.core.engines.installation import Phase, Profile, Step
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull, EngineNotMade, Offline
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher, Progress
@@ -17,8 +17,8 @@ from engines.cancel import CancelToken
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.environment import Maker, Making, uv
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock, LockedFile, Pythons, Target
-from engines.vllm.provision.preflight import Facts
+from engines.vllm.provision.lock import Lock, LockedFile, Pythons, TargetSystem
+from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.users import in_use
 
 Tell = Callable[[Step], None]
@@ -28,43 +28,43 @@ _NO_ROOM = "No space left on device"
 
 @contextmanager
 def making_here(
-    home: EngineHome, lock: Lock, _target: Target, holding: int, cancel: CancelToken
+    home: EngineHome, lock: Lock, _target: TargetSystem, holding: int, cancel: CancelToken
 ) -> Iterator[Maker]:
-    """On this Linux."""
+    """Begin an environment on this Linux."""
     yield Making(home, lock, home.files(lock), uv(), holding, cancel)
 
 
 @dataclass(frozen=True)
 class InstallSources:
-    """What the care of an engine works with: one thing in the app, another in a test.
+    """The sources of an installation: real in the app, stand-ins in tests.
 
-    lock: of a profile. look: finds the facts of this computer, given the versions of Python that
+    lock: of a profile. look: at this computer, given the versions of Python that
     count. indexes: the user's. offline: whether nothing may connect. in_use: whether a process runs
     from an environment. making: the steps of making one, from files that have come, for a target;
     the number is what `alone` gave. tools: files that this takes besides those of the lock.
     """
 
     lock: Callable[[Profile], Lock]
-    look: Callable[[Pythons], Facts]
+    look: Callable[[Pythons], SystemInfo]
     indexes: Callable[[], Indexes]
     lookup: Callable[[Indexes], Lookup]
     fetcher: PackageFetcher
     offline: Callable[[], bool]
     in_use: Callable[[Installed], bool] = lambda it: in_use(it.folder)
     making: Callable[
-        [EngineHome, Lock, Target, int, CancelToken], AbstractContextManager[Maker]
+        [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[Maker]
     ] = making_here
-    tools: Callable[[Target], tuple[LockedFile, ...]] = lambda _: ()
+    tools: Callable[[TargetSystem], tuple[LockedFile, ...]] = lambda _: ()
 
 
 class Installing:
-    """Whoever carries it out holds the lock of the home."""
+    """Carries out an installation, by whoever holds the lock of the home."""
 
     def __init__(
         self,
         home: EngineHome,
         lock: Lock,
-        target: Target,
+        target: TargetSystem,
         ways: InstallSources,
         tell: Tell,
         cancel: CancelToken,
@@ -77,7 +77,7 @@ class Installing:
         self._cancel = cancel
 
     def carry_out(self, holding: int) -> Installed:
-        """The environment, tried and whole. holding: see `alone`. Raises Cancelled, AppError.
+        """Make the environment and try it. holding: see `alone`. Raises Cancelled, AppError.
 
         Files that have come stay for the next time.
         """
@@ -119,7 +119,7 @@ class Installing:
         self._say("install", 1.0, "The environment is made.")
 
     def _fetch_kernels(self, making: Maker) -> None:
-        """They only make the first start shorter, so that an installation goes on without them."""
+        """Fetch compiled kernels; as they only shorten the first start, it may fail."""
         if self._lock.profile != "cuda":
             return
         if self._ways.offline():
@@ -161,7 +161,7 @@ def explained(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
-    """Turn what else ends a step into the errors that `carry_out` raises."""
+    """Turn what ends a step into the errors that `carry_out` raises."""
     try:
         yield
     except CommandFailed as error:

@@ -1,9 +1,8 @@
-"""A model that is ready for one who uses it: what an answer needs, and travels with it."""
+"""A lease: the hold on a loaded model that an answer has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,16 +10,17 @@ from engines.errors import EngineError
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
-    from app.services.engines.loads import EngineLoader
-    from app.services.engines.turns import Ticket
+    from app.services.engines.loaders import EngineLoader
+    from app.services.engines.queue import Ticket
     from engines.cancel import CancelToken
     from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck
 
 
 class Lease:
-    """Nothing is loaded in its model's place, and nothing unloads it, until `close`.
+    """The hold on a model: nothing unloads it or takes its place until `close`.
 
-    entry: the model. loaded: as its engine reported it. As a context manager it closes at the end.
+    entry: the model. loaded: as its engine reported it. As a context manager it closes at the end;
+    where that is an error of the engine's, others look whether the model is still there.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Lease:
         turn: Ticket,
         closed: Callable[[], None],
     ) -> None:
-        """closed: called once it is not used any more, before others get its place."""
+        """Begin. closed: called once the model is not used any more, before others take over."""
         self.entry = entry
         self.loaded = loaded
         self._loads = loads
@@ -47,6 +47,8 @@ class Lease:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, EngineError) and not self._loads.well():
+            self._turn.doubt()
         self.close()
 
     @property
@@ -54,21 +56,15 @@ class Lease:
         return self._loads.engine.name
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
-        """As `Engine.chat`; after one that has failed, others look whether the model is there."""
-        try:
-            with closing(self._loads.engine.chat(request, cancel)) as events:
-                yield from events
-        except EngineError:
-            if not self._loads.well():
-                self._turn.doubt()
-            raise
+        """Answer, as `Engine.chat`: who leaves early closes the answer before the lease."""
+        return self._loads.engine.chat(request, cancel)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """What a request takes of the model's context. Raises EngineError, Cancelled."""
+        """Measure a request's context. Raises EngineError, Cancelled."""
         return self._loads.engine.measure(request, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
-        """As `Engine.check_mtp`; only where the model was asked for alone."""
+        """Compare answers, as `Engine.check_mtp`; only where the model was leased alone."""
         return self._loads.engine.check_mtp(request, depth, cancel)
 
     def close(self) -> None:

@@ -1,9 +1,11 @@
-"""From the settings to what the user wants of a load, of each engine only what it can do."""
+"""Turns settings into load options, for each engine only what it can do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from app.core.errors import SettingsInvalid
 from app.core.home import from_home
@@ -12,7 +14,7 @@ from engines.memory.load_options import LoadOptions
 from engines.types import Adapter, EngineName, LoadPlan
 
 _MODEL = "model"
-"""What vLLM's worker calls the model by itself."""
+"""The name of the model in vLLM's worker itself."""
 
 _NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
 """A plan that asks for nothing that only one engine has."""
@@ -21,28 +23,17 @@ _NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
 def load_options_of(
     settings: Settings, engine: EngineName = "llamacpp", depth: int | None = None
 ) -> LoadOptions:
-    """What else is set makes no difference, so that no model is loaded anew for it.
+    """Return an engine's load options; settings without effect cause no new load.
 
     depth: tokens to draft ahead, where they are asked for once. Raises SettingsInvalid.
     """
-    context = settings.context or None
-    if engine == "remote":
-        return LoadOptions(context=context)
-    if engine == "vllm":
-        return LoadOptions(
-            context=context,
-            kv_type=settings.kv_type,
-            mtp=settings.mtp != "off",
-            parallel=settings.vllm_parallel,
-            memory_share=settings.vllm_memory / 100 or None,
-            cards=settings.vllm_cards,
-            nodes=settings.vllm_nodes,
-            adapters=adapters_named(settings.vllm_adapters),
-            depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
-        )
+    return _TAKEN[engine](settings, depth)
+
+
+def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
     named = (name.strip() for name in settings.devices.split(","))
     return LoadOptions(
-        context=context,
+        context=settings.context or None,
         threads=settings.threads or None,
         gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,
         kv_type=settings.kv_type,
@@ -52,41 +43,76 @@ def load_options_of(
     )
 
 
+def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
+    return LoadOptions(
+        context=settings.context or None,
+        kv_type=settings.kv_type,
+        mtp=settings.mtp != "off",
+        parallel=settings.vllm_parallel,
+        memory_share=settings.vllm_memory / 100 or None,
+        cards=settings.vllm_cards,
+        nodes=settings.vllm_nodes,
+        adapters=adapters_named(settings.vllm_adapters),
+        depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
+    )
+
+
+def _by_server(settings: Settings, _depth: int | None) -> LoadOptions:
+    return LoadOptions(context=settings.context or None)
+
+
+_TAKEN: Final[Mapping[EngineName, Callable[[Settings, int | None], LoadOptions]]] = {
+    "llamacpp": _by_llamacpp,
+    "vllm": _by_vllm,
+    "remote": _by_server,
+}
+
+
 def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
-    """What is set for another engine and cannot be here, one sentence each.
+    """List what is set for another engine and has no effect here, one sentence each.
 
     Only what somebody has set: a usual value is no wish.
     """
     from engines.memory.equivalent import Target, equivalent
 
-    usual = Settings()
-    if engine == "llamacpp":
-        lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
-        chats = settings.vllm_parallel
-        asked = replace(
-            _NOTHING,
-            parallel=1 if chats == usual.vllm_parallel else chats,
-            memory_share=settings.vllm_memory / 100 or None,
-            tensor_parallel=settings.vllm_cards,
-            nodes=settings.vllm_nodes,
-            adapters=tuple(Adapter(line, Path(line)) for line in lines),
-        )
-        return equivalent(asked, "vllm", Target("llamacpp", Path())).notes
-    if engine == "vllm":
-        own = load_options_of(settings)
-        asked = replace(
-            _NOTHING,
-            threads=own.threads or 0,
-            gpu_layers=-1 if own.gpu_layers is None else own.gpu_layers,
-            experts_in_ram=own.experts_in_ram or 0,
-            devices=own.devices,
-        )
-        return equivalent(asked, "llamacpp", Target("vllm", Path())).notes
-    return ()
+    if engine not in _OF_THE_OTHER:
+        return ()
+    other, asked = _OF_THE_OTHER[engine]
+    return equivalent(asked(settings), other, Target(engine, Path())).notes
+
+
+def _set_for_vllm(settings: Settings) -> LoadPlan:
+    lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
+    chats = settings.vllm_parallel
+    return replace(
+        _NOTHING,
+        parallel=1 if chats == Settings().vllm_parallel else chats,
+        memory_share=settings.vllm_memory / 100 or None,
+        tensor_parallel=settings.vllm_cards,
+        nodes=settings.vllm_nodes,
+        adapters=tuple(Adapter(line, Path(line)) for line in lines),
+    )
+
+
+def _set_for_llamacpp(settings: Settings) -> LoadPlan:
+    own = _by_llamacpp(settings)
+    return replace(
+        _NOTHING,
+        threads=own.threads or 0,
+        gpu_layers=-1 if own.gpu_layers is None else own.gpu_layers,
+        experts_in_ram=own.experts_in_ram or 0,
+        devices=own.devices,
+    )
+
+
+_OF_THE_OTHER: Final[Mapping[EngineName, tuple[EngineName, Callable[[Settings], LoadPlan]]]] = {
+    "llamacpp": ("vllm", _set_for_vllm),
+    "vllm": ("llamacpp", _set_for_llamacpp),
+}
 
 
 def adapters_named(text: str) -> tuple[Adapter, ...]:
-    """The adapters of the setting `vllm_adapters`: one a line. Raises SettingsInvalid."""
+    """Parse the setting `vllm_adapters`: an adapter a line. Raises SettingsInvalid."""
     found: dict[str, Adapter] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, folder = (part.strip() for part in line.partition("="))

@@ -1,47 +1,45 @@
-"""Who may use which engine, and what the others wait for: pure.
+"""The queue at the engines: who may use which one, and what the others wait for.
 
 Engines stand in rooms: those whose models lie in this computer's memory share one, any other has
 its own. A room works on one model at a time, and gives as many answers with it side by side as its
 engine can. Within a room all come in the order in which they joined, so that nobody starves; rooms
 know nothing of each other. Who finds a room empty has it alone at first, to get the model ready,
 so that nothing is loaded or unloaded under an answer.
+
+`QueueRules` says so of numbers, and is pure; `EngineQueue` has threads wait by these rules, each
+with its `Ticket`. Nothing else decides who may use an engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Literal
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from app.core.engines.wait import Wait
+from engines.errors import Cancelled
 
 if TYPE_CHECKING:
+    from engines.cancel import CancelToken
     from engines.types import EngineName
 
 
 @dataclass(frozen=True)
 class QueueRequest:
-    """What somebody wants of an engine. key: what has to be ready in it; two are told apart by it.
+    """A wish to use an engine.
 
-    model: what that is called, for others to read. alone: nobody else may use the room meanwhile.
+    key: what has to be ready in it; two requests with equal keys can share it. model: what that is
+    called, for others to read. alone: nobody else may use the room meanwhile.
     """
 
     engine: EngineName
     key: object
     model: str = ""
     alone: bool = False
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Why something has to wait.
-
-    line: `count` others are before it. full: `model` gives `count` answers at a time. model: it
-    needs the place of `model`, which is answering. loading: of `model`. alone: `model` is measured.
-    """
-
-    reason: Literal["line", "full", "model", "loading", "alone"]
-    model: str = ""
-    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,8 +54,10 @@ class _Held:
     at_once: int
 
 
-class EngineQueue:
-    """Each user has a number: `join`, `want`, wait until `admitted`, `ready`, `leave`.
+class QueueRules:
+    """Decides whose turn it is: pure.
+
+    Each user has a number: `join`, `want`, wait until `admitted`, `ready`, `leave`.
 
     rooms: the room of each engine, by any name. Whoever has joined and not said yet what it wants
     holds up all that joined later, so it says so at once.
@@ -87,24 +87,24 @@ class EngineQueue:
         return self._using[number].alone
 
     def ready(self, number: int, at_once: int) -> None:
-        """What it wants is loaded, for so many at once."""
+        """Note that what it wants is loaded, for so many at once."""
         use = self._using[number]
         self._held[use.want.engine] = _Held(use.want.key, at_once)
         self._using[number] = replace(use, alone=use.want.alone)
         self._admit()
 
     def leave(self, number: int) -> None:
-        """It wants nothing more. Leaving twice does nothing."""
+        """Note that it wants nothing more. Leaving twice does nothing."""
         self._waiting.pop(number, None)
         self._using.pop(number, None)
         self._admit()
 
     def emptied(self, engine: EngineName) -> None:
-        """Nothing is loaded there any more."""
+        """Note that nothing is loaded there any more."""
         self._held.pop(engine, None)
 
     def doubt(self, engine: EngineName) -> None:
-        """What was loaded there may be gone: the next has the room alone, to look."""
+        """Give the next user the room alone, to look: what was loaded there may be gone."""
         held = self._held.get(engine)
         if held is not None:
             self._held[engine] = replace(held, at_once=0)
@@ -113,7 +113,7 @@ class EngineQueue:
         return any(use.want.engine == engine for use in self._using.values())
 
     def why(self, number: int) -> Wait | None:
-        """Why it has to wait; None if it does not, or has not said yet what it wants."""
+        """Say why it has to wait; None if it does not, or has not said what it wants."""
         want = self._waiting.get(number)
         if want is None:
             return None
@@ -121,7 +121,7 @@ class EngineQueue:
             other < number and (its is None or self._room(its) == self._room(want))
             for other, its in self._waiting.items()
         )
-        return Wait("line", count=ahead) if ahead else self._in_the_way(want)
+        return Wait("queue", count=ahead) if ahead else self._in_the_way(want)
 
     def _admit(self) -> None:
         full: set[str] = set()
@@ -153,3 +153,127 @@ class EngineQueue:
 
     def _room(self, want: QueueRequest) -> str:
         return self._rooms[want.engine]
+
+
+WaitListener = Callable[[Wait | None], None]
+"""Called on the thread that waits: with the reason each time it changes, with None at the turn."""
+
+
+def _unheard(_: Wait | None) -> None:
+    """Do nothing: the listener where nobody wants to know."""
+
+
+class EngineQueue:
+    """Gives each user of an engine its turn. May be used from any thread.
+
+    rooms: as of `QueueRules`.
+    """
+
+    def __init__(self, rooms: Mapping[EngineName, str]) -> None:
+        self._rules = QueueRules(rooms)
+        self._changed = threading.Condition()
+
+    def join(self, told: WaitListener = _unheard) -> Ticket:
+        """Take a place in the queue from now on. Whoever gets it has to leave it."""
+        with self._changed:
+            return Ticket(self._rules, self._changed, told)
+
+    def emptied(self, engine: EngineName) -> None:
+        """Note that nothing is loaded there any more; called by one who has it alone."""
+        with self._changed:
+            self._rules.emptied(engine)
+
+    def in_use(self, engine: EngineName) -> bool:
+        """Whether somebody works with it, or loads a model into it."""
+        with self._changed:
+            return self._rules.in_use(engine)
+
+
+class Ticket:
+    """A place in the queue. `come` is called once; all else from any thread.
+
+    As a context manager it leaves at the end.
+    """
+
+    def __init__(self, rules: QueueRules, changed: threading.Condition, told: WaitListener) -> None:
+        self._rules = rules
+        self._changed = changed
+        self._told = told
+        self._number = rules.join()
+        self._want: QueueRequest | None = None
+
+    def __enter__(self) -> Ticket:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.leave()
+
+    @property
+    def engine(self) -> EngineName | None:
+        """The engine that it wants; None before it has said so."""
+        return self._want.engine if self._want else None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nobody else uses the room, nor can before `ready`."""
+        with self._changed:
+            return self._rules.is_alone(self._number)
+
+    def come(self, want: QueueRequest, cancel: CancelToken) -> None:
+        """Wait for the turn. Raises Cancelled; it is to be left then as well."""
+        self._want = want
+        with self._changed:
+            self._rules.want(self._number, want)
+            self._changed.notify_all()
+            if self._rules.admitted(self._number):
+                return
+        forget = cancel.on_cancel(self._wake)
+        try:
+            self._wait(cancel)
+        finally:
+            forget()
+        self._told(None)
+
+    def ready(self, at_once: int) -> None:
+        """Let others use it as well, so many at once: what it wanted is loaded."""
+        with self._changed:
+            self._rules.ready(self._number, at_once)
+            self._changed.notify_all()
+
+    def doubt(self) -> None:
+        """Have the next one look whether the model is still there."""
+        with self._changed:
+            if self._want is not None:
+                self._rules.doubt(self._want.engine)
+
+    def leave(self) -> None:
+        """Give the place to others. Leaving twice does nothing."""
+        with self._changed:
+            self._rules.leave(self._number)
+            self._changed.notify_all()
+
+    def _wait(self, cancel: CancelToken) -> None:
+        told: Wait | None = None
+        while True:
+            with self._changed:
+                self._changed.wait_for(partial(self._is_over, cancel, told))
+                if cancel.cancelled:
+                    raise Cancelled
+                if self._rules.admitted(self._number):
+                    return
+                told = self._rules.why(self._number)
+            self._told(told)
+
+    def _is_over(self, cancel: CancelToken, told: Wait | None) -> bool:
+        if cancel.cancelled or self._rules.admitted(self._number):
+            return True
+        return self._rules.why(self._number) != told
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Which models are loaded in which engines, and lending them to those who answer with them."""
+"""The models that are loaded in engines, and leases of them to those who answer."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.services.engines.lease import Lease
-from app.services.engines.queue import QueueRequest
-from app.services.engines.turns import Ticket, Turns
+from app.services.engines.queue import EngineQueue, QueueRequest, Ticket
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
+from engines.types import EngineStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from app.core.models.entry import ModelEntry
-    from app.services.engines.loads import EngineLoader
+    from app.services.engines.loaders import EngineLoader
+    from app.services.models.fitting import FitReport
     from engines.base import Engine, Progress
     from engines.memory.load_options import LoadOptions
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
@@ -35,7 +36,7 @@ class _Held:
 
 
 class Runtime:
-    """Owns the engines. May be used from any thread.
+    """Owns the engines and leases their models. May be used from any thread.
 
     Whoever answers, measures or compares takes a `lease` and works with that alone: it is on one
     model in one engine, which stays loaded until the lease is closed. A lease waits on its own
@@ -45,11 +46,11 @@ class Runtime:
     `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by
     one thread while nobody else is at work in that room, `Engine.chat` by each lease on its own
     thread. What is unloaded (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
-    `held`, `opened` and `idle_s` take no turn: they look at what is there at that moment.
+    `held`, `status` and `idle_s` take no turn: they look at what is there at that moment.
 
     Engines whose models lie in this computer's memory hold one between them; a model on another
-    server takes none, and answers beside it. turns: the line, to join it before a lease is asked
-    for. clock: in seconds, for what is idle.
+    server takes none, and answers beside it. queue: to be joined before a lease is
+    asked for. clock: in seconds, for what is idle.
     """
 
     def __init__(
@@ -59,19 +60,31 @@ class Runtime:
     ) -> None:
         self._engines = engines
         self._clock = clock
-        self.turns = Turns({name: _MEMORY if it.local else name for name, it in engines.items()})
+        self.queue = EngineQueue(
+            {name: _MEMORY if it.local else name for name, it in engines.items()}
+        )
         self._held: dict[EngineName, _Held] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
 
     def held(self, engine: EngineName) -> ModelEntry | None:
-        """The model that an engine holds ready, whether it answers at present or not."""
+        """Return the model that an engine has ready, whether it answers now or not."""
         held = self._held.get(engine)
         return held.entry if held else None
 
-    def opened(self, engine: EngineName) -> Engine | None:
-        """An engine that holds a model, or loads one just now."""
-        return self._opened.get(engine)
+    def status(self, engine: EngineName) -> EngineStatus:
+        """Return what an engine is doing; one that holds no model and loads none is stopped."""
+        opened = self._opened.get(engine)
+        return opened.status() if opened else EngineStatus()
+
+    def judge(
+        self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken | None = None
+    ) -> FitReport:
+        """Tell whether a model would fit this computer now; nothing is loaded, no turn is taken.
+
+        Raises EngineError, or Cancelled.
+        """
+        return self._loads(entry).judge(entry, load_options, cancel or CancelToken())
 
     def lease(
         self,
@@ -83,13 +96,13 @@ class Runtime:
         *,
         alone: bool = False,
     ) -> Lease:
-        """Have this model loaded; at once if it already is, has not ended since, and has room.
+        """Lease a model, loaded if need be; at once if it is ready and has room.
 
         turn: one that was joined before; it is left when the lease is closed, or not given.
         alone: nobody else may be at work beside it. Raises EngineError, or Cancelled. Memory
         is judged after the present model has left.
         """
-        turn = turn or self.turns.join()
+        turn = turn or self.queue.join()
         try:
             loads = self._loads(entry)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
@@ -103,11 +116,11 @@ class Runtime:
     def spare(
         self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken
     ) -> Lease | None:
-        """A lease in its turn, if the model is loaded as it is wished for then; nothing is loaded.
+        """Lease a model in its turn if it is loaded with these options; never loads it.
 
         Raises Cancelled.
         """
-        turn = self.turns.join()
+        turn = self.queue.join()
         try:
             loads = self._loads(entry)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
@@ -122,7 +135,7 @@ class Runtime:
     def measure_for(
         self, entry: ModelEntry, load_options: LoadOptions, request: ChatRequest
     ) -> Measured | None:
-        """What a request takes of a model's context; None where that is not loaded as wished for.
+        """Measure a request; None where the model is not loaded with these options.
 
         Raises EngineError, if the model's chat template refuses the messages.
         """
@@ -134,13 +147,13 @@ class Runtime:
             return None  # it has just been unloaded
 
     def idle_s(self, engine: EngineName) -> float:
-        """Seconds since an engine was last at work; 0 where it is, or holds nothing."""
-        if engine not in self._held or self.turns.in_use(engine):
+        """Return the seconds since an engine last worked; 0 where it does, or holds nothing."""
+        if engine not in self._held or self.queue.in_use(engine):
             return 0.0
         return self._clock() - self._used[engine]
 
     def stop_idle(self, engine: EngineName, after_s: float) -> bool:
-        """Unload an engine that has not answered for so many seconds; whether it was unloaded.
+        """Unload an engine that has not answered for so many seconds; returns whether it was.
 
         One that is at work is not waited for.
         """
@@ -178,7 +191,7 @@ class Runtime:
         return held is not None and (held.entry, held.load_options) == (entry, load_options)
 
     def _lent(self, entry: ModelEntry, loads: EngineLoader, turn: Ticket) -> Lease:
-        """For one whose turn has come, with the model ready."""
+        """Make a lease for one whose turn has come, with the model ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
         if turn.is_alone:
             most = loaded.answers_at_once
@@ -192,7 +205,7 @@ class Runtime:
     def _prepare(
         self, entry: ModelEntry, load_options: LoadOptions, progress: Progress, cancel: CancelToken
     ) -> None:
-        """Have it loaded, by one who is alone."""
+        """Load the model, for one who has the engine alone."""
         name = entry.engine
         loads = self._engines[name]
         if self._holds(entry, load_options):
@@ -214,12 +227,12 @@ class Runtime:
 
     @contextmanager
     def _alone(self, engine: EngineName) -> Iterator[None]:
-        with self.turns.join() as turn:
+        with self.queue.join() as turn:
             turn.come(QueueRequest(engine, None, "", alone=True), CancelToken())
             yield
 
     def _make_room(self, name: EngineName) -> None:
-        """Unload what has the memory that this engine needs."""
+        """Unload what holds the memory that this engine needs."""
         for other in list(self._opened):
             shared = self._engines[other].local and self._engines[name].local
             if other == name or shared:
@@ -228,5 +241,5 @@ class Runtime:
 
     def _close(self, name: EngineName) -> None:
         self._held.pop(name, None)
-        self.turns.emptied(name)
+        self.queue.emptied(name)
         self._opened.pop(name).close()

@@ -1,4 +1,4 @@
-"""Other servers whose models answer here: kept, looked at, lent to the engine."""
+"""Other servers whose models answer here: their profiles, keys and connections."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.errors import KeyringBroken, ServerInvalid, ServerUnknown
-from app.core.network.secret import Secret
+from app.core.network.secret import Secret, SecretStatus
 from app.core.network.servers import (
-    ServerFacts,
+    ServerInfo,
     ServerProfile,
     key_variable,
-    plain_address,
-    plain_name,
+    normalised_address,
+    normalised_name,
 )
 from app.net import Gate
 from app.net.hosts import is_loopback
 from app.services.tokens import checked
 from app.store.message_rows import new_id
-from app.store.secrets import Secrets, SecretStatus
+from app.store.secrets import Secrets
 from app.store.servers import ServerStore
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class Servers:
-    """May be used from any thread. Each method raises UserError."""
+    """Manages servers; may be used from any thread. Each method raises UserError."""
 
     def __init__(self, store: ServerStore, secrets: Secrets, gate: Gate) -> None:
         self._store = store
@@ -40,11 +40,11 @@ class Servers:
         self._keys_given: Counter[str] = Counter()
 
     def list(self) -> tuple[ServerProfile, ...]:
-        """By their names; nothing is asked for it."""
+        """List the profiles by name; no server is asked."""
         return tuple(self._store.profiles())
 
     def find(self, called: str) -> ServerProfile:
-        """By its name or id. Raises ServerUnknown."""
+        """Find a profile by its name or id. Raises ServerUnknown."""
         for profile in self.list():
             if profile.id == called or profile.name.casefold() == called.casefold():
                 return profile
@@ -55,16 +55,16 @@ class Servers:
         )
 
     def leaves(self, profile_id: str) -> bool:
-        """Whether text for a server leaves this computer; one that is not known is another."""
+        """Tell whether text for a server leaves this computer, as it does for an unknown one."""
         found = (it for it in self.list() if it.id == profile_id)
         return all(not is_loopback(it.host) for it in found)
 
-    def facts(self, profile_id: str) -> ServerFacts | None:
-        """What the server was found to be last; nothing is asked for it."""
-        return self._store.facts(profile_id)
+    def info(self, profile_id: str) -> ServerInfo | None:
+        """Return what the server was found to be last; it is not asked."""
+        return self._store.info(profile_id)
 
     def way(self, profile: ServerProfile) -> str:
-        """Changes with whatever leads to the server, so that nothing goes on by the former way."""
+        """Return a value that changes with all that leads to the server: then models load anew."""
         trust = f"{profile.ca} {profile.certificate}"
         return f"{profile.address} {trust} {self._keys_given[profile.id]}"
 
@@ -78,27 +78,27 @@ class Servers:
         only: `key_status` says so.
         """
         secret = checked(key, "The key") if key else None
-        plain = replace(
+        normalised = replace(
             profile,
             id=profile.id or new_id(),
-            name=plain_name(profile.name),
-            address=plain_address(profile.address),
+            name=normalised_name(profile.name),
+            address=normalised_address(profile.address),
         )
-        self._require_own_variable(plain)
-        self._gate.check(plain.address, plain.trust)
-        before = self._moved(plain)
+        self._require_own_variable(normalised)
+        self._gate.check(normalised.address, normalised.trust)
+        before = self._moved(normalised)
         if before is not None and key is None and take_key:
             secret = self._secrets.get(before.secret)
-        self._store.save(plain)
+        self._store.save(normalised)
         if key is not None:
-            self._keys_given[plain.id] += 1
+            self._keys_given[normalised.id] += 1
         if secret is not None:
-            self._secrets.set(plain.secret, secret)
+            self._secrets.set(normalised.secret, secret)
         elif key is not None:
-            self._secrets.clear(plain.secret)
+            self._secrets.clear(normalised.secret)
         if before is not None:
             self._forget_key(before)
-        return plain
+        return normalised
 
     def remove(self, profile_id: str) -> None:
         """Forget a server and its key; the chats stay. Raises ServerUnknown, KeyringBroken."""
@@ -108,14 +108,14 @@ class Servers:
         self._store.remove(profile.id)
 
     def parts_from_key(self, profile: ServerProfile) -> str:
-        """The place that the kept key was given for, if the profile is kept for another now."""
-        before = self._moved(replace(profile, address=plain_address(profile.address)))
+        """Return the origin that the kept key was for, if the profile is at another one now."""
+        before = self._moved(replace(profile, address=normalised_address(profile.address)))
         if before is None or self.key_status(before).place not in ("keyring", "memory"):
             return ""
         return before.origin
 
     def key_status(self, profile: ServerProfile) -> SecretStatus:
-        """Whether there is a key, and where; a keyring that does not answer is a warning."""
+        """Tell whether there is a key, and where; a keyring that fails is a warning."""
         if os.environ.get(key_variable(profile.name), "").strip():
             return SecretStatus(True, "environment")
         try:
@@ -125,7 +125,7 @@ class Servers:
 
     def test(
         self, profile: ServerProfile, key: str | None = None, *, take_key: bool = False
-    ) -> ServerFacts:
+    ) -> ServerInfo:
         """Ask a server what it is; one that is not kept can be tested, too.
 
         key: None for the one that is kept for this place. take_key: as in `save`.
@@ -134,26 +134,29 @@ class Servers:
         from engines.openai.client import OpenAiClient
         from engines.remote.identify import identify
 
-        plain = replace(profile, address=plain_address(profile.address))
-        if plain.name:
-            self._require_own_variable(plain)
+        normalised = replace(profile, address=normalised_address(profile.address))
+        if normalised.name:
+            self._require_own_variable(normalised)
         given = checked(key, "The key") if key else None
-        before = self._moved(plain) if take_key and key is None else None
+        before = self._moved(normalised) if take_key and key is None else None
         if before is not None:
             given = self._secrets.get(before.secret)
-        client = self._gate.lend("look at a server", plain.address, plain.trust)
+        client = self._gate.lend("look at a server", normalised.address, normalised.trust)
         with client:
-            headers = self._headers(plain, given)
-            called, variable = plain.name or plain.host, key_variable(plain.name or "NAME")
-            facts = identify(
-                OpenAiClient(client, plain.address, headers, called, variable=variable)
+            headers = self._headers(normalised, given)
+            called, variable = (
+                normalised.name or normalised.host,
+                key_variable(normalised.name or "NAME"),
             )
-        if any(it.id == plain.id and it.address == plain.address for it in self.list()):
-            self._store.keep_facts(plain.id, facts)
-        return facts
+            info = identify(
+                OpenAiClient(client, normalised.address, headers, called, variable=variable)
+            )
+        if any(it.id == normalised.id and it.address == normalised.address for it in self.list()):
+            self._store.keep_info(normalised.id, info)
+        return info
 
     def lend(self, profile_id: str) -> Served:
-        """The way to a server for the engine, which closes it. Raises ServerUnknown."""
+        """Connect to a server for the engine, which closes it. Raises ServerUnknown."""
         from engines.remote.engine import Served
 
         profile = self.find(profile_id)
@@ -163,12 +166,12 @@ class Servers:
             self._headers(profile, None),
             profile.name,
             local=is_loopback(profile.host),
-            learnt=lambda facts: self._store.keep_facts(profile.id, facts),
+            learnt=lambda info: self._store.keep_info(profile.id, info),
             variable=key_variable(profile.name),
         )
 
     def _require_own_variable(self, profile: ServerProfile) -> None:
-        """So that a key in the environment goes to one server only. Raises ServerInvalid."""
+        """Refuse a name whose key variable another server has. Raises ServerInvalid."""
         variable = key_variable(profile.name)
         for other in self.list():
             if other.id != profile.id and key_variable(other.name) == variable:
@@ -179,12 +182,12 @@ class Servers:
                 )
 
     def _moved(self, profile: ServerProfile) -> ServerProfile | None:
-        """The profile as it is kept, if that is at another place."""
+        """Return the profile as it is kept, if that is at another origin."""
         kept = (it for it in self.list() if it.id == profile.id)
         return next((it for it in kept if it.origin != profile.origin), None)
 
     def _forget_key(self, profile: ServerProfile) -> None:
-        """Of a place that is left: where the keyring does not answer, the key goes nowhere."""
+        """Forget the key of an origin that is left; if the keyring fails, it goes nowhere."""
         try:
             if self._secrets.get(profile.secret) is not None:
                 self._secrets.clear(profile.secret)
@@ -196,7 +199,7 @@ class Servers:
         return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
 
     def _key(self, profile: ServerProfile) -> Secret | None:
-        """Many servers want none, so a keyring that does not answer is no reason to stop."""
+        """Return the key; a keyring that fails does not stop those servers that want none."""
         variable = key_variable(profile.name)
         if text := os.environ.get(variable, "").strip():
             return checked(text, f"{variable} in the environment")

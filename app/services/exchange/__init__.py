@@ -1,1 +1,1 @@
-"""Chats as files: exporting them, and importing those of other programs."""
+"""Exporting chats as files, and importing those of other programs."""

@@ -1,4 +1,4 @@
-"""The pieces of data that a file, a folder or an archive holds, as far as they may be chats.
+"""Reads the documents in a file, a folder or an archive that may hold chats.
 
 Nothing is unpacked onto the disk, so names in an archive lead nowhere; and all is bounded, so that
 a small file cannot fill the memory.
@@ -18,11 +18,12 @@ from typing import IO
 
 from app.core.exchange import gpt4all
 from app.core.exchange.found import NotRead
+from app.core.exchange.recognise import MARKS
 from app.core.exchange.torn_zip import torn_members
 from app.store.ollama_chats import SIGN
 
 MOST_BYTES = 200_000_000
-"""Of one document: it is held in memory, and so is what is read of it."""
+"""The largest document: it is held in memory, and so is what is read of it."""
 
 _MOST_OF_ARCHIVE = 1_000_000_000
 """Bytes that are unpacked, one document after the other."""
@@ -31,25 +32,18 @@ _PIECE = 1 << 20
 _MOST_FILES = 100_000
 _BEGINNING = 64
 _GUESSED_FROM = 200_000
-_MARKS = (
-    b'"mapping"',
-    b'"currentlySelected"',
-    b'"currentId"',
-    b'"childrenIds"',
-    b'"thread_id"',
-    b'"assistants"',
-    b'"leaf_id"',
-)
-"""Names that stand near the beginning of exports, and hardly in other files."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError)
-"""What `zipfile` raises where an archive's own bytes are wrong."""
+"""The errors that `zipfile` raises where an archive's own bytes are wrong."""
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
 
 @dataclass(frozen=True)
 class Document:
-    """name: within its folder or archive. path: of the file; None for a member of an archive."""
+    """The content of a file or of a member of an archive.
+
+    name: within its folder or archive. path: of the file; None for a member of an archive.
+    """
 
     name: str
     data: bytes
@@ -57,12 +51,12 @@ class Document:
 
     @property
     def folder(self) -> str:
-        """Where it lies; chats of Jan are two files in one folder."""
+        """The folder it is in; chats of Jan are two files in one folder."""
         return self.name.replace("\\", "/").rpartition("/")[0]
 
 
 def documents(path: Path) -> Iterator[Document | NotRead]:
-    """What may hold chats, told by how it begins. Raises OSError for `path` itself."""
+    """Yield what may hold chats, told by how it begins. Raises OSError for `path` itself."""
     if path.is_dir():
         yield from _of_folder(path)
         return
@@ -89,7 +83,7 @@ def _of_file(path: Path, name: str) -> Iterator[Document | NotRead]:
 
 
 def _sibling(path: Path) -> Path | None:
-    """The other half of a thread of Jan."""
+    """Find the other half of a thread of Jan."""
     other = {"thread.json": "messages.jsonl", "messages.jsonl": "thread.json"}.get(path.name)
     found = path.with_name(other) if other else None
     return found if found and found.is_file() else None
@@ -163,7 +157,7 @@ def _member(
 
 
 def _read(file: IO[bytes], begin: bytes, most: int) -> bytes:
-    """All of a member, or a little more than the most: what it says of its size may be wrong."""
+    """Read a member, at most a little over the limit: the size it claims may be wrong."""
     pieces, size = [begin], len(begin)
     while size <= most and (piece := file.read(_PIECE)):
         pieces.append(piece)
@@ -177,7 +171,7 @@ def _may_be_chats(begin: bytes) -> bool:
 
 
 def looks_like_chats(path: Path) -> bool:
-    """A quick guess for a file that may be meant otherwise, such as a text for a message."""
+    """Guess quickly whether a file holds chats; it may be meant as a text for a message."""
     if path.is_dir():
         return True
     if not path.is_file():
@@ -189,4 +183,4 @@ def looks_like_chats(path: Path) -> bool:
         return False
     if begin.startswith((b"PK\x03\x04", SIGN)) or gpt4all.is_ours(begin):
         return True
-    return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in _MARKS)
+    return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in MARKS)

@@ -1,4 +1,4 @@
-"""Finding the chats of other programs in files, folders and archives."""
+"""Finds the chats of other programs in files, folders and archives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING = "Hearth knows no chats of any program in it."
 
 
 def read_files(paths: Sequence[Path], cancel: CancelToken) -> Iterator[FileFound]:
-    """One after the other; a file that cannot be read stops none of the others."""
+    """Read files one after the other; one that cannot be read stops none of the others."""
     for path in paths:
         if cancel.cancelled:
             return
@@ -38,7 +38,7 @@ def read_files(paths: Sequence[Path], cancel: CancelToken) -> Iterator[FileFound
 
 @dataclass
 class _Threads:
-    """The halves of Jan's chats, by the folder that they lie in."""
+    """Joins the halves of Jan's chats, by their folder."""
 
     heads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     bodies: dict[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def _all_of(path: Path, threads: _Threads, cancel: CancelToken) -> Found:
 
 
 def _weight(chat: ReadyChat) -> int:
-    """Bytes that it takes in memory."""
+    """Estimate the bytes that it takes in memory."""
     texts = (text for it in chat.messages for text in (it.text, it.reasoning))
     return sum(map(getsizeof, texts)) + _OF_A_MESSAGE * (1 + len(chat.messages))
 
@@ -108,7 +108,7 @@ def _chats(document: Document, threads: _Threads, within: Path) -> Iterator[Read
 
 
 def _placed(found: Found, place: str) -> Found:
-    """What was not read, with the file that it stands in, unless that was asked for alone."""
+    """Name the file of what was not read, unless that file was asked for alone."""
     for it in found:
         if isinstance(it, ReadyChat) or not place:
             yield it

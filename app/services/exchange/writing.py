@@ -1,4 +1,4 @@
-"""Writing chats of the store as files of the user's choice."""
+"""Writes chats of the store to files of the user's choice."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from pathlib import Path
 from types import TracebackType
 
 from app.core.errors import DiskFull, ExportFailed
-from app.core.exchange.export import ExportOptions, all_as_json, as_json, as_markdown, file_name
-from app.services.exchange.page import Told, page
+from app.core.exchange.export import (
+    ExportedChat,
+    ExportOptions,
+    all_as_json,
+    as_json,
+    as_markdown,
+    file_name,
+)
+from app.markdown.chat_page import page
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore
-from engines.private import make_private_file
+from engines.private import replacing
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class Files:
-    """Files that are written together; leaving the block with an error takes them back.
+    """Files that are written together; an error in the block removes them again.
 
     They hold chats, so they are their owner's alone; to show one to others is theirs to allow.
 
@@ -54,14 +61,14 @@ class Files:
             folder.rmdir()
 
     def make_folder(self, folder: Path) -> None:
-        """If it is not there; the one above it has to be."""
+        """Make a folder if it is missing; the one above it must exist."""
         if not folder.is_dir():
             with _explained(folder):
                 folder.mkdir(mode=0o700)
             self._made.append(folder)
 
     def free(self, folder: Path, title: str, ending: str) -> Path:
-        """A file that is not there yet, named after a title; upper and lower case are the same."""
+        """Return a path that is free, named after a title; upper and lower case are the same."""
         if folder not in self._taken:
             with _explained(folder):
                 self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
@@ -72,10 +79,10 @@ class Files:
         return folder / free
 
     def write(self, path: Path, text: str) -> None:
-        """Raises DiskFull or ExportFailed; what was at `path` before is still there then."""
+        """Write a file; on DiskFull or ExportFailed what was at `path` before is still there."""
         with (
-            self.whole(path) as partial,
-            partial.open("w", encoding="utf-8", newline="\n") as file,
+            self.whole(path) as unfinished,
+            unfinished.open("w", encoding="utf-8", newline="\n") as file,
         ):
             file.write(text)
             file.flush()
@@ -83,16 +90,10 @@ class Files:
 
     @contextmanager
     def whole(self, path: Path) -> Iterator[Path]:
-        """A file beside `path` to write into; it takes the place of `path` at the block's end."""
-        partial = path.with_name(f".{path.name[:200]}.part")
+        """Open a file beside `path` to write to, which takes its place at the block's end."""
         was_there = path.exists()
-        try:
-            with _explained(path):
-                make_private_file(partial)
-                yield partial
-                partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with _explained(path), replacing(path) as unfinished:
+            yield unfinished
         if not was_there:
             self._written.append(path)
 
@@ -122,19 +123,21 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
 
 
-Print = Callable[[Sequence[Told], ExportOptions, Path], None]
+Print = Callable[[Sequence[ExportedChat], ExportOptions, Path], None]
 """Writes chats as a PDF. Raises OSError."""
 
 
-def tell(store: ChatStore, folders: FolderStore, chat_ids: Sequence[str]) -> list[Told]:
-    """The chats with all that is in them. Raises ChatNotFound."""
+def tell(store: ChatStore, folders: FolderStore, chat_ids: Sequence[str]) -> list[ExportedChat]:
+    """Return the chats with all that is in them. Raises ChatNotFound."""
     names = {folder.id: folder.name for folder in folders.folders()}
     chats = [store.chat(chat_id) for chat_id in chat_ids]
-    return [Told(it, store.messages(it.id), names.get(it.folder_id or "", "")) for it in chats]
+    return [
+        ExportedChat(it, store.messages(it.id), names.get(it.folder_id or "", "")) for it in chats
+    ]
 
 
-def text_of(chats: Sequence[Told], options: ExportOptions) -> str:
-    """One text for all of them, of any kind but PDF."""
+def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
+    """Write chats as one text of any kind but PDF."""
     if options.kind == "json":
         if len(chats) == 1:
             return as_json(chats[0].chat, chats[0].messages, chats[0].folder)
@@ -144,16 +147,18 @@ def text_of(chats: Sequence[Told], options: ExportOptions) -> str:
     return "\n".join(as_markdown(it.chat, it.messages, options) for it in chats)
 
 
-def write_file(path: Path, chats: Sequence[Told], options: ExportOptions, print_: Print) -> None:
-    """All of them into one file. Raises DiskFull or ExportFailed; nothing is left there then."""
+def write_file(
+    path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
+) -> None:
+    """Write chats into one file. Raises DiskFull or ExportFailed; nothing is left there then."""
     with Files() as files:
         _write(files, path, chats, options, print_)
 
 
 def write_files(
-    into: Path, chats: Sequence[Told], options: ExportOptions, print_: Print
+    into: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> tuple[Path, ...]:
-    """A file for each into a folder, which is made if need be; nothing is overwritten.
+    """Write a file for each chat into a folder, made if need be; nothing is overwritten.
 
     Raises as `write_file`; none of the files is left then.
     """
@@ -168,10 +173,10 @@ def write_files(
 
 
 def _write(
-    files: Files, path: Path, chats: Sequence[Told], options: ExportOptions, print_: Print
+    files: Files, path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> None:
     if options.kind == "pdf":
-        with files.whole(path) as partial:
-            print_(chats, options, partial)
+        with files.whole(path) as unfinished:
+            print_(chats, options, unfinished)
     else:
         files.write(path, text_of(chats, options))

@@ -1,1 +1,1 @@
-"""Measuring speed on this computer."""
+"""Measurements of speed on this computer."""

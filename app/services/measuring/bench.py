@@ -1,4 +1,4 @@
-"""Measuring MTP on this computer: how fast each mode is, and whether the answer stays the same."""
+"""Measures MTP on this computer: the speed of each mode, and whether answers stay the same."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from app.core.engines.bench_results import BenchResult, BenchStep, Run, TextKind, kind_result
 from app.core.engines.same_answer import Compared
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.services.answers.answers import GREEDY
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of
 from app.services.engines.runtime import Runtime
-from app.services.measuring.prompts import KINDS, TextKind, prompts_for
-from app.services.measuring.results import BenchResult, Run, Step, kind_result
+from app.services.measuring.prompts import KINDS, prompts_for
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
@@ -26,8 +25,11 @@ from engines.types import (
     MtpMode,
     MtpSwitch,
     ReasoningDelta,
+    Sampling,
     TextDelta,
 )
+
+GREEDY = Sampling(temperature=0.0)
 
 Work = tuple[int, str, int]
 """The number of a prompt, its text, and a depth."""
@@ -35,7 +37,7 @@ Work = tuple[int, str, int]
 
 @dataclass(frozen=True)
 class _Said:
-    """An answer with its reasoning. accepted: tokens of it that were drafted."""
+    """An answer with its reasoning. accepted: how many of its tokens were drafted."""
 
     text: str
     tokens: int
@@ -43,15 +45,18 @@ class _Said:
 
 
 class Starts:
-    """lease: the model as the settings want it, with so many tokens drafted ahead."""
+    """Measures an engine that starts anew for each mode.
+
+    lease: leases the model as the settings want it, with so many tokens drafted ahead.
+    """
 
     def __init__(self, lease: Callable[[Settings, int | None], Lease]) -> None:
         self._lease = lease
 
     def compare(
         self, settings: Settings, work: Sequence[Work], tokens: int, cancel: CancelToken
-    ) -> Iterator[Step | Compared]:
-        """See `Bench.compare`. Without drafts first, then one depth after the other."""
+    ) -> Iterator[BenchStep | Compared]:
+        """Compare, first without drafts, then one depth after the other. See `Bench.compare`."""
         prompts = {number: text for number, text, _ in work}
         depths = sorted({depth for *_, depth in work})
         total = len(prompts) + len(work)
@@ -61,11 +66,13 @@ class Starts:
             chosen = [it for it in work if it[2] == depth]
             asked = {number: text for number, text, _ in chosen} if depth else prompts
             mode: MtpMode = "on" if depth else "off"
-            yield Step(count, total, f"starting with {depth} ahead" if depth else "starting")
+            yield BenchStep(count, total, f"starting with {depth} ahead" if depth else "starting")
             with self._lease(replace(settings, mtp=mode), depth or None) as model:
                 _require_drafts(model, depth)
                 for number, text in asked.items():
-                    yield Step(count, total, f"prompt {number} of {len(prompts)}, {depth} ahead")
+                    yield BenchStep(
+                        count, total, f"prompt {number} of {len(prompts)}, {depth} ahead"
+                    )
                     said = _said(model, text, mode, tokens, cancel)
                     if cancel.cancelled:
                         return
@@ -77,7 +84,7 @@ class Starts:
 
 
 def _require_drafts(model: Lease, depth: int) -> None:
-    """Raises MtpUnavailable."""
+    """Refuse a depth for a model that nothing drafts for. Raises MtpUnavailable."""
     if depth and model.loaded.mtp == "none":
         raise MtpUnavailable(
             f"MTP is not possible with “{model.entry.name}”.",
@@ -99,7 +106,7 @@ def _said(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelTok
 
 
 def _check(plain: _Said, drafted: _Said, depth: int) -> MtpCheck:
-    """Such an engine gives no logits; where texts differ, the tokens are told by the letters."""
+    """Compare texts, as such an engine gives no logits; tokens are estimated by letters."""
     same = plain.text == drafted.text
     pairs = zip(plain.text, drafted.text, strict=False)
     shorter = min(len(plain.text), len(drafted.text))
@@ -112,11 +119,11 @@ _WARM_UP = 16
 """Tokens of an answer that is not counted: first touches of memory are slow."""
 
 _MOST_ANSWERS = 8
-"""To one prompt in a row, where they are short."""
+"""The most answers to one prompt in a row, where they are short."""
 
 
 class Bench:
-    """Qt-free. It has the engine alone, so that nothing else is measured with it."""
+    """Measures one model; it has the engine alone, so that nothing else counts. Qt-free."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -130,7 +137,7 @@ class Bench:
         rounds: int,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[Step | BenchResult]:
+    ) -> Iterator[BenchStep | BenchResult]:
         """Answer one prompt of each kind in every mode, side by side in interleaved rounds.
 
         Where another mode needs the engine to start again, there is one start for each of them
@@ -151,7 +158,7 @@ class Bench:
             for block in blocks:
                 if block is not blocks[0]:
                     lent.close()
-                    yield Step(count, total, f"starting again with MTP {block[0]}")
+                    yield BenchStep(count, total, f"starting again with MTP {block[0]}")
                     model = lent.enter_context(
                         self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
                     )
@@ -162,7 +169,7 @@ class Bench:
                     turn = number % len(block)
                     for kind in KINDS:
                         for mode in (*block[turn:], *block[:turn]):
-                            yield Step(count, total, f"{kind}, MTP {mode}, round {number + 1}")
+                            yield BenchStep(count, total, f"{kind}, MTP {mode}, round {number + 1}")
                             run = _answers(model, prompts[kind][0], mode, tokens, cancel)
                             if cancel.cancelled:
                                 return
@@ -191,7 +198,7 @@ class Bench:
         tokens: int,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[Step | Compared]:
+    ) -> Iterator[BenchStep | Compared]:
         """Answer prompts of all kinds greedily with and without MTP, up to `tokens` each.
 
         depths: for each prompt in turn the depths to compare it at; used again from the start
@@ -212,7 +219,7 @@ class Bench:
             return
         with self._lease(entry, settings, progress, cancel) as model:
             for count, (number, text, depth) in enumerate(work):
-                yield Step(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
+                yield BenchStep(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
                 request = replace(_request(text, "on", tokens), depth=depth)
                 check = model.check_mtp(request, depth, cancel)
                 if cancel.cancelled:
@@ -232,7 +239,7 @@ class Bench:
 
 
 def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
-    """Answers until there are `tokens` in all: a short one tells little of the speed."""
+    """Answer until there are `tokens` in all: a short answer tells little of the speed."""
     dones: list[Done] = []
     texts: list[str] = []
     while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
@@ -262,7 +269,7 @@ def _answer(
 def _blocks(
     modes: Sequence[MtpMode], switch: MtpSwitch
 ) -> tuple[tuple[MtpMode, ...], tuple[tuple[MtpMode, ...], ...]]:
-    """The modes that can be told apart, and those of them that are measured in one go."""
+    """Return the modes that can be told apart, and those that are measured in one go."""
     if switch == "request":
         return tuple(modes), (tuple(modes),)
     if switch == "server":
@@ -273,5 +280,5 @@ def _blocks(
 
 
 def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:
-    """Greedy, so that every mode writes the same text and is measured on the same work."""
+    """Make a greedy request, so that every mode writes the same text."""
     return ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)

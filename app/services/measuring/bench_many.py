@@ -1,4 +1,4 @@
-"""Measuring many chats at once: how much is written in all, and how much of it each of them gets.
+"""Measures many chats at once: the speed of all together, and of each of them.
 
 Tokens are those that the engine counts, whatever pieces they come in. What a chat waits before its
 turn counts as well.
@@ -15,25 +15,25 @@ from time import perf_counter
 from typing import Final
 
 from app.core.engines.advice import MeasuredSpeed
+from app.core.engines.bench_results import BenchStep
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.services.answers.answers import GREEDY
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of
 from app.services.engines.runtime import Runtime
+from app.services.measuring.bench import GREEDY
 from app.services.measuring.prompts import prompts_for
-from app.services.measuring.results import Step
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.types import ChatRequest, Done, EngineName, LoadedModel, Message, MtpMode
 
 _MOST_ANSWERS: Final = 8
-"""To one chat in a row, where they are short."""
+"""The most answers to one chat in a row, where they are short."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """So many chats at once; speeds in tokens per second, medians over the rounds.
+    """The speeds with so many chats at once: tokens per second, medians over the rounds.
 
     total_tok_s: of all chats together. chat_tok_s: of the middle one of them, from the moment when
     all were asked. decode_tok_s: of an answer while it is written. tokens: of all rounds.
@@ -48,7 +48,7 @@ class Level:
 
 @dataclass(frozen=True)
 class ManyResult:
-    """What was found. side_by_side: answers that the engine writes at the same time; more wait.
+    """The result. side_by_side: answers that the engine writes at once; more wait.
 
     note: what that means for the figures, in a sentence.
     """
@@ -66,7 +66,10 @@ class ManyResult:
 
 @dataclass(frozen=True)
 class _Chat:
-    """tokens: that were written for it. ended: seconds from when all were asked."""
+    """The measurement of one chat.
+
+    tokens: that were written for it. ended: seconds from when all were asked.
+    """
 
     tokens: int
     ended: float
@@ -74,7 +77,7 @@ class _Chat:
 
 
 class ManyBench:
-    """Qt-free. It has the engine alone, and threads of its own where that answers several."""
+    """Measures with threads of its own; it has the engine alone. Qt-free."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -88,8 +91,8 @@ class ManyBench:
         rounds: int,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[Step | ManyResult]:
-        """Ask for so many chats' answers at once, of at least `tokens` each, for each count.
+    ) -> Iterator[BenchStep | ManyResult]:
+        """Measure each number of chats at once, with at least `tokens` each.
 
         Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
         """
@@ -104,7 +107,7 @@ class ManyBench:
                 found = []
                 for turn in range(rounds):
                     what = f"{chats} at once, round {turn + 1}"
-                    yield Step(number * rounds + turn, len(counts) * rounds, what)
+                    yield BenchStep(number * rounds + turn, len(counts) * rounds, what)
                     # Another question each round, so that few chats are not of one kind of text.
                     asked = [texts[(turn + at) % len(texts)] for at in range(chats)]
                     width = min(chats, loaded.answers_at_once)
@@ -133,7 +136,7 @@ def _round(
     width: int,
     cancel: CancelToken,
 ) -> list[_Chat]:
-    """All chats once; where one fails the others are stopped, and its error is raised."""
+    """Answer all chats once; if one fails the others are stopped, and its error is raised."""
     began = perf_counter()
     if width == 1:
         return [_chat(model, text, mtp, tokens, began, cancel) for text in texts]
@@ -154,7 +157,7 @@ def _round(
 def _chat(
     model: Lease, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
 ) -> _Chat:
-    """One chat's answers, one after the other until there are enough tokens."""
+    """Answer one chat again and again until there are enough tokens."""
     dones: list[Done] = []
     request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mtp)
     while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
@@ -167,7 +170,7 @@ def _chat(
 
 
 def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
-    """What the comparison of engines shows of it; for one user, how fast an answer is written.
+    """Return what the comparison of engines shows; for one user, an answer's speed.
 
     model: the same for each engine that has it.
     """
@@ -184,7 +187,7 @@ def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
 
 @contextmanager
 def _within(cancel: CancelToken) -> Iterator[CancelToken]:
-    """A token that is cancelled with this one, and can be alone."""
+    """Make a token that is cancelled with this one, and can be alone."""
     inner = CancelToken()
     forget = cancel.on_cancel(inner.cancel)
     try:

@@ -1,12 +1,12 @@
-"""What the measurements ask: two prompts for each kind of text."""
+"""The prompts of the measurements: two for each kind of text."""
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
+from app.core.engines.bench_results import TextKind
 from app.core.models.entry import ModelEntry
 
-TextKind = Literal["code", "prose", "copying", "chat"]
 KINDS: Final[tuple[TextKind, ...]] = ("code", "prose", "copying", "chat")
 
 _LETTER: Final = """Copy this letter exactly as it stands, and write nothing else:
@@ -60,5 +60,5 @@ _GUIDE: Final[dict[TextKind, tuple[str, ...]]] = {
 
 
 def prompts_for(entry: ModelEntry) -> dict[TextKind, tuple[str, ...]]:
-    """The prompts of each kind that this model can answer."""
+    """Return the prompts of each kind that this model can answer."""
     return _GUIDE if entry.builtin else _PROMPTS

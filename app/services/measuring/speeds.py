@@ -1,4 +1,4 @@
-"""How fast engines were when they were measured on this computer, kept for the comparison."""
+"""The measured speeds of engines on this computer, kept for their comparison."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.engines.advice import MeasuredSpeed
 from app.store.folder import read_file, write_whole
 
 if TYPE_CHECKING:
-    from app.services.measuring.results import BenchResult
+    from app.core.engines.bench_results import BenchResult
     from engines.types import EngineName
 
 _MOST_BYTES: Final = 4_000_000
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class MeasuredSpeeds:
-    """The last figure of each engine, model and number of answers at once.
+    """The last speed of each engine, model and number of answers at once.
 
     A file that cannot be read counts as empty: it is measured anew.
     """
@@ -40,7 +40,7 @@ class MeasuredSpeeds:
             return ()
 
     def keep(self, measured: MeasuredSpeed) -> None:
-        """Raises DataFolderReadOnly or DiskFull."""
+        """Keep a speed in place of an earlier one. Raises DataFolderReadOnly or DiskFull."""
         key = (measured.engine, measured.model, measured.at_once)
         others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
         kept = [asdict(it) for it in (*others, measured)]
@@ -52,7 +52,10 @@ def _speed(engine: EngineName, model: str, at_once: int, tokens_per_s: float) ->
 
 
 def speed_of(result: BenchResult, model: str) -> MeasuredSpeed:
-    """Of a chat's answer in the quickest mode. model: the same for each engine that has it."""
+    """Return the speed of a chat's answer in the fastest mode.
+
+    model: named the same for each engine that has it.
+    """
     chat = next((it for it in result.kinds if it.kind == "chat"), result.kinds[0])
     fastest = max(mode.decode_tok_s for mode in chat.modes)
     return MeasuredSpeed(result.runs_on, model, result.concurrency, fastest)

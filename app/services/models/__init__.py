@@ -1,1 +1,1 @@
-"""The models that can be chosen: found, described, judged and looked after."""
+"""The models that can be chosen: found, described, judged and managed."""

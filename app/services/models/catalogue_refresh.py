@@ -1,4 +1,4 @@
-"""Asks the Hub for the true files of the catalogue's repositories, and keeps what it says."""
+"""Asks the Hub for the true files of the catalogue's repositories, and keeps the answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class AsksRepository(Protocol):
-    """`app.hub.client.Hub`, as far as it is needed here."""
+    """The part of `app.hub.client.Hub` that is needed here."""
 
     def repository(
         self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
@@ -33,14 +33,17 @@ class AsksRepository(Protocol):
 
 @dataclass(frozen=True)
 class Refreshed:
-    """told: repositories that the Hub answered for. missing: those it did not, and why not."""
+    """The result of asking.
+
+    told: repositories that the Hub answered for. missing: those it did not, and why not.
+    """
 
     told: tuple[str, ...]
     missing: tuple[tuple[str, str], ...]
 
 
 class KnownFilesBook:
-    """The file in which answers are kept. One that cannot be read counts as empty."""
+    """The file of answers. One that cannot be read counts as empty."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -57,7 +60,7 @@ class KnownFilesBook:
             return KnownFiles()
 
     def write(self, known: KnownFiles) -> None:
-        """Raises DataFolderReadOnly or DiskFull."""
+        """Write the answers. Raises DataFolderReadOnly or DiskFull."""
         write_whole(self._file, known.model_dump_json(indent=1) + "\n")
 
 

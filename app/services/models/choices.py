@@ -1,4 +1,4 @@
-"""What can be chosen from a repository, in words and with a first verdict: pure."""
+"""The choices that a repository offers, in words and with a first verdict: pure."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 from app.core.models.hub import Repository, Variant
 from app.core.models.offers import Choice
-from app.core.models.quantisations import quantisation_of, recommend
+from app.core.models.quantisations import best_variant, quantisation_of
 from app.hub.repository import choose
 from engines.memory.fit import Verdict
 
 _BITS = 4.9
-"""Of a weight in the quantisation that most people take (Q4_K_M)."""
+"""The bits of a weight in the quantisation that most people take (Q4_K_M)."""
 _SHARE = 0.85
 """The part of a memory that weights may take; the rest is for the context and computing."""
 
 
 def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple[Choice, ...]:
-    """The variants, smallest first, of which at most one is recommended.
+    """List the variants, smallest first, of which at most one is recommended.
 
     quick: a first verdict on so many bytes.
     """
@@ -28,7 +28,7 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
         beside = (it.size for it in (along.drafter, along.projector) if it is not None)
         return quick(variant.size_bytes + sum(beside))
 
-    best = recommend(repository.variants, fits)
+    best = best_variant(repository.variants, fits)
     choices = []
     for variant in repository.variants:
         along = chosen.along_with(variant)
@@ -46,5 +46,5 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
 
 
 def most_parameters(memory_bytes: int) -> int:
-    """How many parameters a model of 4 bits may have to fit into a memory."""
+    """Return the parameters of the largest model of 4 bits that a memory may hold."""
     return int(memory_bytes * _SHARE * 8 / _BITS)

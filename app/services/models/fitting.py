@@ -1,4 +1,4 @@
-"""Whether a model fits this computer, as exactly as it can be known before it is loaded."""
+"""Judges whether a model fits this computer, as exactly as can be known before a load."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.core.models.loads import LoadRecord, learnt
-from app.store.loads import LoadStore
+from app.core.models.load_records import LoadRecord, learnt
+from app.store.load_records import LoadStore
 from engines.cancel import CancelToken
 from engines.errors import EngineError, NotSized, UserError
 from engines.hardware import Hardware
@@ -26,6 +26,7 @@ from engines.memory.fit import (
     split_of,
 )
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
+from engines.memory.placement import share_on_cards
 from engines.memory.planner import (
     Drafter,
     Sizes,
@@ -44,7 +45,7 @@ from engines.types import LoadedModel, LoadPlan
 logger = logging.getLogger(__name__)
 
 PROJECTOR_MARGIN: Final = 64 << 20
-"""What working with a picture takes beside the projector's weights, about."""
+"""The memory for working with a picture beside the projector's weights, about."""
 
 NOT_ASKED: Final = "llama.cpp could not be asked how much memory this takes."
 
@@ -81,14 +82,16 @@ class Judgement:
 
 @dataclass(frozen=True)
 class FitReport:
-    """The answer, and what it rests on.
+    """The verdict, and what it rests on.
 
-    fit: verdict, bytes and parts, with what was learnt from earlier loads. plan: what would be
-    loaded. exact: whether the library itself was asked; else `why_not` says in a sentence why the
-    formula stands in. last: the model's last load. sentences: for people, the most telling first.
+    fit: verdict, bytes and parts, with what was learnt from earlier loads. share: of the model on
+    graphics cards, 0 to 1. plan: what would be loaded. exact: whether the library itself was asked;
+    else `why_not` says in a sentence why the formula stands in. last: the model's last load.
+    sentences: for people, the most telling first.
     """
 
     fit: Fit
+    share: float
     plan: LoadPlan
     exact: bool
     last: LoadRecord | None
@@ -118,7 +121,7 @@ class Fitting:
         projector: Path | None = None,
         cancel: CancelToken | None = None,
     ) -> FitReport:
-        """Raises EngineError if the file is no chat model or the options cannot be met.
+        """Judge a model. Raises EngineError if it is no chat model, or options cannot be met.
 
         path: the model's file, real or sparse with its header only.
         """
@@ -129,6 +132,7 @@ class Fitting:
         last = self._loads.last(str(path))
         return FitReport(
             fit=judged.fit,
+            share=share_on_cards(judged.plan, header),
             plan=judged.plan,
             exact=judged.buffers is not None,
             last=last,
@@ -147,7 +151,7 @@ class Fitting:
         sure: float = _SURE,
         projector: int = 0,
     ) -> Judgement:
-        """The plan for this computer now, and what it needs.
+        """Make the plan for this computer now, and say what it needs.
 
         The formula makes a plan; the library is asked what that takes, and the plan is made again
         with the difference, until it stays. sure: the library is not asked where the need by the
@@ -207,7 +211,7 @@ class Fitting:
             logger.warning("a load was not recorded: %s", error)
 
     def quick(self, size_bytes: int, sibling: GgufHeader | None = None) -> Verdict:
-        """A first answer from a file's size, for lists; at once.
+        """Judge by a file's size, at once, for lists.
 
         sibling: the header of another quantisation of the same model, for its KV cache.
         """
@@ -219,7 +223,7 @@ class Fitting:
         return judge_roughly(need, self._recent_hardware())
 
     def _recent_hardware(self) -> Hardware:
-        """The computer as it was a moment ago: a list asks many times."""
+        """Return the computer as it was a moment ago: a list asks many times."""
         now = time.monotonic()
         if self._seen is None or now - self._seen[0] > _MOMENT_S:
             self._seen = now, self._hardware()
@@ -234,7 +238,7 @@ class Fitting:
         drafter: Drafter | None,
         gap: tuple[int, int],
     ) -> tuple[LoadPlan, int]:
-        """A plan, and what was learnt that it needs beyond all sums."""
+        """Make a plan, and say what past loads taught that it needs beyond all sums."""
         its = drafter.header if drafter else None
         sizes = corrected(*gap)
         plan = make_plan(path, header, hardware, load_options, drafter, sizes)
@@ -253,7 +257,7 @@ class Fitting:
         return learnt(self._loads.on_device(device, _REMEMBERED), same, need)
 
     def _asked(self, plan: LoadPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
-        """What the library says, or why it does not. A plan that cannot load fails in the load."""
+        """Ask the library, or say why it cannot tell. A plan that cannot load fails in the load."""
         try:
             return self._sizer.buffers(plan, cancel), ""
         except NotSized as error:
@@ -263,7 +267,7 @@ class Fitting:
 
 
 def paired(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str]:
-    """The drafter, or the reason why the model has to do without: it is never refused for it."""
+    """Return the drafter, or why the model does without: it is never refused for that."""
     if path is None:
         return None, ""
     try:
@@ -275,7 +279,7 @@ def paired(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str]:
 
 
 def _fixed(needed: Split, more: int) -> Sizes:
-    """This need and so much more, whatever is asked."""
+    """Return sizes that are this need and so much more, whatever is asked."""
 
     def sizes(_header: GgufHeader, plan: LoadPlan, _drafter: GgufHeader | None) -> Split:
         return with_more(needed, *((0, more) if plan.gpu_layers else (more, 0)))

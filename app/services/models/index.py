@@ -1,4 +1,4 @@
-"""Every model here in one list with its id, and what people may call it."""
+"""The list of every model here, with its id and the names that people may use."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from app.core.errors import ModelAmbiguous, ModelUnknown
 from app.core.home import from_home
 from app.core.models.entry import RESERVED, ModelEntry
 from app.core.models.quantisations import quantisation_of, same_label
-from app.services.models.collection.checkpoints import weights_in
 from app.services.models.collection.collection import Collection
-from app.services.models.collection.files import parts_of
 from app.services.models.collection.found import FoundModel, Inode, require_text
 from app.services.models.collection.hashing import real
 from app.store.file_hashes import FileHash
 from app.store.known_models import Remembered
 from app.store.models import ModelStore
 from engines.models.checkpoint import is_checkpoint
+from engines.models.formats import Formats
 
 
 class ModelIndex:
-    """The built-in guide, what the user has added, and what was found; each file once.
+    """The built-in guide, added models and found ones; each file once.
 
-    May be used from any thread. collection: None finds nothing. further: models that are neither
+    May be used from any thread. collection: None finds nothing. formats: of what lies
+    at a path. further: models that are neither
     added nor found, such as those of servers, with ids that stay.
     """
 
@@ -33,9 +33,11 @@ class ModelIndex:
         store: ModelStore,
         starter: ModelEntry,
         collection: Collection | None,
+        formats: Formats,
         further: Callable[[], Iterable[ModelEntry]],
     ) -> None:
         self._store = store
+        self._formats = formats
         self._starter = starter
         self._collection = collection
         self._further = further
@@ -43,7 +45,7 @@ class ModelIndex:
         self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
 
     def everything(self) -> list[ModelEntry]:
-        """Models and added drafters. No header is read; folders only where they have changed."""
+        """List models and added drafters. No header is read; folders only if they changed."""
         found = self._found()
         by_inode = {inode: entry for entry, inode in reversed(found)}
         listed = [self._starter]
@@ -51,7 +53,7 @@ class ModelIndex:
         for entry in self._store.models():
             inode = _inode(entry.path)
             taken.add(inode)
-            listed.append(_joined(entry, by_inode.get(inode) if inode else None))
+            listed.append(self._joined(entry, by_inode.get(inode) if inode else None))
         listed += [entry for entry, inode in found if inode not in taken]
         listed += self._further()
         self._listed = self._with_facts(listed)
@@ -59,11 +61,11 @@ class ModelIndex:
 
     @property
     def listed(self) -> Sequence[ModelEntry]:
-        """All of that as it was last; nothing is looked for."""
+        """The list as it was last; nothing is looked for."""
         return self._listed
 
     def named(self, called: str) -> ModelEntry:
-        """By id, name, `owner/name`, `owner/name:QUANT`, `owner/name/file.gguf`, or a file's path.
+        """Find a model by id, name, `owner/name[:QUANT]`, `owner/name/file.gguf`, or path.
 
         The name of one is not taken for the id of another that has gone: what is asked of a model
         never happens to another. Raises ModelUnknown, or ModelAmbiguous if it could be several.
@@ -100,7 +102,7 @@ class ModelIndex:
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
             path = from_home(called).absolute()
             theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
-            return theirs[0] if theirs else _by_path(path)
+            return theirs[0] if theirs else self._by_path(path)
         raise ModelUnknown(
             f"There is no model “{called}”.",
             "It is neither the name of a model on this computer nor a GGUF file.",
@@ -108,12 +110,34 @@ class ModelIndex:
         )
 
     def id_of(self, called: str) -> str:
-        """Of a model by its id or name, as it was listed last: nothing is looked for.
+        """Return the id for an id or name, as listed last: nothing is looked for.
 
         What was not listed is returned as it is.
         """
         named = (entry.id for entry in self._listed if called in (entry.id, entry.name))
         return next(named, called)
+
+    def _by_path(self, path: Path) -> ModelEntry:
+        """A file or a folder that is on no list."""
+        require_text(path)
+        its = self._formats.at(path)
+        return ModelEntry(str(path), its.name(path), path, parts=its.parts(path), engine=its.engine)
+
+    def _joined(self, added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
+        """Join an added model with what is known of the same file where it was found."""
+        its = self._formats.at(added.path)
+        parts = its.parts(added.path)
+        if twin is None:
+            return replace(added, engine=its.engine, parts=parts, size_bytes=sum(map(_size, parts)))
+        return replace(
+            twin,
+            id=added.id,
+            name=added.name,
+            path=added.path,
+            drafts=added.drafts,
+            source="added",
+            parts=parts,
+        )
 
     def _with_facts(self, listed: list[ModelEntry]) -> list[ModelEntry]:
         remembered, hashes = self._store.known.remembered(), self._store.hashes.all()
@@ -150,44 +174,12 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
 
 
 def _may_be_of_server(called: str) -> bool:
-    """Whether it reads as SERVER:MODEL; a single letter is a drive of Windows, and a label follows
-    `owner/name`.
+    """Tell whether it reads as SERVER:MODEL.
+
+    A single letter is a drive of Windows, and a label follows `owner/name`.
     """
     server, _, model = called.partition(":")
     return bool(model) and len(server) > 1 and "/" not in server and not Path(called).exists()
-
-
-def _by_path(path: Path) -> ModelEntry:
-    """A file or a checkpoint's folder that is on no list."""
-    require_text(path)
-    if path.is_dir():
-        return ModelEntry(str(path), path.name, path, parts=_weights(path), engine="vllm")
-    return ModelEntry(str(path), path.stem, path, parts=parts_of(path))
-
-
-def _weights(folder: Path) -> tuple[Path, ...]:
-    try:
-        return weights_in(folder)
-    except OSError:
-        return ()  # told when it is loaded
-
-
-def _joined(added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
-    """What was added, with what is known of the same file from where it was found."""
-    folder = added.path.is_dir()
-    parts = _weights(added.path) if folder else parts_of(added.path)
-    added = replace(added, engine="vllm" if folder else "llamacpp")
-    if twin is None:
-        return replace(added, parts=parts, size_bytes=sum(map(_size, parts)))
-    return replace(
-        twin,
-        id=added.id,
-        name=added.name,
-        path=added.path,
-        drafts=added.drafts,
-        source="added",
-        parts=parts,
-    )
 
 
 def _with_facts(
@@ -205,7 +197,7 @@ def _with_facts(
 
 
 def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | None:
-    """When the last of its files was found to be right, if all were and none has changed since."""
+    """Return when the last of its files was verified, if all were and none has changed."""
     times: list[float] = []
     for path in entry.files if hashes else ():
         found = hashes.get(real(path))

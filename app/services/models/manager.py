@@ -1,4 +1,4 @@
-"""What is done with models: taking in, checking, naming, setting, measuring and deleting them."""
+"""Manages models: imports, verifies, renames, sets, measures and deletes them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from app.core.errors import (
     SettingsInvalid,
 )
 from app.core.home import from_home
+from app.core.models.details import Checked
 from app.core.models.downloads import Download
 from app.core.models.entry import ModelEntry, Source
 from app.core.settings.models import checked
-from app.services.models.collection.checkpoints import checkpoint_files
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.copying import copy_model
-from app.services.models.collection.files import parts_of
 from app.services.models.collection.found import Inode
 from app.services.models.collection.hashing import Progress, Share, not_read, real, sha256_of
 from app.services.models.collection.hub_cache import hash_in_name
@@ -44,20 +43,8 @@ _LONGEST_NAME: Final = 200
 
 
 @dataclass(frozen=True)
-class Checked:
-    """The outcome of a check. compared: whether there was something to compare with.
-
-    Where there was not, what the file hashes to is remembered for the next time.
-    """
-
-    entry: ModelEntry
-    sha256: str
-    compared: bool
-
-
-@dataclass(frozen=True)
 class Deleted:
-    """frees: bytes that the disk gains once the trash is emptied."""
+    """A deleted model. frees: bytes that the disk gains once the trash is emptied."""
 
     entry: ModelEntry
     files: tuple[Path, ...]
@@ -66,14 +53,14 @@ class Deleted:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """In bytes; `total` counts what several models share once. models: by id."""
+    """The disk space of models in bytes; `total` counts what is shared once. models: by id."""
 
     total: int
     models: Mapping[str, int]
 
 
 class ModelManager:
-    """Blocking; may be used from any thread. Every model is given by what people may call it."""
+    """Manages models; blocking, from any thread. Models are given by any name for them."""
 
     def __init__(self, library: Library, store: ModelStore, collection: Collection) -> None:
         self._library = library
@@ -90,20 +77,17 @@ class ModelManager:
         path = from_home(path).absolute()
         if not copy:
             return self._library.add(path)
-        if path.is_dir():
-            self._library.checkpoints.require_addable(path, self._library.entries())
-            files = checkpoint_files(path)
-        else:
-            self._library.require_addable(path)
-            files = parts_of(path)
-        copied = copy_model(files, self._collection.own, progress, cancel, _folder_name(path))
+        self._library.require_addable(path)
+        its = self._library.formats.at(path)
+        own = self._collection.own
+        copied = copy_model(its.files(path), own, progress, cancel, its.name(path))
         for file in copied:
             self._keep(file.path, file.sha256)
         self._library.refresh()
         return self._library.add(copied[0].path.parent if path.is_dir() else copied[0].path)
 
     def downloaded(self, download: Download, paths: Sequence[Path]) -> None:
-        """All its files are here, and were compared with the Hub's hashes as they came.
+        """Take in a download, whose files were compared with the Hub's hashes as they came.
 
         paths: of the files, in their order.
         """
@@ -113,12 +97,12 @@ class ModelManager:
         self._library.refresh()
 
     def verify(self, called: str, progress: Progress, cancel: CancelToken) -> Checked:
-        """Compare every byte of a model with what it should be, from the Hub or from its import.
+        """Compare every byte of a model with what it should be by the Hub or its import.
 
         Raises ModelDiffers, ModelNotRead, ModelUnknown or Cancelled.
         """
         entry = self._library.find(called)
-        if entry.engine == "remote":
+        if entry.on_server:
             raise _no_files(f"“{entry.name}” cannot be checked here.")
         share = Share(entry.size_bytes, progress)
         compared = True
@@ -153,11 +137,11 @@ class ModelManager:
         return self._library.find(entry.id)
 
     def settings(self, called: str) -> Mapping[str, object]:
-        """The settings of this model alone."""
+        """Return the settings of this model alone."""
         return self._library.settings_of(self._library.find(called))
 
     def set(self, called: str, name: str, value: object) -> Mapping[str, object]:
-        """Change one; None leaves it to the settings of the app again. Returns all of them.
+        """Change one setting; None leaves it to the app's settings. Returns all of them.
 
         Raises NoSuchSetting or SettingsInvalid.
         """
@@ -185,7 +169,7 @@ class ModelManager:
         return DiskUse(total, models)
 
     def removal(self, called: str, *, with_file: bool = False) -> Removal:
-        """What `delete` would do. Raises ModelNotOurs with the reason why it may not."""
+        """Plan what `delete` would do. Raises ModelNotOurs with the reason why it may not."""
         return self._removal(self._listed(called), with_file=with_file)
 
     def delete(self, called: str, *, with_file: bool = False) -> Deleted:
@@ -196,17 +180,17 @@ class ModelManager:
         """
         entry = self._listed(called)
         removal = self._removal(entry, with_file=with_file)
+        folder = entry.path if entry.path.is_dir() else entry.path.parent
         remove(removal)
         if entry.source == "added":
             self._library.remove(entry.id)
         self._store.hashes.forget(removal.trash)
-        checkpoint = entry.engine == "vllm"
-        _remove_if_empty(entry.path if checkpoint else entry.path.parent, self._collection.own)
+        _remove_if_empty(folder, self._collection.own)
         self._library.refresh()
         return Deleted(entry, removal.trash, removal.frees)
 
     def _listed(self, called: str) -> ModelEntry:
-        """A model of the list, and not just a file that exists or not. Raises ModelUnknown."""
+        """Find a model of the list, not just any file. Raises ModelUnknown."""
         entry = self._library.find(called)
         if entry.id == str(entry.path):
             raise ModelUnknown(
@@ -224,7 +208,7 @@ class ModelManager:
                 "It is part of Hearth, so that there is always something that answers.",
                 "Choose another model in the settings if you do not want to see it.",
             )
-        if entry.engine == "remote":
+        if entry.on_server:
             raise _no_files(f"“{entry.name}” cannot be deleted here.")
         if entry.source == "added" and not (with_file or own in entry.path.parents):
             return Removal(())
@@ -237,9 +221,9 @@ class ModelManager:
                 f"Delete it in {owner}.",
             )
         if source == "hub":
-            return of_hub_files([*_all_files(entry), *self._companions(entry)], hub)
+            return of_hub_files([*self._all_files(entry), *self._companions(entry)], hub)
         if own in entry.path.parents or with_file:
-            return of_files(_all_files(entry))
+            return of_files(self._all_files(entry))
         raise ModelNotOurs(
             f"“{entry.name}” was not deleted.",
             f"It lies in {entry.path.parent}, a folder that Hearth only looks into.",
@@ -247,12 +231,12 @@ class ModelManager:
         )
 
     def _lies_with(self, entry: ModelEntry) -> Source:
-        """Whose the file is, also if the user has added it where it lies."""
+        """Tell whose the file is, also if the user has added it where it lies."""
         found = (it.source for it in self._collection.models() if it.path == entry.path)
         return next(found, entry.source)
 
     def _companions(self, entry: ModelEntry) -> list[Path]:
-        """The drafter and the projector of the last model of a repository go with it."""
+        """Return drafter and projector, which go with the last model of a repository."""
         others = [
             it
             for it in self._library.entries()
@@ -264,23 +248,18 @@ class ModelManager:
         beside = [*self._collection.drafters(), *([entry.projector] if entry.projector else [])]
         return [path for path in beside if top in path.parents]
 
+    def _all_files(self, entry: ModelEntry) -> tuple[Path, ...]:
+        """List a model's files, also what describes its tensors, unless it has gone."""
+        its = self._library.formats.of(entry)
+        beside = its.files(entry.path) if entry.path.exists() else ()
+        return tuple(dict.fromkeys((*entry.files, *beside)))
+
     def _keep(self, path: Path, sha256: str) -> None:
         try:
             facts = path.stat()
         except OSError as error:
             raise not_read(path, error) from error
         self._store.hashes.keep(real(path), facts.st_size, facts.st_mtime_ns, sha256)
-
-
-def _folder_name(path: Path) -> str:
-    return path.name if path.is_dir() else path.stem
-
-
-def _all_files(entry: ModelEntry) -> tuple[Path, ...]:
-    """Of a checkpoint also what describes its tensors."""
-    if entry.engine != "vllm" or not entry.path.is_dir():
-        return entry.files
-    return checkpoint_files(entry.path)
 
 
 def _no_files(what: str) -> ModelNotOurs:
@@ -292,14 +271,14 @@ def _no_files(what: str) -> ModelNotOurs:
 
 
 def _remove_if_empty(folder: Path, own: Path) -> None:
-    """The folder that a copy had of its own; one that has gone, or holds more, is left."""
+    """Remove the folder of a copy, unless it is gone or holds more."""
     if own in folder.parents:
         with contextlib.suppress(OSError):
             folder.rmdir()
 
 
 def _why_no_name(name: str) -> str:
-    """Why a model cannot be called that; empty if it can."""
+    """Say why a model cannot be called that; empty if it can."""
     if not name:
         return "The new one is empty."
     if len(name) > _LONGEST_NAME:

@@ -1,4 +1,4 @@
-"""What a model's files say of multi-token prediction, and what would help where nothing does."""
+"""Says what can draft for a model by its files, and what would help where nothing does."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING
 from app.core.errors import AppError
 from app.core.models.entry import ModelEntry
 from app.services.models.library import Library
-from engines.models.gguf.header import GgufHeader, read_header, require_chat
+from engines.models.format import Advise
+from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import TARGETS, mtp_advice
 
 if TYPE_CHECKING:
     from app.core.models.catalogue import Catalogue
 
-Advise = Callable[[GgufHeader], str]
-"""One sentence for a model without a drafter."""
-
 _log = logging.getLogger(__name__)
 
 
 def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
-    """Names the drafter that can be downloaded, where the catalogue knows it."""
+    """Return advice that names the drafter to download, where the catalogue knows it."""
 
     def advise(header: GgufHeader) -> str:
         general = mtp_advice(header)
@@ -42,25 +40,6 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
 
 
 def mtp_of_files(library: Library, entry: ModelEntry, advise: Advise = mtp_advice) -> str:
-    """One sentence. Raises EngineError where a file cannot be read, or cannot chat."""
-    if entry.engine == "remote":
-        return "Whether this server guesses ahead is its own setting."
-    if entry.engine == "vllm":
-        return _of_checkpoint(library, entry)
-    header = library.facts(entry)
-    require_chat(entry.path, header)
-    if library.drafter_for(entry) is not None:
-        return "A drafter for multi-token prediction belongs to this model."
-    if entry.drafter is not None:
-        read_header(entry.drafter)
-    if header.mtp == "embedded" and header.goes_back:
-        return "Multi-token prediction is in this file."
-    return advise(header)
-
-
-def _of_checkpoint(library: Library, entry: ModelEntry) -> str:
-    if library.drafter_for(entry) is not None:
-        return "An assistant checkpoint for multi-token prediction belongs to this model."
-    if library.checkpoints.read(entry.path).mtp == "embedded":
-        return "Multi-token prediction is in this checkpoint."
-    return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."
+    """Say in a sentence what drafts for a model. Raises EngineError if it is unreadable."""
+    drafter = library.drafter_for(entry)
+    return library.formats.of(entry).mtp_sentence(entry, drafter, advise)

@@ -1,4 +1,4 @@
-"""What to recommend on this computer: looks, measures, reads the catalogue and asks the rule."""
+"""Recommends models for this computer: looks, measures, and asks the catalogue's rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_BYTES: Final = 64_000_000
 
 
 class Recommending:
-    """Nothing happens before it is asked. The first `recommend` measures for a third of a second.
+    """Recommends when asked; the first time it measures for a third of a second.
 
     shipped: Hearth's own catalogue. folder: the data folder, where catalogue.json may change it,
     and catalogue-sizes.json and bandwidth.json keep what was learnt. models: the folder to which
@@ -52,7 +52,7 @@ class Recommending:
         return KnownFilesBook(self._folder / "catalogue-sizes.json")
 
     def catalogue(self) -> Catalogue:
-        """The models Hearth knows. Raises CatalogueInvalid for the user's own file."""
+        """Read the models that Hearth knows. Raises CatalogueInvalid for the user's own file."""
         from app.core.models.catalogue import load_catalogue
 
         return load_catalogue(
@@ -60,7 +60,7 @@ class Recommending:
         )
 
     def recommend(self) -> Recommendation:
-        """For this computer as it is now. Raises CatalogueInvalid."""
+        """Recommend for this computer as it is now. Raises CatalogueInvalid."""
         from app.core.models.catalogue_sizes import known_sizes
         from app.core.models.recommend import recommend
         from engines.hardware.bandwidth import BandwidthBook
@@ -98,6 +98,6 @@ class Recommending:
 
 
 def _disk_free(folder: Path) -> int:
-    """Bytes, on the disk where a folder is or will be."""
+    """Return the bytes free on the disk where a folder is or will be."""
     there = next(it for it in (folder, *folder.parents) if it.exists())
     return shutil.disk_usage(there).free

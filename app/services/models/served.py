@@ -1,4 +1,4 @@
-"""The models of other servers as entries of the list of models."""
+"""The models of other servers, as entries of the list of models."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from app.core.models.entry import ModelEntry
-from app.core.network.servers import ServerFacts, ServerProfile, short_name
+from app.core.network.servers import ServerInfo, ServerProfile, short_name
 
 
 def served_models(
     profiles: Sequence[ServerProfile],
-    facts: Callable[[str], ServerFacts | None],
+    info: Callable[[str], ServerInfo | None],
     way: Callable[[ServerProfile], str],
 ) -> Iterator[ModelEntry]:
-    """What each server offered when it was last asked, as NAME:MODEL; nothing is asked for it.
+    """Yield what each server last offered, as NAME:MODEL; no server is asked.
 
     People see a file's path as its last part, where that tells it from the server's others.
-    facts: of a profile, by its id. way: as in `ModelEntry`.
+    info: of a profile, by its id. way: as in `ModelEntry`.
     """
     for profile in profiles:
-        found = facts(profile.id)
+        found = info(profile.id)
         models = found.models if found is not None else ()
         short = Counter(short_name(model.id) for model in models)
         for model in models:

@@ -83,7 +83,7 @@ class AssistantForm(Panel):
 
     @property
     def settings(self) -> Settings:
-        """Those that hold with what the form says now."""
+        """The settings that apply with what the form says now."""
         return resolve(self._settings, lambda _: {}, self._layers()).settings
 
     def focus(self) -> None:

@@ -88,7 +88,7 @@ class AssistantCard(Panel):
 
 
 def shown_name(assistant: Assistant) -> str:
-    """With dots in place of what is asked for when it is added."""
+    """Return the name with dots in place of what is asked for when it is added."""
     return filled(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
 
 
@@ -167,7 +167,7 @@ class AssistantList(PartPage):
             self._add(AssistantCard(draft, suggested=True))
 
     def _suggested(self) -> list[Assistant]:
-        """In the language of the window, which is most likely that of its user."""
+        """Return the suggestions in the window's language, most likely its user's."""
         return [
             replace(
                 draft,

@@ -1,4 +1,4 @@
-"""On the start page: with whom the new chat is to be."""
+"""On the start page: the choice of the assistant that the new chat is with."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AssistantPicker(QWidget):
         self.show_assistants((), None)
 
     def show_assistants(self, assistants: Sequence[Assistant], chosen: Assistant | None) -> None:
-        """The one that is chosen is always among those that are shown."""
+        """Show the assistants; the chosen one is always among them."""
         shown = list(assistants[:_MOST])
         if chosen is not None and chosen not in shown:
             shown[-1:] = [chosen]

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.assistants.assistant_list import AssistantList
 from app.ui.look.theme import GRID
+from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_list import PromptList
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import HeadAbove, PageHead
 from app.ui.widgets.segments import Segments
 
-Part = Literal["assistants", "prompts"]
-
 
 class AssistantsPage(QWidget):
-    """back(): to the chat. chat(id): the user wants to begin one with this assistant."""
-
-    back = Signal()
-    chat = Signal(str)
+    """The page of assistants, in two parts: the assistants, and the prompt library."""
 
     def __init__(
-        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+        self,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._navigation = navigation
+        self._chat_settings = presenters.chat_settings
         self.setObjectName("assistantsPage")
         self.assistants = AssistantList(
-            services.assistants, services.settings, services.models.list, notifier
+            presenters.assistants, presenters.settings, presenters.models.list, notifier
         )
-        self.assistants.chat.connect(self.chat)
-        self.prompts = PromptList(services.prompts, notifier)
+        self.assistants.chat.connect(self._begin_with)
+        self.prompts = PromptList(presenters.prompts, notifier)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.assistants)
         self._stack.addWidget(self.prompts)
@@ -56,7 +55,8 @@ class AssistantsPage(QWidget):
         column.addWidget(self._stack, 1)
         self._turn("assistants")
 
-    def show_part(self, part: Part) -> None:
+    def show_part(self, part: str) -> None:
+        """Show a part: "assistants" or "prompts"."""
         self._segments.show_choice(part)
         self._turn(part)
 
@@ -66,6 +66,11 @@ class AssistantsPage(QWidget):
         self._add.redraw("plus", self.tr("New prompt") if prompts else self.tr("New assistant"))
         for button in (self._take_in, self._export):
             button.setVisible(prompts)
+
+    def _begin_with(self, assistant_id: str) -> None:
+        """A new chat with this assistant."""
+        self._navigation.open_chat(None)
+        self._chat_settings.set_assistant(None, assistant_id)
 
     def _make(self) -> None:
         if self._segments.choice == "prompts":
@@ -79,7 +84,7 @@ class AssistantsPage(QWidget):
         self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
         self._export.clicked.connect(self.prompts.pick_export)
         head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
-        head.back.connect(self.back)
+        head.back.connect(self._navigation.go_to_chat)
         below = QHBoxLayout()
         below.setSpacing(GRID)
         below.addWidget(self._segments)

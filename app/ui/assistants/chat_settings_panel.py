@@ -1,4 +1,4 @@
-"""Beside the chat: what holds in it, where each value comes from, and what it has of its own."""
+"""The panel beside the chat: its settings, the source of each value, and the chat's own ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One setting in a narrow form: its editor, and who has set what holds."""
+"""One setting in a narrow form: its editor, and the source of its value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.ui.widgets.labelled_button import LabelledButton
 
 _EDITOR_WIDTH = 112
 _ZERO_IS_OPEN = {"context", "max_tokens"}
-"""Where 0 leaves it to the model and to this computer."""
+"""Settings of which 0 leaves it to the model and to this computer."""
 
 
 class HeldSetting(QWidget):
@@ -61,7 +61,7 @@ class HeldSetting(QWidget):
         self.show_held(value, "", own=False)
 
     def show_held(self, value: object, source: str, *, own: bool) -> None:
-        """What holds. source: in words, where it comes from. own: whether it was set here."""
+        """Show the value. source: in words, where it comes from. own: whether it was set here."""
         if value != self._value and not (own and self._editor.hasFocus()):
             self._replace(value)
         self._value = value

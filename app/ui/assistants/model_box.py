@@ -1,4 +1,4 @@
-"""A box to choose a model in, or none: then the model is the one that holds anyway."""
+"""A box to choose a model in, or none, which leaves it to the settings above."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ModelBox(QComboBox):
         return found
 
     def show_models(self, entries: Sequence[ModelEntry], model: str | None) -> None:
-        """One that is not here is shown by what it was called, so that it is not lost."""
+        """Show the models; one that is gone is shown by its name, so that it is not lost."""
         self.clear()
         self.addItem(self._otherwise, None)
         for entry in entries:
             self.addItem(name_of(entry), entry.id)
-            if entry.engine == "remote":
+            if entry.on_server:
                 drawn = icon("server", theme_of(self.palette()).muted, 16)
                 self.setItemIcon(self.count() - 1, drawn)
         index = self.findData(model)

@@ -1,4 +1,4 @@
-"""Giving values a name, and taking a preset away, wherever in the window that was asked for."""
+"""Names and removes presets, wherever in the window that was asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers are drawn: a preset, and the settings that it stands for, one by one."""
+"""The form for sampling: a preset, and the settings that it stands for, one by one."""
 
 from __future__ import annotations
 

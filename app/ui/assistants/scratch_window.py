@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,10 @@ from app.core.settings.fields import Settings
 from app.presenters.prompts import Prompts
 from app.presenters.scratch import Scratch
 from app.presenters.settings import SettingsService
-from app.ui.actions import commands
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.page_actions import page_actions
 from app.ui.chat.text.pictures import Pictures
-from app.ui.desktop.keys import keys_of
+from app.ui.desktop.keys import add_actions, give_keys
 from app.ui.look.icons import app_icon
 from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
@@ -51,7 +50,7 @@ class ScratchWindow(QMainWindow):
         is_offline: Callable[[], bool],
         place_of: Callable[[str], Place | None],
     ) -> None:
-        """place_of: where the answers of a model come from, if not from Hearth."""
+        """Begin. place_of: where the answers of a model come from, if not from Hearth."""
         super().__init__()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("scratchWindow")
@@ -104,7 +103,7 @@ class ScratchWindow(QMainWindow):
         self.gone.emit()
 
     def show_place(self) -> None:
-        """Where the text of this chat goes; the models may be known better by now."""
+        """Show where this chat's text goes; the models may be known better by now."""
         page = self.page
         page.show_place(self._place_of(self.scratch.chat_settings.model(page.chat_id)))
 
@@ -153,23 +152,16 @@ class ScratchWindow(QMainWindow):
             "escape": page.stop,
             "insert_prompt": self._prompts.open,
         }
-        for command in commands():
-            if command.name in does:
-                keys = keys_of(command, settings.shortcuts)
-                self._add_action(command.name, keys, does[command.name])
-        self._add_action("closeScratchNow", [QKeySequence("Ctrl+W")], self.close)
-
-    def _add_action(
-        self, name: str, keys: Sequence[QKeySequence], do: Callable[[], object]
-    ) -> None:
-        action = QAction(self)
-        action.setObjectName(name)
-        action.setShortcuts(keys)
-        action.triggered.connect(lambda _=False: do())
-        self.addAction(action)
+        add_actions(self, does)
+        give_keys(self, settings.shortcuts)
+        closes = QAction(self)
+        closes.setObjectName("closeScratchNow")
+        closes.setShortcuts([QKeySequence("Ctrl+W")])
+        closes.triggered.connect(self.close)
+        self.addAction(closes)
 
 
 def without_words(error: BaseException) -> BaseException:
-    """The same error as far as it says nothing but where it happened: a report is kept."""
+    """Return the error without its words, which may quote the chat: a report is kept."""
     bare = RuntimeError(f"{type(error).__name__} (its words are left out: a scratch chat is open)")
     return bare.with_traceback(error.__traceback__)

@@ -1,15 +1,14 @@
-"""The chat page: brings the services and the widgets of one chat together."""
+"""The chat page: brings the presenters and the widgets of one chat together."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from app.core.chats.answers import AnswerOptions
 from app.core.errors import ChatNotFound
-from app.services.answers.answers import AnswerOptions
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
 from app.ui.chat.composer.chat_thinking import ChatThinking
@@ -71,7 +70,7 @@ class ChatPage(QWidget):
         self._chat_settings = chat_settings
         self._notifier = notifier
         self._chat_id: str | None = None
-        self._asking: int | None = None
+        self._asking: object | None = None
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
@@ -150,7 +149,7 @@ class ChatPage(QWidget):
         self.shown.emit(self._chat_id)
 
     def reload(self) -> None:
-        """Read the chat again from the store."""
+        """Show the chat anew as the store has it."""
         try:
             path = self._chats.path(self._chat_id) if self._chat_id else ()
         except ChatNotFound:
@@ -171,7 +170,7 @@ class ChatPage(QWidget):
         self._show_answering()
 
     def show_place(self, place: Place | None) -> None:
-        """Where the text of this chat goes, said before anything is sent; None: nowhere else."""
+        """Show where this chat's text goes, before anything is sent; None: nowhere else."""
         if self._badge is None and place is not None:
             from app.ui.chat.engine_badge import EngineBadge
 
@@ -184,7 +183,7 @@ class ChatPage(QWidget):
 
     def _show_stay(self) -> None:
         """Whether this chat is kept from the server that is usual, as nobody sent it there."""
-        server = self._chat_settings.kept_from(self._chat_id)
+        server = self._chat_settings.withheld_model(self._chat_id)
         if self._stay is None and server is not None:
             from app.ui.chat.composer.stay_line import StayLine
 
@@ -195,21 +194,28 @@ class ChatPage(QWidget):
             self._stay.show_model(server)
 
     def _send_there(self) -> None:
-        """From now on the chat goes to the server; its user has just chosen that."""
-        server = self._chat_settings.kept_from(self._chat_id)
+        """Send the chat to the server from now on, as its user has just chosen."""
+        server = self._chat_settings.withheld_model(self._chat_id)
         if server is not None:
             self._chat_settings.set_model(self._chat_id, server)
 
     def ask(self, text: str, model: str | None = None) -> None:
         """Ask, or put it behind what is being written. model: an id; None is the chat's."""
-        options = replace(self._options(), model=model)
+        options = self._options().changed(model=model)
         if not self._is_answering():
-            self._expect(self._generation.ask(self._chat_id, text, options))
+            asking = self._expect()
+            self._generation.ask(
+                self._chat_id,
+                text,
+                options,
+                lambda question: self._adopt(asking, question),
+                lambda error: self._refused(asking, text, error),
+            )
         elif self._chat_id is None:
             self.composer.set_text(text)  # the chat itself is being saved: a moment
         else:
             self._waiting.add(
-                self._chat_id, text, options, lambda error: self._refused(0, text, error)
+                self._chat_id, text, options, lambda error: self._refused(None, text, error)
             )
 
     def ask_model(self, model: str) -> None:
@@ -231,6 +237,7 @@ class ChatPage(QWidget):
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
+        self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
         self._branches.switched.connect(self._show_path)
@@ -241,13 +248,13 @@ class ChatPage(QWidget):
         generation.begun.connect(self._begun)
         generation.ended.connect(self._ended)
         generation.ended.connect(lambda _: self.finding.refresh())
-        generation.refused.connect(self._refused)
         generation.crashed.connect(self._crashed)
 
     def _options(self) -> AnswerOptions:
-        """How the next answer is to be written, where the settings do not say it."""
+        """Return the options of the next answer, where the settings do not say them."""
         begins = self._chat_settings.begins() if self._chat_id is None else None
-        return AnswerOptions(mtp=self.mtp.mode, begins=begins, overflow=self.context.overflow())
+        settings = {"mtp": self.mtp.mode, "overflow": self.context.overflow()}
+        return AnswerOptions(settings, begins=begins)
 
     def _is_answering(self) -> bool:
         running = self._chat_id is not None and self._generation.is_answering(self._chat_id)
@@ -256,9 +263,14 @@ class ChatPage(QWidget):
     def _show_answering(self) -> None:
         self.composer.set_answering(self._is_answering())
 
-    def _expect(self, number: int) -> None:
-        """Something was asked for, and is being saved."""
-        self._asking = number
+    def _expect(self) -> object:
+        """Something was asked for, and is being saved; returns what tells it from other things."""
+        self._asking = object()
+        self._show_answering()
+        return self._asking
+
+    def _expect_no_more(self) -> None:
+        self._asking = None
         self._show_answering()
 
     def _show_path(self, chat_id: str, message_id: str) -> None:
@@ -276,8 +288,9 @@ class ChatPage(QWidget):
         self.context.show_chat(chat_id)
         self._show_answering()
 
-    def _asked(self, number: int, question: StoredMessage) -> None:
-        if number == self._asking and self._chat_id is None:
+    def _adopt(self, asking: object, question: StoredMessage) -> None:
+        """The chat that is shown is the one which a question has begun, unless one has left it."""
+        if asking is self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
             self._drafts.adopt(question.chat_id)
             self.mtp.adopt(question.chat_id)
@@ -288,6 +301,8 @@ class ChatPage(QWidget):
             if question.parent_id is not None:
                 self.reload()  # a greeting comes first
             self.shown.emit(question.chat_id)
+
+    def _asked(self, question: StoredMessage) -> None:
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
             known = [it.id for it in self.transcript.messages]
@@ -313,8 +328,8 @@ class ChatPage(QWidget):
     def _ended(self, _answer: StoredMessage) -> None:
         self._show_answering()
 
-    def _refused(self, number: int, text: str, error: Exception) -> None:
-        if number == self._asking:
+    def _refused(self, asking: object | None, text: str, error: Exception) -> None:
+        if asking is self._asking:
             self._asking = None
         written_since = self.composer.text
         self.composer.set_text(f"{text}\n{written_since}" if written_since else text)

@@ -1,4 +1,4 @@
-"""Where the text of a chat goes, if another program answers it: an unmistakable sign."""
+"""An unmistakable sign of where a chat's text goes, if another program answers it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def headline(place: Place) -> str:
 
 
 def whither(place: Place) -> str:
-    """Which server it is, and where."""
+    """Say which server it is, and where."""
     if place.leaves:
         words = _tr("badge", "What you send here, and this chat’s messages, go to {0} ({1}).")
     else:
@@ -34,7 +34,7 @@ def whither(place: Place) -> str:
 
 
 class EngineBadge(Panel):
-    """At the composer, in two lines; hidden as long as the text stays with Hearth."""
+    """The sign at the composer, in two lines; hidden as long as the text stays with Hearth."""
 
     def __init__(self, name: str = "engineBadge", parent: QWidget | None = None) -> None:
         super().__init__("leaves", name, across=True, margins=(1.5, 1, 1.5, 1), parent=parent)
@@ -51,7 +51,7 @@ class EngineBadge(Panel):
         self.hide()
 
     def show_place(self, place: Place | None) -> None:
-        """None: Hearth itself answers."""
+        """Show the place; None: Hearth itself answers."""
         if place is not None:
             self._what.setText(headline(place))
             self._where.setText(whither(place))
@@ -62,7 +62,7 @@ class EngineBadge(Panel):
 
 
 class HeaderBadge(Panel):
-    """In the head of the window: the same in a few words."""
+    """The sign in the window's head: the same in a few words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(

@@ -83,7 +83,7 @@ class Header(QWidget):
         self._sidebar.setVisible(hidden)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """For the menu; `current` is the id or name of the model in use."""
+        """Set the models for the menu; `current` is the id or name of the model in use."""
         self._entries, self._current = entries, current
         names = (name_of(entry) for entry in entries if current in (entry.id, entry.name))
         name = next(names, current)
@@ -91,7 +91,7 @@ class Header(QWidget):
         self._button.setAccessibleName(self.tr("Model: {0}").format(name))
 
     def show_place(self, place: Place | None) -> None:
-        """Where the text of the chat goes; None where Hearth itself answers."""
+        """Show where the chat's text goes; None where Hearth itself answers."""
         if self._badge is None and place is not None:
             from app.ui.chat.engine_badge import HeaderBadge
 
@@ -102,7 +102,7 @@ class Header(QWidget):
             self._badge.show_place(place)
 
     def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
-        """The same model on other engines, for the menu that is open and for the next."""
+        """Offer the same model on other engines, in an open menu and the next."""
         self._elsewhere = found
         if self._menu.isVisible():
             self._fill()
@@ -120,7 +120,7 @@ class Header(QWidget):
         self.choosing.emit()
 
     def _fill(self) -> None:
-        """There may be thousands of models, so the menu is made only when it is opened."""
+        """Fill the menu when it is opened, as there may be thousands of models."""
         from app.ui.chat.model_choices import add_counterpart, fill_choices
 
         self._menu.clear()

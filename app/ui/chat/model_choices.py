@@ -27,7 +27,7 @@ _tr = QCoreApplication.translate
 def fill_choices(
     menu: QMenu, entries: Sequence[ModelEntry], current: str, choose: Callable[[str], object]
 ) -> None:
-    """current: the id or name of the model in use. Those of a server say that they are there."""
+    """Fill a menu with models; those of a server say so. current: id or name of the one in use."""
     group = QActionGroup(menu)
     groups = list(_groups(entries))
     for heading, members in groups:
@@ -40,7 +40,7 @@ def fill_choices(
             action.setActionGroup(group)
             action.setChecked(current in (entry.id, entry.name))
             action.triggered.connect(lambda _=False, chosen=entry.id: choose(chosen))
-            if entry.engine == "remote":
+            if entry.on_server:
                 action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
             menu.addAction(action)
 
@@ -50,7 +50,7 @@ def _called(entry: ModelEntry) -> str:
 
 
 def add_counterpart(menu: QMenu, other: Counterpart, take: Callable[[Counterpart], object]) -> None:
-    """The same model on another engine, with what that costs, or why it cannot be here."""
+    """Add the same model on another engine, with its cost, or why it cannot be here."""
     words = _tr("choices", "Same model on {0}").format(engine_called(other.engine))
     if other.entry is None and other.label:
         words = f"{words}, {other.label}"
@@ -75,7 +75,7 @@ def _groups(entries: Sequence[ModelEntry]) -> Iterator[tuple[str, list[ModelEntr
             yield engine_called(engine), members
     servers: dict[str, list[ModelEntry]] = {}
     for entry in entries:
-        if entry.engine == "remote":
+        if entry.on_server:
             servers.setdefault(entry.id.partition(":")[0], []).append(entry)
     for server, members in servers.items():
         yield _tr("choices", "Server {0}").format(server), members

@@ -1,4 +1,4 @@
-"""In the window's head: whether Hearth may connect, at a glance, and the switch for it."""
+"""The switch in the window's head for whether Hearth may connect."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
-    """By the names that `app.ui.actions` has for them."""
+    """Return the actions by the names that `app.ui.actions` has for them."""
     return {
         "regenerate": lambda: page.answers.do("regenerate"),
         "copy_last": lambda: page.answers.do("copy"),

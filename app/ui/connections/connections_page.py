@@ -1,10 +1,10 @@
-"""Every connection that has left this computer, or was kept from leaving it."""
+"""The page of connections that left this computer, or were kept from leaving it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,6 +22,7 @@ from app.presenters.connections import Connections
 from app.ui.connections.connection_rows import ConnectionRows
 from app.ui.connections.words import as_text, summary
 from app.ui.look.theme import GRID
+from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -35,15 +36,17 @@ _HOST = 1
 
 
 class ConnectionsPage(QWidget):
-    """back(): to the chat. discover(): to what would make a connection."""
-
-    back = Signal()
-    discover = Signal()
+    """The whole log in a table that is filtered as one writes."""
 
     def __init__(
-        self, service: Connections, notifier: Notifier, parent: QWidget | None = None
+        self,
+        service: Connections,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._navigation = navigation
         self.setObjectName("connectionsPage")
         self._service = service
         self._notifier = notifier
@@ -71,7 +74,7 @@ class ConnectionsPage(QWidget):
         self._nothing = Label("", "muted", name="noConnections", wrap=True)
         column.addWidget(self._nothing)
         self._step = LabelledButton("search", self.tr("Discover models"), "connectionsDiscover")
-        self._step.clicked.connect(self.discover)
+        self._step.clicked.connect(lambda: navigation.go_to("models", "discover"))
         column.addWidget(self._step, 0, Qt.AlignmentFlag.AlignLeft)
         self._rows = ConnectionRows(self)
         self._table = self._make_table()
@@ -79,21 +82,22 @@ class ConnectionsPage(QWidget):
         column.addStretch(0)
         self._tick = QTimer(self)
         self._tick.setInterval(_LOOK_MS)
-        self._tick.timeout.connect(service.look)
-        service.looked.connect(self._looked)
-        service.failed.connect(self._failed)
+        self._tick.timeout.connect(self._look)
         self._show()
         self._nothing.hide()
         self._step.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._service.look()
+        self._look()
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._tick.stop()
+
+    def _look(self) -> None:
+        self._service.look(self._looked, self._failed)
 
     def _looked(self, found: Sequence[LoggedConnection]) -> None:
         self._all = found
@@ -101,7 +105,7 @@ class ConnectionsPage(QWidget):
         self._show()
 
     def _failed(self, error: Exception) -> None:
-        """Told once; the list is not asked for again before the page is opened anew."""
+        """Tell an error once; the list is not asked for again until the page is reopened."""
         self._tick.stop()
         self._summary.setText(self.tr("The list could not be read."))
         self._notifier.error(error)
@@ -131,7 +135,7 @@ class ConnectionsPage(QWidget):
         self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
         self._clear.clicked.connect(self._ask_to_clear)
         head = PageHead(self.tr("Connections"), "connectionsBack", self._copy, self._clear)
-        head.back.connect(self.back)
+        head.back.connect(self._navigation.go_to_chat)
         return head
 
     def _copy_text(self) -> None:
@@ -150,8 +154,11 @@ class ConnectionsPage(QWidget):
         self._notifier.ask(
             lines,
             answers,
-            lambda answer: self._service.clear() if answer == "confirmClear" else None,
+            lambda answer: self._forget() if answer == "confirmClear" else None,
         )
+
+    def _forget(self) -> None:
+        self._service.clear(lambda: self._looked([]), self._failed)
 
     def _make_table(self) -> QTableView:
         table = QTableView()

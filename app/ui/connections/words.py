@@ -1,4 +1,4 @@
-"""What is said of the connections: one sentence on all of them, and their lines."""
+"""Words for the connections: a sentence on all of them, and their lines."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def small_size(count: int) -> str:
 
 
 def summary(found: Traffic | None) -> str:
-    """Where Hearth has connected, and what it told there."""
+    """Say where Hearth has connected, and what it told there."""
     if found is None:
         return _tr("No connection has left this computer.")
     parts = []
@@ -103,7 +103,7 @@ _NAMING: Final[Set[Purpose]] = {
 
 
 def _sent(found: Traffic) -> str:
-    """What its requests can have held, by what they were for."""
+    """Say what its requests can have held, by their purposes."""
     what = []
     if "search for models" in found.purposes:
         what.append(_tr("the words of a search"))

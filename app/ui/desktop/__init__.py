@@ -1,1 +1,1 @@
-"""What makes the window at home on a desktop: keys, palette, tray, notifications, menus, drops."""
+"""The window on a desktop: keys, palette, tray, notifications, menus, drops."""

@@ -1,4 +1,4 @@
-"""Tells by a notification of the system that a long answer is done, when nobody looks."""
+"""Notifies the user that a long answer is done, when nobody looks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST_WORDS = 140
 _MARKUP = re.compile(
     r"[*`]+|^#+ |[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", re.MULTILINE
 )
-"""What a notification could not show as what it stands for."""
+"""Markup that a notification could not show."""
 
 
 class Announcer(QObject):
@@ -77,7 +77,7 @@ class Announcer(QObject):
             self._tray.say(title, text)
 
     def _words(self, answer: StoredMessage) -> tuple[str, str]:
-        """Nothing of the answer, unless that is allowed."""
+        """Return title and text; nothing of the answer, unless that is allowed."""
         if answer.state == "failed":
             return self.tr("An answer could not be finished"), self.tr("Hearth says why.")
         title = self.tr("Your answer is ready")

@@ -18,19 +18,25 @@ if TYPE_CHECKING:
 
 
 class Drops(QObject):
-    """models(paths): files of models. text(str): something to be written into the message.
-
-    importer: whether it has taken a file, as an export of chats; whoever can import sets it.
-    """
+    """models(paths): files of models. text(str): something to be written into the message."""
 
     models = Signal(list)
     text = Signal(str)
 
-    def __init__(self, window: QWidget, edits: Sequence[QWidget], notifier: Notifier) -> None:
-        """edits: text fields that would write the address of a file instead of taking it."""
+    def __init__(
+        self,
+        window: QWidget,
+        edits: Sequence[QWidget],
+        take_chats: Callable[[Path], bool],
+        notifier: Notifier,
+    ) -> None:
+        """Begin. edits: text fields that would write a file's address instead of taking it.
+
+        take_chats: whether it has taken a file, as an export of chats.
+        """
         super().__init__(window)
         self._notifier = notifier
-        self.importer: Callable[[Path], bool] = lambda _path: False
+        self._take_chats = take_chats
         window.setAcceptDrops(True)
         window.installEventFilter(self)
         self._edits = {id(edit) for edit in edits}
@@ -38,14 +44,14 @@ class Drops(QObject):
             edit.installEventFilter(self)
 
     def take_files(self, paths: Sequence[Path]) -> None:
-        """As if they were dropped."""
+        """Take files as if they were dropped."""
         models = [path for path in paths if kind_of(path) == "model"]
         if models:
             self.models.emit(models)
         if any(kind_of(path) == "picture" for path in paths):
             self._notifier.say(self.tr("Hearth cannot see pictures yet; that comes later."))
         for path in paths:
-            if kind_of(path) == "other" and not self.importer(path):
+            if kind_of(path) == "other" and not self._take_chats(path):
                 self._take_text(path)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

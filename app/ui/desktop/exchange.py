@@ -41,7 +41,7 @@ class Exchange(QWidget):
         column.addWidget(self._state)
 
     def say(self, text: str) -> None:
-        """What is going on, as long as there is no answer to see."""
+        """Say what is going on, as long as there is no answer to see."""
         self._state.setText(text)
 
     def append(self, text: str) -> None:

@@ -1,14 +1,14 @@
-"""What of the window the command palette finds."""
+"""Collects what the command palette finds in the window."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
 from app.core.chats.places import ALL
-from app.core.settings.fields import fields
+from app.core.settings.fields import Settings, fields
 from app.ui.actions import commands
 from app.ui.desktop.keys import keys_of, shown
 from app.ui.desktop.palette_items import Item, chats_in_steps
@@ -16,8 +16,12 @@ from app.ui.look.language import translated
 from app.ui.models.names import name_of
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
     from app.core.chats.chat import Chat
-    from app.ui.window.main_window import MainWindow
+    from app.presenters.chats import Chats
+    from app.ui.models.chooser import ModelChooser
+    from app.ui.navigation import Navigation
 
 _STEP, _MOST = 200, 5_000
 """Chats that are read in one turn of the event loop, and in all: older ones are searched for."""
@@ -28,51 +32,52 @@ _LEFT_OUT = {"show_palette", "escape"}
 _tr = QCoreApplication.translate
 
 
-def items_of(window: MainWindow) -> list[Item]:
-    """Commands, settings and models: all that is known at once."""
-    return [*_commands(window), *_settings(window), *_models(window)]
+def items_of(
+    actions: Sequence[QAction], settings: Settings, chooser: ModelChooser, navigation: Navigation
+) -> list[Item]:
+    """Commands, settings and models: all that is known at once. actions: of the window."""
+    return [*_commands(actions, settings), *_settings(navigation), *_models(chooser)]
 
 
-def more_items_of(window: MainWindow) -> Iterator[list[Item]]:
+def chat_items(chats: Chats, navigation: Navigation) -> Iterator[list[Item]]:
     """The chats, the last used first."""
     said = _tr("palette", "Chat")
 
     def item(chat: Chat) -> Item:
-        return Item("chat", chat.title, said, lambda: window.choose_chat(chat.id))
+        return Item("chat", chat.title, said, lambda: navigation.open_chat(chat.id))
 
     def page(offset: int, limit: int) -> list[Chat]:
-        return window.services.chats.page(ALL, offset, limit)
+        return chats.page(ALL, offset, limit)
 
     return chats_in_steps(page, item, _STEP, _MOST)
 
 
-def _commands(window: MainWindow) -> Iterator[Item]:
-    actions = {action.objectName(): action for action in window.actions()}
-    changes = window.services.settings.current.shortcuts
+def _commands(actions: Sequence[QAction], settings: Settings) -> Iterator[Item]:
+    named = {action.objectName(): action for action in actions}
     for command in commands():
-        action = actions[command.name]
+        action = named[command.name]
         if command.name not in _LEFT_OUT and action.isEnabled():
-            keys = shown(keys_of(command, changes))
+            keys = shown(keys_of(command, settings.shortcuts))
             yield Item("command", command.text, keys, action.trigger, command.group)
 
 
-def _settings(window: MainWindow) -> Iterator[Item]:
+def _settings(navigation: Navigation) -> Iterator[Item]:
     said = _tr("palette", "Setting")
     for name, field in fields().items():
         if field.in_form:
 
             def show(name: str = name) -> None:
-                window.show_settings(name)
+                navigation.show_settings(name)
 
             yield Item("setting", translated(field.title), said, show, translated(field.section))
 
 
-def _models(window: MainWindow) -> Iterator[Item]:
+def _models(chooser: ModelChooser) -> Iterator[Item]:
     said = _tr("palette", "Model")
-    for entry in window.chooser.entries():
+    for entry in chooser.entries():
         if not entry.drafts:
 
             def use(model_id: str = entry.id) -> None:
-                window.chooser.use(model_id)
+                chooser.use(model_id)
 
             yield Item("model", name_of(entry), said, use)

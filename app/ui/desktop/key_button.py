@@ -37,7 +37,7 @@ class KeyButton(QPushButton):
         self.clicked.connect(lambda: self._listen(True))
 
     def show_keys(self, keys: str) -> None:
-        """keys: as this system writes them."""
+        """Show keys as this system writes them."""
         self._keys = keys
         self._listen(False)
 

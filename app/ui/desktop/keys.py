@@ -1,11 +1,12 @@
-"""The keys of each command as the user wants them: those of the table, and what was changed."""
+"""The keys of each command: those of the table, and the user's changes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QCoreApplication, QKeyCombination, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
 
 from app.ui.actions import Command, commands
 
@@ -36,21 +37,39 @@ _OF_TEXT = (
     _Text.InsertParagraphSeparator,
     _Text.InsertLineSeparator,
 )
-"""What a text field that has the focus takes for itself, and the key that sends a message."""
+"""Keys that a focused text field takes for itself, and the key that sends a message."""
 
 _tr = QCoreApplication.translate
 
 
 def keys_of(command: Command, changes: Mapping[str, str]) -> list[QKeySequence]:
-    """Those that hold; none where the user took them away."""
+    """Return a command's keys; none where the user took them away."""
     if command.name in changes:
         read = QKeySequence.listFromString(changes[command.name], _FORMAT)
         return [keys for keys in read if not keys.isEmpty()]
     return [QKeySequence(keys) for keys in command.keys]
 
 
+def add_actions(window: QWidget, does: Mapping[str, Callable[[], object]]) -> None:
+    """Give a window an action for each of these commands, named as it is; `give_keys` follows."""
+    for command in commands():
+        if command.name in does:
+            action = QAction(command.text, window)
+            action.setObjectName(command.name)
+            action.triggered.connect(lambda _=False, do=does[command.name]: do())
+            window.addAction(action)
+
+
+def give_keys(window: QWidget, changes: Mapping[str, str]) -> None:
+    """Let a window's actions have the keys that hold."""
+    actions = {action.objectName(): action for action in window.actions()}
+    for command in commands():
+        if command.name in actions:
+            actions[command.name].setShortcuts(keys_of(command, changes))
+
+
 def shown(keys: list[QKeySequence]) -> str:
-    """As this system writes them, for people."""
+    """Write keys as this system does, for people."""
     return " / ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in keys)
 
 

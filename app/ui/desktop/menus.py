@@ -17,7 +17,7 @@ _ROLES = {
 
 
 def fill_menu_bar(window: QMainWindow) -> None:
-    """Once, when the window has its actions."""
+    """Fill the menu bar, once the window has its actions."""
     actions = {action.objectName(): action for action in window.actions()}
     menus = {}
     for command in commands():
@@ -29,5 +29,5 @@ def fill_menu_bar(window: QMainWindow) -> None:
 
 
 def show_menu_bar(window: QMainWindow, settings: Settings) -> None:
-    """On macOS it is no part of the window, and always there."""
+    """Show or hide it; on macOS it is no part of the window, and always there."""
     window.menuBar().setVisible(settings.menu_bar or sys.platform == "darwin")

@@ -22,9 +22,10 @@ _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 
 class Palette(QDialog):
-    """items: what can be found at once. more: further ones, read a step at a time while it is open.
+    """The command palette; the keyboard stays in its field.
 
-    The keyboard stays in the field; the arrow keys move in the list from there.
+    items: what can be found at once. more: further ones, read a step at a time while it is open.
+    The arrow keys move in the list from the field.
     """
 
     def __init__(
@@ -78,14 +79,14 @@ class Palette(QDialog):
         return super().eventFilter(watched, event)
 
     def done(self, result: int) -> None:
-        """What was chosen is done when the palette is gone, so that it finds the window's focus."""
+        """Close, then run what was chosen, so that it finds the window's focus."""
         self._reading.stop()
         super().done(result)
         if self._chosen is not None:
             QTimer.singleShot(0, self._window, self._chosen.run)
 
     def _place(self, window: QWidget) -> None:
-        """Over the upper part of the window, and never wider or higher than it."""
+        """Place it over the upper part of the window, never wider or higher than that."""
         width = min(scaled(_WIDTH), window.width() - 4 * GRID)
         height = min(scaled(_HEIGHT), window.height() - scaled(_FROM_TOP) - 2 * GRID)
         corner = window.mapToGlobal(window.rect().topLeft())
@@ -120,7 +121,7 @@ class Palette(QDialog):
         self._none.setVisible(not found)
 
     def _move(self, event: QKeyEvent) -> None:
-        """As the list itself would; over its ends to the other end."""
+        """Move as the list itself would; past an end to the other one."""
         rows, at = self._list.count(), self._list.currentRow()
         if rows and event.key() == Qt.Key.Key_Up:
             self._list.setCurrentRow((at - 1) % rows)

@@ -1,4 +1,4 @@
-"""What the command palette can find: commands, chats, models and settings, and what each does."""
+"""The items of the command palette: commands, chats, models, settings and what each does."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _LESS = 100.0
 
 @dataclass(frozen=True)
 class Item:
-    """title: what it is found by, and read out with `detail`: its keys, or what it is.
+    """A row that can be found.
 
-    words: more that it is found by. run: called without arguments when it is chosen.
+    title: what it is found by, and read out with `detail`: its keys, or what it is. words: more
+    that it is found by. run: called without arguments when it is chosen.
     """
 
     kind: Kind
@@ -40,7 +41,7 @@ class Item:
         object.__setattr__(self, "found_too", folded(f"{self.title} {self.words}"))
 
     def fit(self, typed: str) -> float | None:
-        """By its title, or less well by all its words; `typed` is folded."""
+        """Score the fit by its title, or less by all its words; `typed` is folded."""
         by_title = fit(typed, self.found_by)
         if by_title is not None or not self.words:
             return by_title
@@ -49,7 +50,7 @@ class Item:
 
 
 def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
-    """Those that fit what was typed, the best first; all in their order if nothing was."""
+    """Return the items that fit best, in order; all in their order if nothing was typed."""
     words = folded(typed)
     if not words.strip():
         return list(items)[:most]

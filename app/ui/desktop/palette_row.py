@@ -1,4 +1,4 @@
-"""How a row of the command palette is drawn: an icon, the title, and at the right what it is."""
+"""Draws a row of the command palette: an icon, the title, and at the right what it is."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.services.answers.answers import AnswerOptions
+from app.core.chats.answers import AnswerOptions
 from app.ui.chat.composer.message_edit import MessageEdit
 from app.ui.chat.transcript.wait_words import wait_words
 from app.ui.desktop.exchange import Exchange
@@ -26,9 +26,9 @@ from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
+    from app.core.engines.wait import Wait
     from app.presenters.generation import Generation
     from app.presenters.server_list import Place
-    from app.services.engines.queue import Wait
     from app.ui.chat.engine_badge import EngineBadge
 
 _WIDTH, _HIGH = 560, 460
@@ -44,7 +44,7 @@ class QuickAsk(QWidget):
     link = Signal(str)
 
     def __init__(self, generation: Generation, model: str, text_size: int, send_with: str) -> None:
-        """model: its name. text_size: in pixels."""
+        """Begin. model: its name. text_size: in pixels."""
         super().__init__(None, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -55,7 +55,7 @@ class QuickAsk(QWidget):
         self.setWindowIcon(app_icon())
         self._generation = generation
         self._text_size = text_size
-        self._number: int | None = None
+        self._asking = False
         self._chat_id: str | None = None
         self._answer_id: str | None = None
         self._exchange: Exchange | None = None
@@ -79,7 +79,7 @@ class QuickAsk(QWidget):
         self.edit.setFocus()
 
     def show_place(self, place: Place | None) -> None:
-        """Where what is asked here goes; None: nowhere else."""
+        """Show where the question goes; None: nowhere else."""
         if self._badge is None and place is not None:
             from app.ui.chat.engine_badge import EngineBadge
 
@@ -117,28 +117,31 @@ class QuickAsk(QWidget):
         column.addLayout(below)
 
     def _connect(self, generation: Generation) -> None:
-        generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
         generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
         generation.text.connect(self._text)
         generation.ended.connect(self._ended)
-        generation.refused.connect(self._refused)
 
     def _press(self) -> None:
         if self._answer_id is not None:
             self._generation.stop_answer(self._answer_id)
             return
         text = self.edit.toPlainText().strip()
-        if not text or self._number is not None:
+        if not text or self._asking:
             return
         self.edit.clear()
         self._problem.hide()
-        self._number = self._generation.ask(self._chat_id, text, AnswerOptions())
+        self._asking = True
+        self._generation.ask(
+            self._chat_id,
+            text,
+            AnswerOptions(),
+            self._asked,
+            lambda error: self._refused(text, error),
+        )
 
-    def _asked(self, number: int, question: StoredMessage) -> None:
-        if number != self._number:
-            return
+    def _asked(self, question: StoredMessage) -> None:
         self._chat_id = question.chat_id
         self._go_on.setEnabled(True)
         self._exchange = Exchange(question.text, self._text_size)
@@ -150,8 +153,8 @@ class QuickAsk(QWidget):
             self.resize(self.width(), scaled(_HIGH))
 
     def _begun(self, answer: StoredMessage) -> None:
-        if self._number is not None and answer.chat_id == self._chat_id:
-            self._number = None
+        if self._asking and answer.chat_id == self._chat_id:
+            self._asking = False
             self._answer_id = answer.id
             self._show_button()
 
@@ -173,11 +176,9 @@ class QuickAsk(QWidget):
             self._answer_id = None
             self._show_button()
 
-    def _refused(self, number: int, text: str, error: Exception) -> None:
-        """Nothing was saved: the question goes back to where it was written."""
-        if number != self._number:
-            return
-        self._number = None
+    def _refused(self, text: str, error: Exception) -> None:
+        """Put a question that was not saved back into the field."""
+        self._asking = False
         self.edit.setPlainText(text)
         said = str(error)
         if isinstance(error, UserError):

@@ -1,4 +1,4 @@
-"""Which engine suits this computer and why, beside what the others are for."""
+"""The card with the advice on engines: which one suits and why, and what others are for."""
 
 from __future__ import annotations
 

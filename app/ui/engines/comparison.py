@@ -37,7 +37,7 @@ class Comparison(QWidget):
             self._grid.setColumnStretch(column + 1, 1)
 
     def show_rows(self, rows: Sequence[Row], suits: EngineName) -> None:
-        """suits: the engine for this computer, whose name stands out."""
+        """Show the rows. suits: the engine for this computer, whose name stands out."""
         empty(self._grid)
         for column, engine in enumerate(_ENGINES, start=1):
             look = "accent" if engine == suits else "strong"

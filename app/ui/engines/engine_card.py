@@ -37,7 +37,7 @@ class EngineCard(Panel):
         self.box.addLayout(self.body)
 
     def show_status(self, words: str, *, good: bool = False) -> None:
-        """One or two words at the right; "" shows none."""
+        """Show one or two words at the right; "" shows none."""
         self._status.setText(words)
         self._status.setProperty("look", "chosen" if good else "badge")
         self._status.style().unpolish(self._status)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.engines.advice_card import AdviceCard
 from app.ui.engines.llama_card import LlamaCard
 from app.ui.engines.remote_card import RemoteCard
 from app.ui.engines.vllm_card import VllmCard
 from app.ui.look.theme import GRID
+from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.labelled_button import LabelledButton
@@ -21,33 +21,33 @@ from app.ui.widgets.page_head import PageHead
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.engines.care import EngineState
-    from app.presenters.engine_list import Device
+    from app.core.engines.installation import Device, InstallState
 
 _WIDTH = 840
 
 
 class EnginesPage(ColumnPage):
-    """back(): to the chat. settings(): to those of the engines. servers(): to their page."""
-
-    back = Signal()
-    settings = Signal()
-    servers = Signal()
+    """A card for each engine, below the advice."""
 
     def __init__(
-        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+        self,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__("enginesPage", width=_WIDTH, spacing=2 * GRID, parent=parent)
-        self._engines = services.engines
-        self._servers = services.servers
-        self._settings = services.settings
-        self._models = services.models
+        self._engines = presenters.engines
+        self._servers = presenters.servers
+        self._settings = presenters.settings
+        self._models = presenters.models
         self._notifier = notifier
+        self._navigation = navigation
         self._devices: tuple[Device, ...] = ()
-        self._state: EngineState | None = None
+        self._state: InstallState | None = None
         self.advice = AdviceCard()
         self.llama = LlamaCard()
-        folder = services.data_folder / "engines" / "vllm"
+        folder = presenters.data_folder / "engines" / "vllm"
         self.vllm = VllmCard(folder, self._engines.system)
         self.remote = RemoteCard()
         self.column.addLayout(self._head())
@@ -65,16 +65,17 @@ class EnginesPage(ColumnPage):
         self._servers.look()
         self._show_servers()
 
-    def show_vllm(self) -> None:
-        """What it would take to have vLLM here, at once."""
-        self.ensureWidgetVisible(self.vllm)
-        self._engines.check()
+    def show_part(self, part: str) -> None:
+        """Go to a part: "vllm", which says at once what an installation takes."""
+        if part == "vllm":
+            self.ensureWidgetVisible(self.vllm)
+            self._check()
 
     def _head(self) -> PageHead:
         settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
-        settings.clicked.connect(self.settings)
+        settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
         head = PageHead(self.tr("Engines"), "enginesBack", settings)
-        head.back.connect(self.back)
+        head.back.connect(self._navigation.go_to_chat)
         return head
 
     def _connect(self) -> None:
@@ -82,7 +83,6 @@ class EnginesPage(ColumnPage):
         engines.advised.connect(self.advice.show_advice)
         engines.devices_known.connect(self._show_devices)
         engines.stood.connect(self._show_state)
-        engines.checked.connect(vllm.show_check)
         engines.stepped.connect(vllm.show_step)
         engines.worker_seen.connect(vllm.show_worker)
         engines.ended.connect(lambda: vllm.show_installing(False))
@@ -90,22 +90,22 @@ class EnginesPage(ColumnPage):
         self._servers.listed.connect(self._show_servers)
         self.llama.chosen.connect(self._choose_devices)
         self.llama.again.connect(lambda: engines.look_at_devices(again=True))
-        vllm.check.connect(engines.check)
+        vllm.check.connect(self._check)
         vllm.install.connect(self._install)
         vllm.cancel.connect(engines.cancel)
         vllm.roll_back.connect(self._ask_to_roll_back)
         vllm.remove.connect(self._ask_to_remove)
         vllm.worker.look.connect(engines.look_at_worker)
-        vllm.worker.stop.connect(lambda: engines.stop_worker())  # noqa: PLW0108 - takes what then
-        vllm.servers.connect(self.servers)
-        self.remote.servers.connect(self.servers)
+        vllm.worker.stop.connect(lambda: engines.stop_worker(failed=self._failed))
+        for card in (vllm, self.remote):
+            card.servers.connect(lambda: self._navigation.go_to("servers"))
 
     def _show_devices(self, devices: tuple[Device, ...]) -> None:
         self._devices = devices
         named = (name.strip() for name in self._settings.current.devices.split(","))
         self.llama.show_devices(devices, [name for name in named if name])
 
-    def _show_state(self, state: EngineState) -> None:
+    def _show_state(self, state: InstallState) -> None:
         before, self._state = self._state, state
         if before is not None and before.version != state.version:
             self._models.look()  # those that only vLLM runs come and go with it
@@ -120,12 +120,16 @@ class EnginesPage(ColumnPage):
         except UserError as error:
             self._notifier.error(error)
 
+    def _check(self) -> None:
+        self._engines.check(self.vllm.show_check, self._failed)
+
     def _install(self) -> None:
         self.vllm.show_installing(True)
         self._engines.install()
 
-    def _failed(self) -> None:
-        """What it is, is told by who made this page; here all is as before."""
+    def _failed(self, error: Exception) -> None:
+        """Tell an error; all is as before."""
+        self._notifier.error(error)
         self.vllm.show_checking(False)
         if self._devices:
             self._show_devices(self._devices)
@@ -147,7 +151,7 @@ class EnginesPage(ColumnPage):
         self._notifier.ask(
             lines,
             answers,
-            lambda it: self._engines.roll_back() if it == "confirmRollBack" else None,
+            lambda it: self._engines.roll_back(self._failed) if it == "confirmRollBack" else None,
         )
 
     def _ask_to_remove(self) -> None:
@@ -165,5 +169,5 @@ class EnginesPage(ColumnPage):
         self._notifier.ask(
             lines,
             answers,
-            lambda it: self._engines.remove() if it == "confirmRemove" else None,
+            lambda it: self._engines.remove(self._failed) if it == "confirmRemove" else None,
         )

@@ -1,4 +1,4 @@
-"""What was looked at before an installation, a finding and what to do about it in each row."""
+"""The findings before an installation, each with what to do about it, in rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.core.engines.care import Check
+    from app.core.engines.installation import Check
 
 
 class Findings(QWidget):
-    """The first that forbids the installation comes before all others."""
+    """The list of findings; the first that forbids the installation comes on top."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

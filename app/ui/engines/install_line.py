@@ -1,4 +1,4 @@
-"""How far an installation is: which of its steps, how much of that, and in words."""
+"""The progress of an installation: its step, the share of that, and words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
-    from app.core.engines.care import Step
+    from app.core.engines.installation import Step
 
 
 class InstallLine(QWidget):

@@ -1,4 +1,4 @@
-"""llama.cpp on the page of the engines: the devices that it can compute on, and which it shall."""
+"""The card of llama.cpp: the devices that it can compute on, and those it shall use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.ui.widgets.picture import Picture
 from app.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
-    from app.presenters.engine_list import Device
+    from app.core.engines.installation import Device
 
 
 class LlamaCard(EngineCard):
@@ -59,7 +59,7 @@ class LlamaCard(EngineCard):
         self._again.hide()
 
     def show_devices(self, devices: Sequence[Device], chosen: Sequence[str]) -> None:
-        """chosen: those of the settings; none of them stands for the usual ones."""
+        """Show devices. chosen: those of the settings; none stands for the usual ones."""
         self._devices, self._chosen = tuple(devices), tuple(chosen)
         empty(self._rows)
         self._switches = {}
@@ -142,7 +142,7 @@ class LlamaCard(EngineCard):
         self.chosen.emit(() if on == usual else on)
 
     def _keep_one(self) -> None:
-        """The last one stays: the processor alone is what the layers on the card are set for."""
+        """Keep the last device on: layers on the card are set for more than the processor."""
         works = [it.name for it in self._devices if it.state != "refused"]
         on = [name for name in works if self._switches[name].isChecked()]
         for name in works:

@@ -1,4 +1,4 @@
-"""What the engines are called where they are shown."""
+"""The names of the engines where they are shown."""
 
 from __future__ import annotations
 

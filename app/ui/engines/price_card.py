@@ -1,4 +1,4 @@
-"""What an installation takes and touches, before anything starts, and the consent to it."""
+"""The card of what an installation takes, with the consent to it, before anything starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
-    from app.core.engines.care import Check, EngineState
+    from app.core.engines.installation import Check, InstallState
 
 
 class PriceCard(QWidget):
@@ -26,7 +26,7 @@ class PriceCard(QWidget):
     again = Signal()
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
-        """folder: all that the installation touches."""
+        """Begin. folder: all that the installation touches."""
         super().__init__(parent)
         self.setObjectName("priceCard")
         column = QVBoxLayout(self)
@@ -60,7 +60,7 @@ class PriceCard(QWidget):
         self._row = self._buttons()
         column.addWidget(self._row)
 
-    def show_check(self, check: Check, state: EngineState | None) -> None:
+    def show_check(self, check: Check, state: InstallState | None) -> None:
         self._findings.show_check(check)
         hindrance, price = check.hindrance, check.price
         self._price.setVisible(price is not None)

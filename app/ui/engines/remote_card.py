@@ -1,4 +1,4 @@
-"""Other servers on the page of the engines: which there are, and the way to their page."""
+"""The card of other servers: which there are, and the way to their page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between the window and the engines: where a chat's text goes, and the same model elsewhere."""
+"""Between window and engines: where a chat's text goes, and models on other engines."""
 
 from __future__ import annotations
 
@@ -12,105 +12,113 @@ from app.ui.engines.names import engine_called
 from app.ui.look.format import size
 
 if TYPE_CHECKING:
-    from app.core.engines.care import EngineState
+    from app.core.engines.installation import InstallState
     from app.core.models.counterparts import Counterpart
-    from app.presenters.engine_list import EngineList
     from app.presenters.server_list import Place
-    from app.ui.window.main_window import MainWindow
+    from app.presenters.window import WindowPresenters
+    from app.ui.chat.chat_page import ChatPage
+    from app.ui.chat.header import Header
+    from app.ui.models.chooser import ModelChooser
+    from app.ui.navigation import Navigation
+    from app.ui.notify import Notifier
 
 
 class EngineSwitchController(QObject):
-    """Nothing of the engines is made or imported before somebody asks for it."""
+    """Handles engines for the chat; nothing of them is imported before somebody asks."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._services = window.services
-        self._listens = False
+    def __init__(
+        self,
+        header: Header,
+        page: ChatPage,
+        chooser: ModelChooser,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(page)
+        self._header = header
+        self._page = page
+        self._chooser = chooser
+        self._presenters = presenters
+        self._notifier = notifier
+        self._navigation = navigation
+        self._knows_vllm = self._knows_servers = False
         self._vllm_is_here: bool | None = None
         self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
-        header, page = window.header, window.page
-        window.models_shown.connect(self.show)
+        chooser.shown.connect(self.show)
         page.shown.connect(self.show)
         header.choosing.connect(self._look_elsewhere)
         header.other_engine.connect(self._take)
-        header.servers.connect(self.show_servers)
+        header.servers.connect(lambda: navigation.go_to("servers"))
         page.fixes.wanted.connect(self.mend)
 
     def place_of(self, model: str) -> Place | None:
-        """Where this model's answers come from; None: from Hearth. It is known by its id or name.
+        """Return where this model's answers come from; None: from Hearth. By id or name.
 
         The servers are asked only where it could be one of theirs.
         """
         entry = self._entry(model)
-        is_here = entry.engine != "remote" if entry is not None else ":" not in model
-        return None if is_here else self._services.servers.place_of(model, entry)
+        is_here = not entry.on_server if entry is not None else ":" not in model
+        if is_here:
+            return None
+        servers = self._presenters.servers
+        if not self._knows_servers:
+            self._knows_servers = True
+            servers.listed.connect(self.show)
+        return servers.place_of(model, entry)
 
     def show(self) -> None:
-        """Of the chat that is open."""
-        place = self.place_of(self._window.chooser.current())
-        self._window.header.show_place(place)
-        self._window.page.show_place(place)
-
-    def show_engines(self) -> None:
-        self._engines()
-        self._window.go_to(self._window.engines)
-
-    def show_servers(self) -> None:
-        self._window.go_to(self._window.servers)
+        """Show it for the open chat."""
+        place = self.place_of(self._chooser.current())
+        self._header.show_place(place)
+        self._page.show_place(place)
 
     def mend(self, kind: str, value: object, then: Callable[[], object]) -> None:
-        """What the button of a failed answer asks for; then: asks for the answer once more."""
+        """Do what a failed answer's button offers; then: asks for the answer once more."""
         match kind:
             case "stop_worker":
-                self._engines().stop_worker(then)
+                self._presenters.engines.stop_worker(then, failed=self._notifier.error)
             case "free_memory":
-                self._engines().free_memory(then)
+                self._presenters.engines.free_memory(then, self._notifier.error)
             case "install":
-                self.show_engines()
-                self._window.engines.show_vllm()
+                self._navigation.go_to("engines", "vllm")
             case "open_settings":
-                self._window.show_settings(str(value))
+                self._navigation.show_settings(str(value))
 
     def _entry(self, model: str) -> ModelEntry | None:
-        entries = self._window.chooser.entries()
+        entries = self._chooser.entries()
         return next((it for it in entries if model in (it.id, it.name)), None)
 
-    def _engines(self) -> EngineList:
-        """Made when it is first needed."""
-        engines = self._services.engines
-        if not self._listens:
-            self._listens = True
-            engines.elsewhere.connect(self._show_elsewhere)
-            engines.stood.connect(self._stood)
-            engines.failed.connect(self._window.notifier.error)
-        return engines
-
-    def _stood(self, state: EngineState) -> None:
+    def _stood(self, state: InstallState) -> None:
         self._vllm_is_here = state.version is not None
         self._show_elsewhere(*self._elsewhere)
 
     def _look_elsewhere(self) -> None:
-        entry = self._window.chooser.current_entry()
+        entry = self._chooser.current_entry()
         self._elsewhere = ("", ())
-        self._window.header.show_elsewhere(())
-        if entry is not None:
-            self._engines().look_at_vllm()
-            self._engines().look_elsewhere(entry)
+        self._header.show_elsewhere(())
+        if entry is None:
+            return
+        engines, failed, model = self._presenters.engines, self._notifier.error, entry.id
+        if not self._knows_vllm:
+            self._knows_vllm = True
+            engines.stood.connect(self._stood)
+        engines.look_at_vllm(failed)
+        engines.look_elsewhere(entry, lambda found: self._show_elsewhere(model, found), failed)
 
     def _show_elsewhere(self, model: str, found: Sequence[Counterpart]) -> None:
-        """Once it is known whether vLLM is here, on which it hangs what choosing one does."""
+        """Show counterparts once it is known whether vLLM is here, on which choosing depends."""
         self._elsewhere = (model, found)
-        entry = self._window.chooser.current_entry()
+        entry = self._chooser.current_entry()
         if self._vllm_is_here is not None and entry is not None and entry.id == model:
-            self._window.header.show_elsewhere(found)
+            self._header.show_elsewhere(found)
 
     def _take(self, other: Counterpart) -> None:
         """The chat goes on with it, or it is fetched first if its user agrees."""
         if other.engine == "vllm" and not self._vllm_is_here:
             self._ask_for_vllm()
         elif other.entry is not None:
-            self._window.chooser.use(other.entry.id)
+            self._chooser.use(other.entry.id)
         else:
             self._ask_to_fetch(other)
 
@@ -128,7 +136,7 @@ class EngineSwitchController(QObject):
             if name == "seeEngines":
                 self.mend("install", "", lambda: None)
 
-        self._window.notifier.ask(lines, answers, answered)
+        self._notifier.ask(lines, answers, answered)
 
     def _ask_to_fetch(self, other: Counterpart) -> None:
         name = engine_called(other.engine)
@@ -144,7 +152,7 @@ class EngineSwitchController(QObject):
 
         def answered(answer: str) -> None:
             if answer == "fetch":
-                self._engines().fetch(other)
-                self._window.notifier.say(self.tr("It is among the downloads now."))
+                self._presenters.engines.fetch(other, self._notifier.error)
+                self._notifier.say(self.tr("It is among the downloads now."))
 
-        self._window.notifier.ask(lines, answers, answered)
+        self._notifier.ask(lines, answers, answered)

@@ -1,4 +1,4 @@
-"""vLLM on the page of the engines: what it would take, its installation, and what is installed."""
+"""The card of vLLM: what it would take, its installation, and what is installed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
     from app.core.engines.advice import System
-    from app.core.engines.care import Check, EngineState, Step
-    from app.presenters.engine_list import WorkerState
+    from app.core.engines.installation import Check, InstallState, Step, WorkerState
 
 
 class VllmCard(EngineCard):
@@ -50,7 +49,7 @@ class VllmCard(EngineCard):
             parent,
         )
         self._system = system
-        self._state: EngineState | None = None
+        self._state: InstallState | None = None
         self._installing = False
         self._words = Label(self.tr("Looking…"), name="vllmWords", wrap=True)
         self._buttons = self._first_buttons()
@@ -69,7 +68,7 @@ class VllmCard(EngineCard):
             self.body.addWidget(widget)
         self._show()
 
-    def show_state(self, state: EngineState) -> None:
+    def show_state(self, state: InstallState) -> None:
         if state != self._state:
             self._state = state
             self._show()
@@ -81,7 +80,7 @@ class VllmCard(EngineCard):
         self._buttons.hide()
 
     def show_checking(self, checking: bool) -> None:
-        """This computer is being looked at, which may take some seconds."""
+        """Show that this computer is being checked, which may take some seconds."""
         words = self.tr("Looking…") if checking else self.tr("See what it takes")
         self._look.setEnabled(not checking)
         self._look.redraw("search", words)
@@ -90,7 +89,7 @@ class VllmCard(EngineCard):
         self._buttons.arrange()
 
     def show_installing(self, installing: bool) -> None:
-        """It has begun, or is over."""
+        """Show that an installation has begun, or is over."""
         if installing:
             self._line.begin()
         self._installing = installing
@@ -127,7 +126,7 @@ class VllmCard(EngineCard):
         self.show_checking(True)
         self.check.emit()
 
-    def _said(self, state: EngineState | None) -> str:
+    def _said(self, state: InstallState | None) -> str:
         if self._system == "macos":
             return self.tr(
                 "vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this Mac "
@@ -181,7 +180,7 @@ class VllmCard(EngineCard):
             column.addWidget(widget)
         return part
 
-    def _show_installed(self, state: EngineState) -> None:
+    def _show_installed(self, state: InstallState) -> None:
         kind = self.tr("for processors") if state.profile == "cpu" else self.tr("for NVIDIA cards")
         self._version.setText(self.tr("Version {0}, {1}").format(state.version, kind))
         before = self.tr("It takes {0} of the disk.").format(size(state.kept_bytes))

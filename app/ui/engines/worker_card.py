@@ -1,4 +1,4 @@
-"""The worker that runs: what it does, what it holds in memory, and its log."""
+"""The card of the running worker: its state, its memory, and its log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.presenters.engine_list import WorkerState
+    from app.core.engines.installation import WorkerState
 
 _LOOK_MS = 1000
 _LOG_HEIGHT = 200
@@ -88,7 +88,7 @@ class WorkerCard(Panel):
         facts = self._said(worker)
         self._facts.setText(facts)
         self._facts.setVisible(bool(facts))
-        self._bar.setVisible(worker.state == "starting")
+        self._bar.setVisible(worker.state == "loading")
         self._bar.setValue(round(worker.share * 100))
         self._stop.setVisible(runs)
         self._open.setVisible(bool(worker.log))
@@ -96,7 +96,7 @@ class WorkerCard(Panel):
         self._show_log(worker.log)
 
     def _headline(self, worker: WorkerState) -> str:
-        if worker.state == "starting":
+        if worker.state == "loading":
             words = translated(worker.words) or self.tr("Starting")
             return self.tr("{0}: {1}").format(worker.model, words) if worker.model else words
         if worker.state == "ready":
@@ -134,7 +134,7 @@ class WorkerCard(Panel):
             bar.setValue(bar.maximum())
 
     def _show_log(self, lines: tuple[str, ...]) -> None:
-        """It stays at its end, unless its reader has gone up in it."""
+        """Show the log's end, unless its reader has scrolled up."""
         text = "\n".join(lines)
         if text == self._log.toPlainText():
             return

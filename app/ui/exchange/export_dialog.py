@@ -1,4 +1,4 @@
-"""How chats are to be exported: the kind of file, and what goes into it."""
+"""The dialog for an export: the kind of file, and what goes into it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ExportDialog(QDialog):
     chosen = Signal(object, bool)
 
     def __init__(self, title: str, count: int, parent: QWidget | None = None) -> None:
-        """title: of the one chat. count: of the chats."""
+        """Begin. title: of the one chat. count: of the chats."""
         super().__init__(parent)
         self.setObjectName("exportDialog")
         self.setMinimumWidth(440)

@@ -1,4 +1,4 @@
-"""Importing chats: choosing files, seeing what is in them, and what has become of it."""
+"""The dialog for an import: choosing files, a preview, and the result."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.exchange.recognise import PROGRAMS
 from app.core.exchange.report import FileReport
 from app.ui.exchange.report_list import ReportList
 from app.ui.exchange.report_words import told
@@ -27,7 +28,6 @@ from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 
 Step = Literal["choose", "reading", "preview", "done"]
-_PROGRAMS = "ChatGPT, LM Studio, Jan, GPT4All, Open WebUI, Ollama, Hearth"
 
 
 class ImportDialog(QDialog):
@@ -80,19 +80,19 @@ class ImportDialog(QDialog):
         self.show_choice()
 
     def show_choice(self) -> None:
-        """Nothing has been chosen yet."""
+        """Show the choice of files."""
         said = self.tr(
             "Chats of these programs can be imported: {0}. Nothing leaves this computer."
         )
-        self._show("choose", self.tr("Import chats"), said.format(_PROGRAMS))
+        self._show("choose", self.tr("Import chats"), said.format(", ".join(PROGRAMS)))
 
     def show_reading(self, count: int) -> None:
-        """count: files that have been read."""
+        """Show how many files have been read."""
         said = self.tr("Files read: {0}").format(figure(count)) if count else ""
         self._show("reading", self.tr("Looking for chats…"), said)
 
     def show_preview(self, reports: Sequence[FileReport]) -> None:
-        """What an import would do."""
+        """Show what an import would do."""
         count = sum(it.taken for it in reports)
         title = self.tr("Chats to import: {0}").format(figure(count))
         if not count:
@@ -104,7 +104,7 @@ class ImportDialog(QDialog):
         self._go.setEnabled(count > 0)
 
     def show_done(self, reports: Sequence[FileReport]) -> None:
-        """What an import has done."""
+        """Show what an import has done."""
         count = sum(it.taken for it in reports)
         self._list.show_reports(reports, done=True)
         self._reports = reports

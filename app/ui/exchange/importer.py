@@ -1,38 +1,49 @@
-"""Importing chats in the window: from the question what, to undoing it."""
+"""Leads an import through the window: from the choice of files to undoing it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.core.exchange.found import FileFound, Imported
 from app.core.exchange.report import FileReport
-from app.services.exchange.documents import looks_like_chats
+from app.presenters.chats import Chats
+from app.presenters.importing import Importing
 from app.ui.exchange.import_dialog import ImportDialog
 from app.ui.look.format import figure
-
-if TYPE_CHECKING:
-    from app.ui.window.main_window import MainWindow
+from app.ui.navigation import Navigation
+from app.ui.notify import Notifier
 
 
 class Importer(QObject):
-    """Files come from the user's choice, or by `take_dropped`."""
+    """Files come from the user's choice, or by `take_dropped`.
 
-    def __init__(self, window: MainWindow) -> None:
+    gone(ids): chats that were imported are not there to be read any more.
+    """
+
+    gone = Signal(object)
+
+    def __init__(
+        self,
+        importing: Importing,
+        chats: Chats,
+        notifier: Notifier,
+        navigation: Navigation,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._window = window
-        self._importing = window.services.importing
+        self._importing = importing
+        self._chats = chats
+        self._notifier = notifier
+        self._navigation = navigation
         self._dialog: ImportDialog | None = None
         self._files: Sequence[FileFound] = ()
         self._last = Imported()
         self._dropped: list[Path] = []
-        self._importing.reading.connect(self._reading)
-        self._importing.looked.connect(self._looked)
-        self._importing.imported.connect(self._imported)
-        self._importing.failed.connect(self._failed)
 
     def ask(self) -> None:
         """Let the user choose files."""
@@ -41,19 +52,22 @@ class Importer(QObject):
     def look(self, paths: Sequence[Path]) -> None:
         """Look into files, and show what would be imported."""
         self._open().show_reading(0)
-        self._importing.look(paths)
+        self._importing.look(paths, self._reading, self._looked, self._failed)
 
     def _open(self) -> ImportDialog:
         if self._dialog is None:
             dialog = ImportDialog(self._window)
             dialog.chosen.connect(self.look)
-            dialog.go.connect(lambda: self._importing.take_in(self._files))
+            dialog.go.connect(self._take_in)
             dialog.undo.connect(self._undo)
             dialog.show_chats.connect(self._show)
             dialog.finished.connect(self._closed)
             self._dialog = dialog
         self._dialog.open()
         return self._dialog
+
+    def _take_in(self) -> None:
+        self._importing.take_in(self._files, self._imported, self._failed)
 
     def _closed(self) -> None:
         self._importing.cancel()
@@ -64,7 +78,7 @@ class Importer(QObject):
 
     def take_dropped(self, path: Path) -> bool:
         """Whether this is such a file; all that are dropped together are looked at together."""
-        if not looks_like_chats(path):
+        if not self._importing.looks_like_chats(path):
             return False
         if not self._dropped:
             QTimer.singleShot(0, self._look_dropped)
@@ -87,30 +101,30 @@ class Importer(QObject):
     def _imported(self, done: Imported, reports: Sequence[FileReport]) -> None:
         self._last = done
         self._files = ()
-        self._window.services.chats.changed.emit()
+        self._chats.changed.emit()
         if self._dialog is not None:
             self._dialog.show_done(reports)
         else:
             words = self.tr("Chats imported: {0}").format(figure(len(done.new) + len(done.back)))
-            self._window.notifier.offer_undo(words, self._undo)
+            self._notifier.offer_undo(words, self._undo)
 
     def _failed(self, error: Exception) -> None:
         if self._dialog is not None:
             self._dialog.reject()
-        self._window.notifier.error(error)
+        self._notifier.error(error)
 
     def _undo(self) -> None:
         """Into the trash with all of them; the folders that were made for them go."""
-        chats, done = self._window.services.chats, self._last
+        chats, done = self._chats, self._last
         self._last = Imported()
         ids = (*done.new, *done.back)
         chats.delete(*ids)
         for folder_id in done.folders:
             chats.remove_folder(folder_id)
-        self._window.chat_actions.gone.emit(ids)
-        self._window.notifier.say(self.tr("The imported chats are in the trash."))
+        self.gone.emit(ids)
+        self._notifier.say(self.tr("The imported chats are in the trash."))
 
     def _show(self) -> None:
         """The newest of them."""
         if ids := (*self._last.new, *self._last.back):
-            self._window.choose_chat(ids[0])
+            self._navigation.open_chat(ids[0])

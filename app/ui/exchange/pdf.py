@@ -1,4 +1,4 @@
-"""Chats as a PDF, by Qt's own means: words that can be selected, and a number on every page.
+"""Writes chats as a PDF by Qt's own means: selectable words, and numbered pages.
 
 It may be called on any thread; there has to be a QGuiApplication.
 """
@@ -31,12 +31,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app.core.exchange.export import ExportOptions
+from app.core.exchange.export import ExportedChat, ExportOptions
+from app.markdown.chat_page import paper
 from app.markdown.typeset import typeset
-from app.services.exchange.page import Told, paper
 
 _DPI = 96
-"""Of the layout: pixels of the page are those of a screen."""
+"""The resolution of the layout: pixels of the page are those of a screen."""
 _MARGIN_MM = 20.0
 _FOOT = 36.0
 """Pixels under the words, for the number of the page."""
@@ -46,8 +46,8 @@ _SHARPER = 4
 _GREY = QColor("#62676e")
 
 
-def print_chats(chats: Sequence[Told], options: ExportOptions, path: Path) -> None:
-    """Each chat begins a page. Raises OSError if the file cannot be written."""
+def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
+    """Print chats, each from a new page. Raises OSError if the file cannot be written."""
     # Qt does not say why it could not write; opening the file does.
     with path.open("wb"):
         pass
@@ -77,7 +77,7 @@ def print_chats(chats: Sequence[Told], options: ExportOptions, path: Path) -> No
 
 
 def _print(
-    painter: QPainter, writer: QPdfWriter, told: Told, options: ExportOptions, number: int
+    painter: QPainter, writer: QPdfWriter, told: ExportedChat, options: ExportOptions, number: int
 ) -> int:
     """Returns the number of the last page."""
     width, height = float(writer.width()), float(writer.height()) - _FOOT

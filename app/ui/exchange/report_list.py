@@ -29,7 +29,7 @@ class ReportList(QWidget):
         self._box.setContentsMargins(0, 0, 0, 0)
 
     def show_reports(self, reports: Sequence[FileReport], *, done: bool) -> None:
-        """done: as in `told`."""
+        """Show reports; done: as in `told`."""
         if self._page is not None:
             self._page.hide()
             self._page.deleteLater()

@@ -1,4 +1,4 @@
-"""A report on an import, in the window's words."""
+"""Words for a report on an import, in the window's language."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def told(reports: Iterable[FileReport], *, done: bool) -> str:
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
-    """What there is to say of one file; done: as in `told`."""
+    """Say what became of one file, a sentence each; done: as in `told`."""
     said = []
     if report.new:
         verb = _tr("Imported: {0}.") if done else _tr("Can be imported: {0}.")

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.services.guides import Found, Guide
+from app.core.guides import FoundSection, Guide
 from app.ui.look.theme import GRID
 from app.ui.models.part_page import PartPage
 from app.ui.widgets.elided_label import ElidedLabel
@@ -50,7 +50,7 @@ class GuideList(PartPage):
             name = f"{guide.title}: {guide.summary}"
             self._add(f"guide-{guide.topic}", name, guide.title, guide.summary, (guide.topic, 0))
 
-    def show_found(self, words: str, found: Sequence[Found]) -> None:
+    def show_found(self, words: str, found: Sequence[FoundSection]) -> None:
         self._begin()
         if not found:
             text = self.tr("No guide holds “{0}”.").format(words.strip())
@@ -78,7 +78,7 @@ class GuideList(PartPage):
             self._rows[0].click()
 
     def enter(self) -> None:
-        """Put the keyboard on the first row."""
+        """Move the keyboard to the first row."""
         if self._rows:
             self._go_to(0)
 

@@ -1,4 +1,4 @@
-"""One guide: its text, with what was searched for marked, and the way back to all of them."""
+"""The page of one guide: its text with hits marked, and the way back to all."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from app.core.guides import Guide
 from app.core.search.snippets import marks_in
 from app.core.search.words import parse
 from app.markdown.blocks import Block
 from app.markdown.parser import Parser
-from app.services.guides import Guide
 from app.ui.chat.find.highlights import marked
 from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.chat.text.selected_text import scroll_to
@@ -66,7 +66,7 @@ class GuidePage(PartPage):
         self._view.set_text_size(pixels)
 
     def show_guide(self, guide: Guide, blocks: Sequence[Block], number: int, words: str) -> None:
-        """number: of the heading to go to, from 0. words: of the search that led here, or ""."""
+        """Show a guide. number: of the heading to go to, from 0. words: of a search, or ""."""
         self._view.setAccessibleName(guide.title)
         self._view.show_blocks(blocks)
         found = marks_in(self._view.toPlainText(), parse(words)) if words.strip() else ()
@@ -116,13 +116,13 @@ class GuidePage(PartPage):
         return 0
 
     def _show_link(self) -> None:
-        """The one that the Tab key has come to."""
+        """Scroll to the link that the Tab key has come to."""
         self._leave_place()
         scroll_to(self._view, self._view.cursorRect().top())
 
 
 class _GuideText(MarkdownView):
-    """As tall as its text, so that keys scroll the page that it stands on.
+    """A text as tall as its content, so that keys scroll the page that it stands on.
 
     scrolls(key): one of `_SCROLLING` was pressed. on_link(): the Tab key has come to a link.
     """

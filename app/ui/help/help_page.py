@@ -1,16 +1,17 @@
-"""Help: all guides, a search over them, and the guide that is read. Nothing is fetched for it."""
+"""The help page: all guides, a search over them, and the open guide; nothing is fetched."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.settings.fields import Settings
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.help.guide_list import GuideList
 from app.ui.help.guide_page import GuidePage
 from app.ui.look.scale import scaled
+from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import HeadAbove, PageHead
@@ -20,22 +21,24 @@ _TYPING_MS = 120
 
 
 class HelpPage(QWidget):
-    """back(): to the chat. shortcuts(): to the list of them."""
-
-    back = Signal()
-    shortcuts = Signal()
+    """The list of guides, or of what a search found, and the page of one guide."""
 
     def __init__(
-        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+        self,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._navigation = navigation
         self.setObjectName("helpPage")
-        self._guides = services.guides
+        self._guides = presenters.guides
         self._notifier = notifier
         self._list = GuideList()
         self._list.opened.connect(self._open)
         self._list.left.connect(self._focus_search)
-        self._page = GuidePage(scaled(services.settings.current.text_size))
+        self._page = GuidePage(scaled(presenters.settings.current.text_size))
         self._page.back.connect(self._show_list)
         self._page.link.connect(self._follow)
         self._stack = QStackedWidget()
@@ -50,7 +53,7 @@ class HelpPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self._head())
         column.addWidget(self._stack, 1)
-        services.settings.changed.connect(self._apply)
+        presenters.settings.changed.connect(self._apply)
         self._search()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -58,7 +61,7 @@ class HelpPage(QWidget):
         self._focus_search()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What the search field has no use for."""
+        """Take keys that the search field has no use for."""
         if event.key() == Qt.Key.Key_Down and self._words.hasFocus():
             self._search_now()
             self._list.enter()
@@ -67,9 +70,9 @@ class HelpPage(QWidget):
 
     def _head(self) -> HeadAbove:
         shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
-        shortcuts.clicked.connect(self.shortcuts)
+        shortcuts.clicked.connect(self._navigation.show_shortcuts)
         head = PageHead(self.tr("Help"), "helpBack", shortcuts)
-        head.back.connect(self.back)
+        head.back.connect(self._navigation.go_to_chat)
         self._words = QLineEdit()
         self._words.setObjectName("searchGuides")
         self._words.setAccessibleName(self.tr("Search the guides"))
@@ -120,7 +123,7 @@ class HelpPage(QWidget):
         self._page.show_guide(guide, self._guides.blocks(guide), number, self._words.text())
 
     def _follow(self, address: str) -> None:
-        """To another guide at once; out of Hearth only after asking."""
+        """Go to another guide at once; out of Hearth only after asking."""
         section = self._guides.linked(address)
         if section is None:
             self._notifier.offer_to_open(address)

@@ -1,1 +1,1 @@
-"""How everything looks: themes, sizes, fonts, icons and the language."""
+"""The look of everything: themes, sizes, fonts, icons and the language."""

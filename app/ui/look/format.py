@@ -8,14 +8,14 @@ GB = 1_000_000_000
 
 
 def locale() -> QLocale:
-    """That of the window; English where the system has none."""
+    """Return the window's locale; English where the system has none."""
     chosen = QLocale()
     without = chosen.language() is QLocale.Language.C
     return QLocale(QLocale.Language.English) if without else chosen
 
 
 def figure(value: float, digits: int = 0) -> str:
-    """With groups of thousands; digits: after the point."""
+    """Write a number with groups of thousands. digits: after the point."""
     return locale().toString(float(value), "f", digits)
 
 

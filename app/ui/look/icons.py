@@ -23,7 +23,7 @@ def icon(name: str, colour: str, size: int = 20) -> QIcon:
 
 
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
-    """One picture, drawn once. The colour takes the place of the drawing's `currentColor`."""
+    """Draw a picture, once. The colour takes the place of the drawing's `currentColor`."""
     key = f"{name} {colour} {size} {ratio}"
     picture = QPixmap()
     if not QPixmapCache.find(key, picture):
@@ -37,7 +37,7 @@ def app_icon() -> QIcon:
 
 
 def icon_file(name: str) -> Path:
-    """Where a drawing lies, for style sheets, which take files only."""
+    """Return the path of a drawing, for style sheets, which take files only."""
     return _FOLDER / f"{name}.svg"
 
 

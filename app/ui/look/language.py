@@ -1,4 +1,4 @@
-"""The language of the window: its own words, Qt's, and what the layers under it say."""
+"""The language of the window: its own words, Qt's, and those of the layers below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.core.templates import Templates
 
 CONTEXT = "Hearth"
-"""All texts are in one context: the same words mean the same everywhere."""
+"""The one context of all texts: the same words mean the same everywhere."""
 
 FOLDER = Path(__file__).resolve().parents[3] / "resources" / "translations"
 
@@ -79,7 +79,7 @@ def speak(app: QCoreApplication, wish: str) -> None:
 
 
 def translated(text: str) -> str:
-    """What a layer without Qt said, in the language of the window.
+    """Translate what a layer without Qt said.
 
     It is found by its template; of several sentences, each by its own. What is not known, such as
     the words of another program, stays as it is.
@@ -100,7 +100,7 @@ def translated(text: str) -> str:
 
 
 def in_full(problem: Problem) -> str:
-    """All three parts of what went wrong."""
+    """Join all three parts of what went wrong."""
     return " ".join(translated(part) for part in (problem.what, problem.why, problem.do) if part)
 
 
@@ -110,7 +110,7 @@ def _known(text: str) -> str | None:
 
 
 def _filled(text: str) -> str | None:
-    """Its template in the window's language, with its values."""
+    """Translate the text's template, and fill its values in."""
     found = _templates().match(text)
     if found is None:
         return None

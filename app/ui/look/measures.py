@@ -1,4 +1,4 @@
-"""Which numbers of a widget or a layout are sizes in pixels, and how to read and set them."""
+"""Finds which numbers of a widget or layout are sizes in pixels, to read and set them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Measure:
 
 
 def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
-    """By name; a window's own size is not among them: it has a screen to fit."""
+    """Return the measures by name; not a window's own size, as it has a screen to fit."""
     if isinstance(thing, QLayout):
         return _of_layout(thing)
     found = {} if thing.isWindow() or thing.property(FITS_ITSELF) else _limits(thing)

@@ -27,7 +27,7 @@ class Motion:
         self._blink_ms = QApplication.cursorFlashTime()
 
     def apply(self, wanted: Literal["system", "full", "reduced"], system_reduces: bool) -> None:
-        """system_reduces: what the system wants, where it tells; Windows tells Qt."""
+        """Apply a wish for motion. system_reduces: the system's; Windows tells Qt."""
         if sys.platform == "win32":
             system_reduces = not QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
         reduced = wanted == "reduced" or (wanted == "system" and system_reduces)

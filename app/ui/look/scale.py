@@ -1,4 +1,4 @@
-"""How large everything is drawn: the zoom, as the application carries it."""
+"""The zoom, as the application carries it: how large everything is drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def zoom() -> float:
 
 
 def set_zoom(app: QCoreApplication, zoom: float) -> None:
-    """For what is made or drawn from now on; `Zoom` sees to what is there already."""
+    """Set the zoom for what is made or drawn from now on; `Zoom` handles the rest."""
     app.setProperty(_NAME, zoom)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from app.ui.look.icons import icon_file
-from app.ui.look.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, Theme
+from app.ui.look.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, Theme, code_font
 
 
 def stylesheet(theme: Theme, zoom: float = 1.0) -> str:
-    """zoom: 1.0 is the usual size; lines stay at least one pixel wide."""
+    """Write the style sheet. zoom: 1.0 is usual; lines stay at least one pixel wide."""
     whole = "".join(part(theme) for part in (_base, _buttons, _fields, _lists, _cards, _bars))
     if zoom == 1.0:
         return whole
@@ -141,12 +141,16 @@ QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {t
     min-height: 20px; selection-background-color: {t.accent};
     selection-color: {t.on_accent}; placeholder-text-color: {t.muted}; }}
 QLineEdit {{ padding: 6px; }}
+QPlainTextEdit[look="code"] {{ font-family: "{code_font(SMALL).family()}"; font-size: {SMALL}px; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
     {{ border: 1px solid {t.accent}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
 QDoubleSpinBox::down-button {{ width: 0; border: 0; }}
 QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {{ border: 0; padding: 0; min-height: 0;
     background: transparent; }}
+QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {t.edge};
+    border-radius: {GRID}px; background: {t.raised}; }}
+QRadioButton::indicator:checked {{ width: 8px; height: 8px; border: 4px solid {t.accent}; }}
 QComboBox::drop-down {{ border: 0; width: 28px; }}
 QComboBox::down-arrow {{ image: url("{icon_file("chevron").as_posix()}"); width: 16px;
     height: 16px; }}
@@ -161,7 +165,7 @@ QFrame[look="composer"] QPlainTextEdit {{ background: transparent; border: 0; pa
 
 
 def _lists(t: Theme) -> str:
-    """All has the application's size of type; given one here, a view lays its rows out anew."""
+    """Style lists; type has the application's size, as a size here lays rows out anew."""
     return f"""
 QWidget[look="side"] {{ background: {t.side}; }}
 QListWidget, QTreeWidget, QTableView {{ font-size: {BASE}px; }}

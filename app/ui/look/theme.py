@@ -227,7 +227,7 @@ def chosen_theme(*, dark: bool, high: bool) -> Theme:
 
 
 def palette_of(theme: Theme) -> QPalette:
-    """For what Fusion draws itself and for the colours that widgets ask their palette for."""
+    """Make the palette, for what Fusion draws and widgets ask for."""
     role = QPalette.ColorRole
     colours = {
         role.Window: theme.base,
@@ -285,7 +285,7 @@ def text_font(pixels: int) -> QFont:
 
 @cache
 def _usual_fonts() -> list[str]:
-    """Those that are installed; asking for all of them takes long where there are many."""
+    """Return the installed ones of a few; asking for all fonts takes long."""
     usual = ("Inter", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
     installed = set(QFontDatabase.families())
     return [name for name in usual if name in installed]

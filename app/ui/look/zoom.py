@@ -1,4 +1,4 @@
-"""Zoom: the sizes that widgets were given in pixels, made larger or smaller while they live.
+"""Zoom: makes the pixel sizes given to widgets larger or smaller while they live.
 
 The style sheet and the fonts are made anew for a zoom. What is left are the numbers that code
 gives to widgets and layouts: margins, spacing, icons, fixed sizes. They are taken from each widget
@@ -80,7 +80,7 @@ class Zoom(QObject):
 
 
 def _is_ours(widget: QWidget) -> bool:
-    """Not one that Qt made for itself, within a scroll area or a combo box: Qt sizes those.
+    """Tell whether a widget is ours, not one that Qt made inside another and sizes itself.
 
     To ask such a one for its layout would also tie our own widgets in it to it, and end them for
     Python when it is let go of.
@@ -111,13 +111,13 @@ def _set_one(thing: QWidget | QLayout, to: float) -> None:
 
 
 def _first(measure: Measure) -> list[int]:
-    """What the zoom has not come to yet is in the design's pixels."""
+    """Return a measure that the zoom has not touched, which is in the design's pixels."""
     now = measure.read()
     return [now, now]
 
 
 def _given(widget: QWidget, ratio: float) -> Callable[[], object]:
-    """What sets the sizes that the user gave: the first part of a splitter, and a dialog."""
+    """Return what restores sizes that the user gave: of a splitter's first part, a dialog."""
     if isinstance(widget, QSplitter):
         first, second, *rest = widget.sizes()
         wider = round(first * ratio)

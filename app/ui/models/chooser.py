@@ -1,4 +1,4 @@
-"""Choosing, adding and removing models, wherever in the window that was asked for."""
+"""Chooses, adds and removes models, wherever in the window that was asked for."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ from engines.errors import UserError
 class ModelChooser(QObject):
     """changed(): the model in use is another.
 
+    shown(entries, current): wherever models can be chosen they are these now; current: the id, name
+    or path of the one in use.
+
     chat_id: the chat that is open; its model is the one in use.
     """
 
     changed = Signal()
+    shown = Signal(object, object)
 
     def __init__(
         self,
@@ -41,10 +45,11 @@ class ModelChooser(QObject):
         self._chat_id = chat_id
         self._notifier = notifier
         self._window = window
-        models.added.connect(self._added)
-        models.drafter_added.connect(self._drafter_added)
-        models.removed.connect(self._removed)
         models.failed.connect(notifier.error)
+
+    def tell(self) -> None:
+        """Have all show what can be chosen, as it is now."""
+        self.shown.emit(self.entries(), self.current())
 
     def entries(self) -> list[ModelEntry]:
         return self._models.list()
@@ -59,13 +64,14 @@ class ModelChooser(QObject):
         return next((e for e in self.entries() if current in (e.id, e.name)), None)
 
     def use(self, model_id: str) -> None:
-        """In the chat that is open, and in those that begin from now on."""
+        """Use a model in the open chat, and in those that begin from now on."""
         try:
             self._settings.set("model", model_id)
             self._chat_settings.set_model(self._chat_id(), model_id)
         except UserError as error:
             self._notifier.error(error)
         self.changed.emit()
+        self.tell()
 
     def add(self) -> None:
         """Let the user pick a file."""
@@ -87,10 +93,14 @@ class ModelChooser(QObject):
             self._ask_how(paths)
             return
         for path in paths:
-            self._models.add(path, copy=way == "copy")
+            self._models.add(
+                path, copy=way == "copy", done=self._added, failed=self._notifier.error
+            )
 
     def remove(self, model_id: str, with_file: bool) -> None:
-        self._models.remove(model_id, with_file=with_file)
+        self._models.remove(
+            model_id, with_file=with_file, done=self._removed, failed=self._notifier.error
+        )
 
     def _ask_how(self, paths: Sequence[Path]) -> None:
         names = ", ".join(path.name for path in paths)
@@ -115,13 +125,14 @@ class ModelChooser(QObject):
 
         self._notifier.ask(lines, answers, answered)
 
-    def _added(self, entry: ModelEntry) -> None:
-        self.use(entry.id)
-        self._notifier.say(self.tr("{0} was added and is in use now.").format(entry.name))
-
-    def _drafter_added(self, entry: ModelEntry, targets: Sequence[str]) -> None:
-        text = self.tr("{0} was added: it guesses ahead for {1}.")
-        self._notifier.say(text.format(entry.name, ", ".join(targets)))
+    def _added(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
+        """Use an added model, or tell which models, the targets, an added drafter drafts for."""
+        if targets is None:
+            self.use(entry.id)
+            self._notifier.say(self.tr("{0} was added and is in use now.").format(entry.name))
+        else:
+            text = self.tr("{0} was added: it guesses ahead for {1}.")
+            self._notifier.say(text.format(entry.name, ", ".join(targets)))
 
     def _removed(self, removed: Removed) -> None:
         entry = removed.entry

@@ -1,4 +1,4 @@
-"""How one download stands: a bar while it is under way, and a line of words."""
+"""The line of one download: a bar while it is under way, and words."""
 
 from __future__ import annotations
 

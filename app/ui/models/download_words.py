@@ -1,10 +1,11 @@
-"""How a download stands, in a few words."""
+"""Words for the state of a download."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
 from app.core.models.downloads import Download, DownloadState
+from app.core.models.wanted import name_of
 from app.ui.look.format import figure
 
 _MB = 1_000_000
@@ -21,6 +22,11 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("downloads", text)
 
 
+def queued_words(download: Download) -> str:
+    """A sentence: it was put among the downloads."""
+    return _tr("{0} is among the downloads now.").format(name_of(download.wanted))
+
+
 def share(download: Download) -> float:
     """The part that is on the disk, 0.0 to 1.0."""
     total = download.wanted.bytes_total
@@ -28,7 +34,7 @@ def share(download: Download) -> float:
 
 
 def in_words(download: Download) -> str:
-    """One line: the state, and while it runs how far, how fast, and how long still."""
+    """Describe a download in one line: state, and while it runs progress, speed, time left."""
     percent = f"{share(download) * 100:.0f}"
     if download.state == "running":
         words = [_tr("{0} %").format(percent)]

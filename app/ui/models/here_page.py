@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app.core.models.entry import ModelEntry
 from app.presenters.models import Models
 from app.presenters.overview import ModelOverview
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.models.details.details_page import DetailsPage
 from app.ui.models.here.list_page import ListPage
 from app.ui.notify import Notifier
@@ -32,15 +32,15 @@ class HerePage(QStackedWidget):
     changed = Signal()
 
     def __init__(
-        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+        self, presenters: WindowPresenters, notifier: Notifier, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("here")
         self.setAcceptDrops(True)
-        self._overview: ModelOverview = services.overview
+        self._overview: ModelOverview = presenters.overview
         self._entries: Sequence[ModelEntry] = ()
-        self.list = ListPage(services.same_answer)
-        self.details = DetailsPage(services.model_page, notifier)
+        self.list = ListPage(presenters.same_answer, notifier)
+        self.details = DetailsPage(presenters.model_page, presenters.metadata, notifier)
         self.addWidget(self.list)
         self.addWidget(self.details)
         self.list.use.connect(self.use)
@@ -54,10 +54,10 @@ class HerePage(QStackedWidget):
         self._overview.looked.connect(self.list.show_overview)
         self._overview.learnt.connect(self.list.show_facts)
         self._overview.failed.connect(self.list.show_problem)
-        self._copies(services.models)
+        self._copies(presenters.models)
 
     def show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """current: the id or name of the model in use."""
+        """Show the models. current: the id or name of the one in use."""
         self.list.show_current(current)
         self.details.show_current(current)
         gone = self.details.model not in {entry.id for entry in entries}

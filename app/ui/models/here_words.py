@@ -1,4 +1,4 @@
-"""What is said of a model on this computer: where it comes from, its MTP, and its last use."""
+"""Words for a model on this computer: its source, its MTP, and its last use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def source_word(source: Source) -> str:
 
 
 def source_sentence(source: Source) -> str:
-    """What the word means for who wants to know where the file lies and whose it is."""
+    """Explain a source: where the file lies, and whose it is."""
     return {
         "builtin": _tr("Part of Hearth."),
         "server": _tr("A server offers it; none of its files is here."),
@@ -47,7 +47,7 @@ def source_sentence(source: Source) -> str:
 
 
 def mtp_sentence(mtp: str) -> str:
-    """What guesses ahead for a model; "" if nothing does."""
+    """Say what drafts for a model; "" if nothing does."""
     return {
         "embedded": _tr("Multi-token prediction is in the file"),
         "drafter": _tr("A drafter beside it guesses ahead"),
@@ -55,7 +55,7 @@ def mtp_sentence(mtp: str) -> str:
 
 
 def used_words(last_used: float | None, now: float | None = None) -> str:
-    """When it last answered; times in seconds since 1970."""
+    """Say when it last answered; times in seconds since 1970."""
     if last_used is None:
         return _tr("Never used here")
     days = int(((time.time() if now is None else now) - last_used) // _DAY_S)

@@ -1,4 +1,4 @@
-"""On the models page: what multi-token prediction can do here, and a check that it is honest."""
+"""The card of multi-token prediction: what it can do here, and a check of its answers."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
+from app.core.engines.bench_results import BenchStep
 from app.core.engines.same_answer import Compared, in_words, is_good
 from app.presenters.same_answer import SameAnswer
-from app.services.measuring.results import Step
 from app.ui.look.language import in_full, translated
 from app.ui.look.motion import show_busy
+from app.ui.notify import Notifier
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
-from engines.errors import UserError
+from engines.errors import Cancelled, UserError
 
 
 class MtpCard(Panel):
     """The check runs where answers are written; its button stops it again."""
 
-    def __init__(self, check: SameAnswer, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, check: SameAnswer, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
         super().__init__("card", "mtpCard", margins=(2.5, 2.5, 2.5, 2.5), spacing=1, parent=parent)
         self._check = check
+        self._notifier = notifier
         self._model = ""
         self.box.addWidget(Label(self.tr("Multi-token prediction (MTP)"), "strong"))
         self.box.addWidget(
@@ -56,14 +60,9 @@ class MtpCard(Panel):
         self.box.addWidget(self._result)
         self._show_running(False)
         self._say("")
-        check.progress.connect(self._step)
-        check.ended.connect(self._ended)
-        check.stopped.connect(self._stopped)
-        check.failed.connect(self._failed)
-        check.crashed.connect(self._crashed)
 
     def show_model(self, model: str, sentence: str) -> None:
-        """What the files of the model in use say; an earlier model's check goes."""
+        """Show what the files of the model in use say; an earlier model's check goes."""
         self._sentence.setText(translated(sentence))
         before, self._model = self._model, model
         # The first sentence may come when a check is already running: it is of the same model.
@@ -79,9 +78,9 @@ class MtpCard(Panel):
         show_busy(self._bar)
         self._what.setText(self.tr("Loading the model…"))
         self._show_running(True)
-        self._check.start()
+        self._check.start(self._step, self._ended, self._failed)
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: BenchStep) -> None:
         self._bar.setRange(0, step.total)
         self._bar.setValue(step.done)
         self._what.setText(self.tr("{0} of {1}").format(step.done + 1, step.total))
@@ -91,14 +90,14 @@ class MtpCard(Panel):
             "\n".join(translated(line) for line in in_words(found)), problem=not is_good(found)
         )
 
-    def _stopped(self) -> None:
-        self._over(self.tr("The check was stopped."))
-
-    def _crashed(self, _error: Exception) -> None:
-        self._over(self.tr("The check could not end."))
-
-    def _failed(self, error: UserError) -> None:
-        self._over(in_full(error), problem=True)
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, Cancelled):
+            self._over(self.tr("The check was stopped."))
+        elif isinstance(error, UserError):
+            self._over(in_full(error), problem=True)
+        else:
+            self._over(self.tr("The check could not end."))
+            self._notifier.error(error)
 
     def _over(self, text: str, *, problem: bool = False) -> None:
         self._show_running(False)

@@ -1,4 +1,4 @@
-"""What a model is called where it is shown."""
+"""The name of a model where it is shown."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def name_of(entry: ModelEntry) -> str:
 
 
 def name_at_server(entry: ModelEntry) -> str:
-    """The same where the server is named beside it; of a file's path its last part."""
+    """Return the name where the server is named beside it; of a path its last part."""
     return entry.name.removesuffix(f" on {_server_of(entry)}") if entry.served else entry.name
 
 
 def _server_of(entry: ModelEntry) -> str:
-    """By its user's name."""
+    """Return the server, by its user's name."""
     return entry.id.removesuffix(f":{entry.served}")

@@ -10,7 +10,7 @@ from app.ui.widgets.column_page import ColumnPage
 
 
 class PartPage(ColumnPage):
-    """Its scroll bar always has its room, so that the parts stand in line with each other."""
+    """A column that always has room for its scroll bar, so that parts stand in line."""
 
     def __init__(self, name: str, *, width: int = COLUMN, parent: QWidget | None = None) -> None:
         super().__init__(name, width=width, left=BAR, parent=parent)

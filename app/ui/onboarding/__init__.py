@@ -1,1 +1,1 @@
-"""What a chat without messages shows."""
+"""The welcome: what a chat without messages shows."""

@@ -1,4 +1,4 @@
-"""Over the chat: one calm line on the model that is on its way, and then that it is there."""
+"""The strip over the chat: a calm line on the model that is being downloaded, or has come."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ class DownloadStrip(QWidget):
             self._show_came()
 
     def show_came(self, download: Download, entry: ModelEntry | None) -> None:
-        """entry: the model that it has brought; a drafter by itself brings none."""
+        """Show that a download has come. entry: its model; None for a drafter by itself."""
         if entry is not None:
             self._came = download
         if not self._going:
             self._show_came()
 
     def dismiss(self) -> None:
-        """What has come is in use, or was seen."""
+        """Hide what has come, as it is in use, or was seen."""
         self._came = None
         if not self._going:
             self.hide()

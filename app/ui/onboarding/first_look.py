@@ -1,4 +1,4 @@
-"""Looks at the computer, and at what suits it, when the welcome is there to show it."""
+"""Looks at the computer, and for models that suit it, when the welcome is there to show it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 if TYPE_CHECKING:
-    from app.presenters.window import WindowServices
+    from app.presenters.window import WindowPresenters
     from app.ui.onboarding.welcome import Welcome
 
 _CALM_MS = 300
@@ -15,19 +15,23 @@ _CALM_MS = 300
 
 
 class FirstLook(QObject):
-    """Each look once; `welcome` is told by who connects the services to it."""
+    """Starts each look once; who connects the presenters to `welcome` tells it."""
 
-    def __init__(self, welcome: Welcome, services: WindowServices) -> None:
+    def __init__(self, welcome: Welcome, presenters: WindowPresenters) -> None:
         super().__init__(welcome)
         self._welcome = welcome
-        self._services = services
+        self._presenters = presenters
         self._checked = self._recommended = False
         self._calm = QTimer(self)
         self._calm.setSingleShot(True)
         self._calm.setInterval(_CALM_MS)
         self._calm.timeout.connect(self._look)
         welcome.installEventFilter(self)
-        for changed in (services.chats.changed, services.settings.changed, services.models.listed):
+        for changed in (
+            presenters.chats.changed,
+            presenters.settings.changed,
+            presenters.models.listed,
+        ):
             changed.connect(self._calm.start)
         self._calm.start()
 
@@ -41,7 +45,7 @@ class FirstLook(QObject):
             return
         if self._welcome.shows_computer and not self._checked:
             self._checked = True
-            self._services.system.check()
+            self._presenters.system.check()
         if self._welcome.shows_offer and not self._recommended:
             self._recommended = True
-            self._services.suggestions.recommend()
+            self._presenters.suggestions.recommend()

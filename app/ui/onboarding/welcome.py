@@ -1,4 +1,4 @@
-"""What a chat without messages shows: a welcome the first time, a question afterwards."""
+"""The welcome in a chat without messages: an offer the first time, later a question."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Welcome(PartPage):
             self._offer.show_download(download_of(downloads, offer.repo, offer.label))
 
     def show_not_queued(self) -> None:
-        """What was asked for did not get into the queue."""
+        """Show that what was asked for did not get into the queue."""
         self.show_downloads(self._downloads)
 
     def show_check(self, check: SystemCheck) -> None:
@@ -132,7 +132,7 @@ class Welcome(PartPage):
         self.get.emit(offer)
 
     def _show_offer(self) -> None:
-        """Of use until there is a model besides the guide."""
+        """Show the offer until there is a model besides the guide."""
         if self._offer is not None:
             self._offer.setVisible(self.shows_offer)
 

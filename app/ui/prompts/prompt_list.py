@@ -138,7 +138,7 @@ _MOST = 200
 
 
 class PromptList(PartPage):
-    """What is done here goes to the service; what comes of it is shown."""
+    """The list of prompts; actions go to the service, and their results are shown."""
 
     def __init__(self, service: Prompts, notifier: Notifier, parent: QWidget | None = None) -> None:
         super().__init__("promptList", parent=parent)
@@ -157,8 +157,6 @@ class PromptList(PartPage):
         self.column.addStretch(1)
         service.changed.connect(self._show)
         service.failed.connect(notifier.error)
-        service.exported.connect(self._exported)
-        service.imported.connect(self._imported)
         self._show()
 
     def make(self) -> None:
@@ -167,11 +165,11 @@ class PromptList(PartPage):
 
     def pick_import(self) -> None:
         """Let the user pick a file, and take in what it holds."""
-        self._pick(QFileDialog.AcceptMode.AcceptOpen, self._service.take_in)
+        self._pick(QFileDialog.AcceptMode.AcceptOpen, self._take_in)
 
     def pick_export(self) -> None:
         """Let the user name a file, and write all prompts to it."""
-        self._pick(QFileDialog.AcceptMode.AcceptSave, self._service.export)
+        self._pick(QFileDialog.AcceptMode.AcceptSave, self._write)
 
     def _pick(self, mode: QFileDialog.AcceptMode, act: Callable[[Path], None]) -> None:
         saves = mode is QFileDialog.AcceptMode.AcceptSave
@@ -236,6 +234,12 @@ class PromptList(PartPage):
             self._service.save(prompt)
         else:
             self._service.make(prompt.name, prompt.text)
+
+    def _take_in(self, path: Path) -> None:
+        self._service.take_in(path, self._imported, self._notifier.error)
+
+    def _write(self, path: Path) -> None:
+        self._service.export(path, self._exported, self._notifier.error)
 
     def _exported(self, path: Path) -> None:
         self._notifier.say(self.tr("The prompts were saved to {0}.").format(path.name))

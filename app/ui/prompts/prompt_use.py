@@ -44,7 +44,7 @@ class PromptPopup(Panel):
         self.hide()
 
     def show_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        """The first of them is marked."""
+        """Show prompts, with the first of them marked."""
         self._list.clear()
         for prompt in prompts:
             line = " ".join(prompt.text.split())
@@ -63,7 +63,7 @@ class PromptPopup(Panel):
             )
 
     def place_above(self, field: QWidget) -> None:
-        """As wide as this part of the window, with its lower edge at the upper one of that."""
+        """Place it above a field, as wide as that."""
         window = self.parentWidget()
         if window is None:
             return
@@ -97,7 +97,7 @@ _LEAVES = Qt.Key.Key_Escape
 
 
 class PromptUse(QObject):
-    """messages: where a text may be selected. Everything it inserts can be undone."""
+    """Inserts prompts, which can be undone. messages: where a text may be selected."""
 
     def __init__(self, prompts: Prompts, edit: MessageEdit, messages: QWidget) -> None:
         super().__init__(edit)
@@ -181,7 +181,7 @@ class PromptUse(QObject):
             self._popup.place_above(self._edit.parentWidget() or self._edit)
 
     def _called(self, text: str) -> str | None:
-        """What stands between the slash and the cursor; None if nothing is called."""
+        """Return what stands between the slash and the cursor; None if nothing is called."""
         at = self._edit.textCursor().position()
         if self._from is None or at <= self._from or text[self._from : self._from + 1] != "/":
             return None
@@ -229,7 +229,7 @@ class PromptUse(QObject):
         self._close()
 
     def _known(self) -> dict[str, str]:
-        """What Hearth fills in by itself."""
+        """Return the values that Hearth fills in by itself."""
         today = QLocale().toString(QDate.currentDate(), QLocale.FormatType.LongFormat)
         return {
             "clipboard": QGuiApplication.clipboard().text(),
@@ -254,7 +254,7 @@ class PromptUse(QObject):
 
 
 def _plain(cursor: QTextCursor) -> str:
-    """What is selected, with lines as they are written elsewhere."""
+    """Return the selection, with lines as they are written elsewhere."""
     return (
         cursor.selectedText()
         .replace("\N{PARAGRAPH SEPARATOR}", "\n")

@@ -1,4 +1,4 @@
-"""Takes what is needed to reach a server: tested on wish, then kept."""
+"""The dialog for a server: takes what is needed to reach it, tests it if asked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.ui.widgets.label import Label
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.network.servers import ServerFacts, ServerProfile
+    from app.core.network.servers import ServerInfo, ServerProfile
 
 
 class FileField(QWidget):
@@ -86,7 +86,7 @@ class ServerDialog(QDialog):
     save = Signal(object, object, bool)
 
     def __init__(self, profile: ServerProfile | None, parent: QWidget | None = None) -> None:
-        """profile: the one to change; None for a new one."""
+        """Begin. profile: the one to change; None for a new one."""
         from app.core.network.servers import ServerProfile
 
         super().__init__(parent)
@@ -122,12 +122,12 @@ class ServerDialog(QDialog):
 
     @property
     def profile_id(self) -> str:
-        """Of the profile that is changed; "" for a new one."""
+        """The id of the profile that is changed; "" for a new one."""
         return self._before.id
 
     @property
     def key(self) -> str | None:
-        """What was typed; None leaves the one that is kept, "" forgets it."""
+        """The key that was typed; None leaves the one that is kept, "" forgets it."""
         return self._key.text().strip() or ("" if self._forget.isChecked() else None)
 
     @property
@@ -144,8 +144,8 @@ class ServerDialog(QDialog):
             certificate=self._certificate.path,
         )
 
-    def show_found(self, facts: ServerFacts) -> None:
-        lines = [found(facts), *models(facts, 4)]
+    def show_found(self, info: ServerInfo) -> None:
+        lines = [found(info), *models(info, 4)]
         self._say("\n".join(lines), "good")
         self._wait(False)
         self._save.setFocus()
@@ -262,12 +262,12 @@ class ServerDialog(QDialog):
     def _moved(self) -> bool:
         """Whether the address that was typed is another place than before."""
         from app.core.errors import AddressInvalid
-        from app.core.network.servers import origin_of, plain_address
+        from app.core.network.servers import normalised_address, origin_of
 
         if self._is_new:
             return False
         try:
-            return origin_of(plain_address(self._address.text())) != self._before.origin
+            return origin_of(normalised_address(self._address.text())) != self._before.origin
         except AddressInvalid:
             return False
 
@@ -293,7 +293,7 @@ class ServerDialog(QDialog):
         self._grow()
 
     def _grow(self) -> None:
-        """So high that all of it can be seen."""
+        """Make the dialog so high that all of it can be seen."""
         layout = self.layout()
         if layout is not None:
             layout.activate()

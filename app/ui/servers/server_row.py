@@ -23,7 +23,7 @@ from app.ui.widgets.picture import Picture
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.network.servers import ServerFacts, ServerProfile
+    from app.core.network.servers import ServerInfo, ServerProfile
     from app.presenters.server_list import Place
 
 _MOST = 8
@@ -46,7 +46,7 @@ class ServerRow(Panel):
         current: str,
         parent: QWidget | None = None,
     ) -> None:
-        """entries: its models among those to choose from. current: the id of the one in use."""
+        """Begin. entries: its models among those to choose from. current: the id in use."""
         super().__init__("card", f"server{number}", margins=(2.5, 2, 2, 2), parent=parent)
         self.setAccessibleName(profile.name)
         row = QHBoxLayout()
@@ -85,9 +85,9 @@ class ServerRow(Panel):
         self.box.addLayout(self._models)
         self._show_models(entries, current)
 
-    def show_found(self, facts: ServerFacts) -> None:
-        """What it said when it was tested."""
-        self._say("\n".join([found(facts), *models(facts)]), "")
+    def show_found(self, info: ServerInfo) -> None:
+        """Show what the server said when it was tested."""
+        self._say("\n".join([found(info), *models(info)]), "")
         self._test.setEnabled(True)
 
     def show_problem(self, error: UserError) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
+from app.ui.models.chooser import ModelChooser
+from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.servers.server_dialog import ServerDialog
 from app.ui.servers.server_row import ServerRow
@@ -25,27 +27,26 @@ from app.ui.widgets.picture import Picture
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.core.network.servers import ServerFacts, ServerProfile
+    from app.core.network.servers import ServerInfo, ServerProfile
 
 
 class ServersPage(ColumnPage):
-    """back(): to the chat. use(model id): that is to answer. current: the id of the one in use."""
-
-    back = Signal()
-    use = Signal(str)
+    """Lists the servers; a model that is used from here answers in the chat that is open."""
 
     def __init__(
         self,
-        services: WindowServices,
+        presenters: WindowPresenters,
         notifier: Notifier,
-        current: Callable[[], str],
+        navigation: Navigation,
+        chooser: ModelChooser,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("serversPage", spacing=2 * GRID, parent=parent)
-        self._servers = services.servers
-        self._models = services.models
+        self._servers = presenters.servers
+        self._models = presenters.models
         self._notifier = notifier
-        self._current = current
+        self._navigation = navigation
+        self._chooser = chooser
         self._rows: dict[str, ServerRow] = {}
         self._dialog: ServerDialog | None = None
         self.column.addLayout(self._head())
@@ -57,11 +58,7 @@ class ServersPage(ColumnPage):
         self.column.addStretch(1)
         servers = self._servers
         servers.listed.connect(self._listed)
-        servers.tested.connect(self._tested)
-        servers.refused.connect(self._refused)
-        servers.saved.connect(self._saved)
         servers.failed.connect(notifier.error)
-        servers.crashed.connect(notifier.error)
         self._models.listed.connect(self.show_servers)
         self.show_servers()
 
@@ -74,18 +71,18 @@ class ServersPage(ColumnPage):
         self._open(None)
 
     def show_servers(self) -> None:
-        """As they are known now."""
-        profiles, current = self._servers.profiles(), self._current()
-        entries = [it for it in self._models.list() if it.engine == "remote"]
+        """Show the servers as they are known now."""
+        profiles, current = self._servers.profiles(), self._chooser.current()
+        entries = [it for it in self._models.list() if it.on_server]
         empty(self._list)
         self._rows = {}
         for number, profile in enumerate(profiles, start=1):
             own = [it for it in entries if it.server == profile.id]
             row = ServerRow(number, profile, self._servers.where(profile), own, current)
-            row.test.connect(lambda it=profile: self._servers.test(it))
+            row.test.connect(lambda it=profile: self._test(it))
             row.change.connect(lambda it=profile: self._open(it))
             row.remove.connect(lambda it=profile: self._ask_to_remove(it))
-            row.use.connect(self.use)
+            row.use.connect(self._use)
             self._list.addWidget(row)
             self._rows[profile.id] = row
         self._none.setVisible(not profiles)
@@ -94,7 +91,7 @@ class ServersPage(ColumnPage):
         add = LabelledButton("plus", self.tr("Add a server…"), "addServer")
         add.clicked.connect(self.add)
         head = PageHead(self.tr("Servers"), "serversBack", add)
-        head.back.connect(self.back)
+        head.back.connect(self._navigation.go_to_chat)
         return head
 
     def _empty_part(self) -> QWidget:
@@ -119,10 +116,14 @@ class ServersPage(ColumnPage):
         part.box.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         return part
 
+    def _use(self, model_id: str) -> None:
+        self._chooser.use(model_id)
+        self._navigation.go_to_chat()
+
     def _open(self, profile: ServerProfile | None) -> None:
         dialog = ServerDialog(profile, self.window())
-        dialog.test.connect(self._servers.test)
-        dialog.save.connect(self._servers.save)
+        dialog.test.connect(self._test)
+        dialog.save.connect(self._save)
         dialog.finished.connect(self._closed)
         self._dialog = dialog
         dialog.open()
@@ -135,13 +136,31 @@ class ServersPage(ColumnPage):
         dialog = self._dialog
         return dialog if dialog is not None and dialog.profile_id == profile_id else None
 
-    def _tested(self, profile_id: str, facts: ServerFacts) -> None:
-        dialog = self._asks(profile_id)
-        if dialog is not None:
-            dialog.show_found(facts)
-        elif profile_id in self._rows:
-            self._rows[profile_id].show_found(facts)
-        self._models.look()
+    def _test(self, profile: ServerProfile, key: str | None = None, take_key: bool = False) -> None:
+        def tested(info: ServerInfo) -> None:
+            dialog = self._asks(profile.id)
+            if dialog is not None:
+                dialog.show_found(info)
+            elif profile.id in self._rows:
+                self._rows[profile.id].show_found(info)
+            self._models.look()
+
+        self._servers.test(profile, key, take_key, tested, self._refusal(profile))
+
+    def _save(self, profile: ServerProfile, key: str | None, take_key: bool) -> None:
+        def saved(kept: ServerProfile, warning: str) -> None:
+            dialog = self._asks(profile.id)
+            if dialog is not None:
+                dialog.accept()
+            said = self.tr("{0} is kept.").format(kept.name)
+            self._notifier.say(f"{said} {translated(warning)}".strip())
+            self._test(kept)
+
+        self._servers.save(profile, key, take_key, saved, self._refusal(profile))
+
+    def _refusal(self, profile: ServerProfile) -> Callable[[Exception], None]:
+        """Says why something is not possible where it was asked for."""
+        return self._notifier.telling(lambda error: self._refused(profile.id, error))
 
     def _refused(self, profile_id: str, error: UserError) -> None:
         dialog = self._asks(profile_id)
@@ -152,13 +171,8 @@ class ServersPage(ColumnPage):
         else:
             self._notifier.error(error)
 
-    def _saved(self, profile_id: str, kept: ServerProfile, warning: str) -> None:
-        dialog = self._asks(profile_id)
-        if dialog is not None:
-            dialog.accept()
-        said = self.tr("{0} is kept.").format(kept.name)
-        self._notifier.say(f"{said} {translated(warning)}".strip())
-        self._servers.test(kept)
+    def _remove(self, profile: ServerProfile) -> None:
+        self._servers.remove(profile, self._refusal(profile))
 
     def _listed(self) -> None:
         self.show_servers()
@@ -179,5 +193,5 @@ class ServersPage(ColumnPage):
         self._notifier.ask(
             lines,
             answers,
-            lambda it: self._servers.remove(profile) if it == "confirmRemoveServer" else None,
+            lambda it: self._remove(profile) if it == "confirmRemoveServer" else None,
         )

@@ -1,4 +1,4 @@
-"""What a server was found to be, in words."""
+"""Words for what a server was found to be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from app.ui.look.format import figure
 
 if TYPE_CHECKING:
-    from app.core.network.servers import ServerFacts
+    from app.core.network.servers import ServerInfo
 
 _tr = QCoreApplication.translate
 _KINDS = {
@@ -21,32 +21,32 @@ _KINDS = {
 }
 
 
-def found(facts: ServerFacts) -> str:
-    """One line: what it is, how many models it has, and whether it drafts ahead."""
-    kind = _KINDS.get(facts.kind) or _tr("servers", "A server that speaks OpenAI’s language")
-    parts = [f"{kind} {facts.version or ''}".strip()]
-    count = len(facts.models)
+def found(info: ServerInfo) -> str:
+    """Describe a server in one line: kind, number of models, and whether it drafts ahead."""
+    kind = _KINDS.get(info.kind) or _tr("servers", "A server that speaks OpenAI’s language")
+    parts = [f"{kind} {info.version or ''}".strip()]
+    count = len(info.models)
     if count == 1:
         parts.append(_tr("servers", "one model"))
     else:
         parts.append(_tr("servers", "{0} models").format(count))
-    if facts.mtp is not None:
+    if info.mtp is not None:
         on = _tr("servers", "MTP is on there")
-        parts.append(on if facts.mtp else _tr("servers", "MTP is off there"))
+        parts.append(on if info.mtp else _tr("servers", "MTP is off there"))
     return " · ".join(parts)
 
 
-def models(facts: ServerFacts, most: int = 8) -> list[str]:
+def models(info: ServerInfo, most: int = 8) -> list[str]:
     """A line for each model; after `most` of them, how many more."""
     from app.core.network.servers import short_name
 
     lines = []
-    for model in facts.models[:most]:
+    for model in info.models[:most]:
         if model.context:
             words = _tr("servers", "{0}, context of {1} tokens")
             lines.append(words.format(short_name(model.id), figure(model.context)))
         else:
             lines.append(short_name(model.id))
-    if len(facts.models) > most:
-        lines.append(_tr("servers", "and {0} more").format(len(facts.models) - most))
+    if len(info.models) > most:
+        lines.append(_tr("servers", "and {0} more").format(len(info.models) - most))
     return lines

@@ -41,7 +41,9 @@ class SettingsDialog(QDialog):
         ways: Mapping[str, tuple[str, Callable[[], object]]],
         parent: QWidget | None = None,
     ) -> None:
-        """notes: by the name of a setting, why it cannot be as it says here; "" if it can.
+        """Build the dialog from the settings.
+
+        notes: by the name of a setting, why it cannot be as it says here; "" if it can.
 
         ways: by the name of a section, what its button says and does, which leads to its page.
         """

@@ -1,1 +1,1 @@
-"""The sidebar: the list of chats and the ways to everything else."""
+"""The sidebar: the list of chats, and buttons to everything else."""

@@ -1,4 +1,4 @@
-"""Below the list while several chats are selected: what can be done with all of them."""
+"""The bar below the list while several chats are selected: what can be done with all."""
 
 from __future__ import annotations
 

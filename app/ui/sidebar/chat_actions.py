@@ -1,4 +1,4 @@
-"""What is done to chats from the sidebar, each with a way back or a question before it."""
+"""Acts on chats from the sidebar, each with a way back or a question before it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ChatActions(QObject):
         chats.changed.connect(self._changed)
 
     def do(self, deed: str, which: Sequence[str] | str | None) -> None:
-        """By its name, as rows, menus and keys have it; which: ids of chats, or of a folder."""
+        """Act by name, as rows, menus and keys do; which: ids of chats, or of a folder."""
         ids = [which] if isinstance(which, str) else which or ()
         chat_actions: dict[str, Callable[[Sequence[str]], object]] = {
             "pin": lambda ids: self._chats.set_pinned(True, *ids),
@@ -96,7 +96,7 @@ class ChatActions(QObject):
         self._notifier.offer_undo(self._moved(folder_id, len(ids)), undo)
 
     def export_folder(self, folder_id: str) -> None:
-        """All chats in it, those that are pinned, too."""
+        """Export all chats of a folder, pinned ones too."""
         self._export(self._chats.ids_in_folder(folder_id))
 
     def remove_folder(self, folder_id: str) -> None:
@@ -116,7 +116,7 @@ class ChatActions(QObject):
         self._ask(headline, lambda: self._chats.delete_for_good(*ids))
 
     def empty_trash(self) -> None:
-        """The same, for all that is in it."""
+        """Remove all that is in the trash for good, after asking."""
         count = self._chats.count(TRASH)
         headline = self.tr("Empty the trash?")
         if count:

@@ -44,7 +44,7 @@ class ChatList(RowList):
         self.clicked.connect(self._clicked)
 
     def reload(self, scope: Scope | None = None) -> None:
-        """Read the chats again; what is selected and where one has scrolled to stays."""
+        """Show the chats anew; selection and scroll position stay."""
         if self.state() is QAbstractItemView.State.EditingState:
             self._late = True
             return
@@ -78,11 +78,11 @@ class ChatList(RowList):
             self.viewport().update()
 
     def let_go(self) -> None:
-        """Of a selection of several chats."""
+        """Drop a selection of several chats."""
         self._select([self.shown] if self.shown else [])
 
     def selected_ids(self) -> list[str]:
-        """Of the chats that are selected, from top to bottom."""
+        """Return the ids of the selected chats, from top to bottom."""
         return [it for first, last in self._ranges() for it in self.chats.ids_in(first, last)]
 
     def go_to_shown(self) -> None:
@@ -147,7 +147,7 @@ class ChatList(RowList):
             self.reload()
 
     def _lay_out(self, row: int) -> None:
-        """As far as that row at once; what is seen at the top does not wait for 50,000 rows."""
+        """Lay out as far as that row at once; the top never waits for 50,000 rows."""
         at_once = row >= BATCH
         mode = QListView.LayoutMode.SinglePass if at_once else QListView.LayoutMode.Batched
         if mode is not self.layoutMode():
@@ -169,7 +169,7 @@ class ChatList(RowList):
         self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
     def _ranges(self) -> list[tuple[int, int]]:
-        """The first and the last row of each run of rows that are selected."""
+        """Return the first and last row of each run of selected rows."""
         parts = self.selectionModel().selection()
         runs = [parts.at(number) for number in range(parts.count())]
         return sorted((run.top(), run.bottom()) for run in runs)
@@ -204,7 +204,7 @@ class ChatList(RowList):
 
 
 def _runs(rows: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and the last of each run of rows that follow each other; rows are sorted."""
+    """Return the first and last of each run of consecutive rows; rows are sorted."""
     runs: list[tuple[int, int]] = []
     for row in rows:
         if runs and runs[-1][1] == row - 1:

@@ -64,11 +64,11 @@ class ChatModel(QAbstractListModel):
 
     @property
     def chats_held(self) -> int:
-        """How many chats are in memory; bounded, however many there are."""
+        """The number of chats in memory; bounded, however many there are."""
         return sum(len(page) for page in self._pages.values())
 
     def reload(self, scope: Scope | None = None) -> None:
-        """Read again what there is, perhaps of another part of the chats."""
+        """Update the list, perhaps to another scope."""
         scope = scope or self._scope
         layout = layout_of(self._chats, scope, self.folded, datetime.now().astimezone())
         # As many rows as before: no view has to lay them all out again.
@@ -83,17 +83,17 @@ class ChatModel(QAbstractListModel):
             self.endResetModel()
 
     def set_folded(self, folder_id: str, folded: bool) -> None:
-        """From the next `reload` on."""
+        """Fold or unfold a folder, from the next `reload` on."""
         (self.folded.add if folded else self.folded.discard)(folder_id)
 
     def unfold_for(self, chat_id: str) -> None:
-        """So that a chat is listed, from the next `reload` on."""
+        """Unfold the folder of a chat, so that the next `reload` lists it."""
         chat = self._chats.chat(chat_id)
         if chat and chat.folder_id:
             self.folded.discard(chat.folder_id)
 
     def row(self, index: Index) -> Row | None:
-        """None for a chat that has gone since the list was read."""
+        """Return a row; None for a chat that has gone since the list was read."""
         if not index.isValid():
             return None
         spot = self._layout.spot(index.row())
@@ -110,7 +110,7 @@ class ChatModel(QAbstractListModel):
         return found.chat if isinstance(found, ChatRow) else None
 
     def index_of(self, chat_id: str) -> QModelIndex:
-        """Where a chat is listed; not valid if it is not."""
+        """Return the index of a chat; not valid if it is not listed."""
         chat = self._chats.chat(chat_id)
         if chat is None:
             return QModelIndex()
@@ -129,7 +129,7 @@ class ChatModel(QAbstractListModel):
         )
 
     def index_of_folder(self, folder_id: str) -> QModelIndex:
-        """Where a folder is listed; not valid if it is not."""
+        """Return the index of a folder; not valid if it is not listed."""
         row = 0
         for section in self._layout.sections:
             if isinstance(section.head, FolderRow) and section.head.folder.id == folder_id:
@@ -157,7 +157,7 @@ class ChatModel(QAbstractListModel):
         return rows
 
     def ids_in(self, first: int, last: int) -> list[str]:
-        """Of the chats in a range of rows, both ends included."""
+        """Return the ids of the chats in a range of rows, both ends included."""
         spots = [self._layout.spot(row) for row in range(first, last + 1)]
         runs: OrderedDict[Place, list[int]] = OrderedDict()
         for spot in spots:
@@ -172,7 +172,7 @@ class ChatModel(QAbstractListModel):
         return ids
 
     def chats_in(self, first: int, last: int) -> int:
-        """How many of a range of rows are chats, both ends included."""
+        """Count the chats in a range of rows, both ends included."""
         return sum(self._layout.spot(row).offset is not None for row in range(first, last + 1))
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt declares it

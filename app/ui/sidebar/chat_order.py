@@ -1,4 +1,4 @@
-"""Brings the sidebar's lists and the chats' services together."""
+"""Connects the sidebar's lists with the chats' presenters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def chats_menu(
     do: Do,
     move: Move,
 ) -> QMenu:
-    """For the chats that are selected, or the one that was pointed at."""
+    """Make the menu for the selected chats, or the one that was pointed at."""
     menu = new_menu(parent, "rowMenu")
     one = chats[0] if len(chats) == 1 else None
     if scope == "trash":
@@ -66,7 +66,7 @@ def chats_menu(
 
 
 def folder_menu(parent: QWidget, do: Do) -> QMenu:
-    """For a folder."""
+    """Make the menu for a folder."""
     menu = new_menu(parent, "rowMenu")
     _add(menu, "rename", _tr("sidebar", "Rename"), do)
     _add(menu, "export", _tr("sidebar", "Export its chats…"), do)
@@ -137,7 +137,7 @@ class ChatOrder(QObject):
         places.empty_trash.connect(chat_actions.empty_trash)
 
     def name_new_folder(self) -> None:
-        """After the list was read again: let the user name a folder that was just made."""
+        """Let the user name a folder that was just made, once the list was read again."""
         if self._rename:
             index = self._sidebar.model.index_of_folder(self._rename)
             if index.isValid():
@@ -205,7 +205,7 @@ class ChatOrder(QObject):
             self._chat_actions.move(folder_id, ids)
 
     def make_folder(self, ids: Sequence[str] = ()) -> None:
-        """With these chats in it; the user names it in its place."""
+        """Make a folder with these chats; the user names it in its place."""
         self._rename = self._chats.make_folder(self.tr("New folder"), *ids)
 
     def _drop(self, row: Row, ids: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""In the sidebar: how far the downloads are, wherever in the window one is."""
+"""The badge in the sidebar with the progress of downloads."""
 
 from __future__ import annotations
 

@@ -26,8 +26,6 @@ class Exporter(QObject):
         self._exporting = exporting
         self._notifier = notifier
         self._window = window
-        exporting.exported.connect(self._exported)
-        exporting.failed.connect(notifier.error)
 
     def ask(self, chat_ids: Sequence[str]) -> None:
         """Let the user pick how, then a file for one chat, or a file or folder for several."""
@@ -41,6 +39,7 @@ class Exporter(QObject):
         dialog.open()
 
     def _ask_where(self, ids: Sequence[str], options: ExportOptions, one_file: bool) -> None:
+        exporting, failed = self._exporting, self._notifier.error
         dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home()))
         if len(ids) == 1 or one_file:
             dialog.setObjectName("exportChat")
@@ -50,14 +49,14 @@ class Exporter(QObject):
             title = self._title(ids) if len(ids) == 1 else self.tr("Chats")
             dialog.selectFile(f"{file_name(title)}.{options.kind}")
             dialog.fileSelected.connect(
-                lambda path: self._exporting.to_file(ids, Path(path), options)
+                lambda it: exporting.to_file(ids, Path(it), options, self._exported, failed)
             )
         else:
             dialog.setObjectName("exportChats")
             dialog.setFileMode(QFileDialog.FileMode.Directory)
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
             dialog.fileSelected.connect(
-                lambda path: self._exporting.to_folder(ids, Path(path), options)
+                lambda it: exporting.to_folder(ids, Path(it), options, self._exported, failed)
             )
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

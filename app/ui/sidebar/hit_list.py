@@ -1,4 +1,4 @@
-"""What a search found: title, time and the text around the words."""
+"""The list of a search's hits: title, time and the text around the words."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class HitDelegate(QStyledItemDelegate):
     def _paint_when(
         self, painter: QPainter, font: QFont, room: QRect, hit: Hit, words: str, theme: Theme
     ) -> QRect:
-        """At the right end of the line; returns what is left of the line."""
+        """Paint the time at the line's right end; returns what is left of the line."""
         painter.setFont(_small(font))
         painter.setPen(QColor(theme.muted))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -121,7 +121,7 @@ class HitDelegate(QStyledItemDelegate):
 
 
 def title_layout(hit: Hit, font: QFont, width: int, theme: Theme) -> QTextLayout:
-    """One line; the words are marked here where the title itself was found."""
+    """Lay out the title on one line; words are marked if the title itself was found."""
     marks = () if hit.message_id else hit.marks
     return _layout(hit.chat.title, marks, font, width, theme, 1)
 
@@ -149,7 +149,7 @@ def _layout(
 
 
 def _fitting(text: str, font: QFont, width: int, most: int) -> str:
-    """As much of a text as there is room for, with “…” for the rest."""
+    """Return as much of a text as there is room for, with “…” for the rest."""
     layout = QTextLayout(text, font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -206,7 +206,7 @@ def _bold(font: QFont) -> QFont:
 
 
 class HitModel(QAbstractListModel):
-    """As many hits as the search gave; there are not many."""
+    """The model of the hits, all in memory, as there are not many."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Above the list: which part of the chats it shows, the way to the others, and a new folder."""
+"""The bar above the list: its scope, the way to the others, and a new folder."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PlaceBar(QWidget):
         column.addWidget(self._note)
 
     def show_place(self, scope: Scope, count: int) -> None:
-        """count: how many chats are in it."""
+        """Show the scope. count: how many chats are in it."""
         names = self._names()
         self._button.setText(names[scope])
         self._button.setAccessibleName(self.tr("Shown: {0}").format(names[scope]))
@@ -73,7 +73,7 @@ class PlaceBar(QWidget):
         self._note.setVisible(bool(notes[scope]) and count > 0)
 
     def show_counts(self, archive: int, trash: int) -> None:
-        """For the menu."""
+        """Show the numbers of chats in the menu."""
         from app.ui.look.format import figure
 
         counts: dict[Scope, int] = {"chats": 0, "archive": archive, "trash": trash}

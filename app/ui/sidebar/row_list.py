@@ -189,7 +189,7 @@ class RowDelegate(QStyledItemDelegate):
         _write(painter, room.adjusted(0, 0, -width - GRID, 0), row.folder.name, theme.text)
 
     def _room(self, rect: QRect, index: Index) -> QRect:
-        """Where the text goes."""
+        """Return the room for the text."""
         row = index.data(ROW)
         indent = isinstance(row, ChatRow) and row.place.kind == "folder"
         left = scaled(INSET) + (scaled(_SIGN + _GAP) if indent else 0)
@@ -294,7 +294,7 @@ class RowList(QListView):
         return actions
 
     def keyboardSearch(self, _search: str) -> None:
-        """Not here: it would read every chat. The field above searches."""
+        """Do nothing: it would read every chat. The field above searches."""
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -350,7 +350,7 @@ class RowList(QListView):
             self.dropped.emit(row, ids_of(event.mimeData()))
 
     def _refresh_soon(self) -> None:
-        """Once, however many reasons there are: the buttons of a row are placed anew."""
+        """Place the row's buttons anew, once, however many reasons there are."""
         self._soon.start()
 
     def _want(self, deed: str) -> None:
@@ -377,7 +377,7 @@ class RowList(QListView):
         self.viewport().update()
 
     def _place_actions(self) -> None:
-        """On the row under the pointer; without one, on the current row of the keyboard."""
+        """Place actions on the row under the pointer, or else on the keyboard's."""
         focus = QApplication.focusWidget()
         has_focus = self.hasFocus() or (
             focus is not None and self._with_actions >= 0 and self._actions.isAncestorOf(focus)

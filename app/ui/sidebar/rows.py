@@ -1,4 +1,4 @@
-"""What the list of chats shows from top to bottom, without reading more chats than are seen."""
+"""The rows of the chat list, without reading more chats than are seen."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.core.chats.chat import Chat
 from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 
 Scope = Literal["chats", "archive", "trash"]
-"""What the sidebar lists: the chats in their order, or one of the places that are put away."""
+"""The chats that the sidebar lists: in their order, or those put away in one of the places."""
 
 Group = Literal["pinned", "folders", "today", "yesterday", "week", "earlier"]
 
 
 class ChatRows(Protocol):
-    """Where chats are counted and folders are listed."""
+    """The source of the rows, which counts chats and lists folders."""
 
     def count(self, place: Place) -> int: ...
 
@@ -37,7 +37,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class FolderRow:
-    """count: how many chats are in it, also while it is folded."""
+    """The row of a folder. count: how many chats are in it, also while it is folded."""
 
     folder: Folder
     count: int
@@ -103,7 +103,7 @@ class Layout:
 
 
 def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
-    """folded: the ids of folders whose chats are not listed. now: in local time."""
+    """Lay out the list. folded: ids of folders whose chats are not listed. now: local time."""
     if scope == "archive":
         return Layout([Section(None, ARCHIVE, 0, shelf.count(ARCHIVE))])
     if scope == "trash":
@@ -122,7 +122,7 @@ def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datet
 
 
 def place_of(chat: Chat) -> Place:
-    """Where a chat is listed."""
+    """Return the place in which a chat is listed."""
     if chat.deleted is not None:
         return TRASH
     if chat.archived is not None:
@@ -133,7 +133,7 @@ def place_of(chat: Chat) -> Place:
 
 
 def put_there(chat: Chat) -> float:
-    """By what a chat's place is ordered; in seconds since 1970."""
+    """Return the time by which a place is ordered; in seconds since 1970."""
     return chat.deleted or chat.archived or chat.updated
 
 

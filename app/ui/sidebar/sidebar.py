@@ -1,4 +1,4 @@
-"""Left of everything: new chat, search, the chats, what is on its way, and the other pages."""
+"""The sidebar: new chat, search, the chats, the downloads, and the other pages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QHBoxLayout,
     QLineEdit,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.presenters.chats import Chats
 from app.ui.look.icons import icon
 from app.ui.look.theme import GRID, theme_of
+from app.ui.pages import Page, pages
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.sidebar.chat_model import ChatModel
 from app.ui.sidebar.place_bar import PlaceBar
@@ -42,7 +44,9 @@ NARROWEST = 200
 
 
 class Sidebar(QWidget):
-    """searched(words): the user has stopped typing for a moment. hit(Hit): one was chosen.
+    """page(name, part): one of `app.ui.pages` is wanted.
+
+    searched(words): the user has stopped typing for a moment. hit(Hit): one was chosen.
 
     bulk_wanted(deed), bulk_fill(menu): as `BulkBar` says.
     """
@@ -50,12 +54,8 @@ class Sidebar(QWidget):
     new_chat = Signal()
     searched = Signal(str)
     scratch = Signal()
-    assistants = Signal()
-    models = Signal()
-    downloads = Signal()
-    connections = Signal()
+    page = Signal(str, str)
     settings = Signal()
-    help = Signal()
     hide_me = Signal()
     show_me = Signal()
     hit = Signal(object)
@@ -103,7 +103,7 @@ class Sidebar(QWidget):
 
     @cached_property
     def hits(self) -> HitList:
-        """What a search found, in place of the chats."""
+        """The list of hits, in place of the chats."""
         from app.ui.sidebar.hit_list import HitList
 
         hits = HitList(self._shown)
@@ -114,7 +114,7 @@ class Sidebar(QWidget):
 
     @cached_property
     def bulk(self) -> BulkBar:
-        """What can be done with several chats, below the list."""
+        """The bar for several chats, below the list."""
         from app.ui.sidebar.bulk_bar import BulkBar
 
         bulk = BulkBar(self)
@@ -126,11 +126,11 @@ class Sidebar(QWidget):
 
     @cached_property
     def badge(self) -> DownloadBadge:
-        """How far the downloads are, above the other pages."""
+        """The badge of the downloads, above the other pages."""
         from app.ui.sidebar.download_badge import DownloadBadge
 
         badge = DownloadBadge(self)
-        badge.clicked.connect(self.downloads)
+        badge.clicked.connect(lambda: self.page.emit("models", "downloads"))
         self._column.insertWidget(self._column.count() - 1, badge)
         return badge
 
@@ -199,7 +199,7 @@ class Sidebar(QWidget):
             self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What the search field has no use for."""
+        """Take keys that the search field has no use for."""
         searched = self._shown.currentWidget() is not self.chats
         if event.key() == Qt.Key.Key_Down and searched and self.search.hasFocus():
             self.hits.enter()
@@ -244,27 +244,29 @@ class Sidebar(QWidget):
         return row
 
     def _bottom(self) -> QVBoxLayout:
-        """The other pages."""
-        below = QVBoxLayout()
+        """Lay out the buttons to the other pages."""
+        below, last = QVBoxLayout(), QHBoxLayout()
         below.setSpacing(2)
-        for drawing, text, name, signal in (
-            ("scratch", self.tr("Scratch chat"), "scratchChat", self.scratch),
-            ("assistant", self.tr("Assistants"), "assistants", self.assistants),
-            ("box", self.tr("Models"), "models", self.models),
-        ):
-            below.addWidget(self._button(drawing, text, name, signal))
-        last = QHBoxLayout()
         last.setSpacing(2)
+        below.addWidget(
+            self._button("scratch", self.tr("Scratch chat"), "scratchChat", self.scratch)
+        )
         last.addWidget(self._button("sliders", self.tr("Settings"), "settings", self.settings), 1)
-        for drawing, text, name, signal in (
-            ("ledger", self.tr("Connections"), "showConnections", self.connections),
-            ("help", self.tr("Help"), "showHelp", self.help),
-        ):
-            button = IconButton(drawing, text, name, parent=self)
-            button.clicked.connect(signal)
-            last.addWidget(button)
+        for page in pages():
+            if page.drawing:
+                (last if page.small else below).addWidget(self._page_button(page))
         below.addLayout(last)
         return below
+
+    def _page_button(self, page: Page) -> QAbstractButton:
+        shows, name = page.commands[0], f"show{page.name.capitalize()}"
+        button = (
+            IconButton(page.drawing, shows.text, name, parent=self)
+            if page.small
+            else LabelledButton(page.drawing, shows.text, name, look="quiet", parent=self)
+        )
+        button.clicked.connect(lambda: self.page.emit(page.name, shows.part))
+        return button
 
     def _button(self, drawing: str, text: str, name: str, signal: SignalInstance) -> LabelledButton:
         button = LabelledButton(drawing, text, name, look="quiet", parent=self)

@@ -11,7 +11,7 @@ from app.ui.look.theme import GRID
 
 
 class ButtonRow(QWidget):
-    """At the left, in the order in which they are given."""
+    """Lays buttons out from the left, in the order given."""
 
     def __init__(self, *buttons: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class ButtonRow(QWidget):
         self._box.addStretch(1)
 
     def minimumSizeHint(self) -> QSize:
-        """As one under another: the window may become as narrow as that."""
+        """Return the size of a stack: the window may become as narrow as that."""
         width = max((hint.width() for hint in self._hints()), default=0)
         return QSize(width, self._box.minimumSize().height())
 
@@ -34,7 +34,7 @@ class ButtonRow(QWidget):
         self.arrange()
 
     def arrange(self) -> None:
-        """Anew: other buttons are shown, or say something else."""
+        """Arrange the buttons anew: others are shown, or say something else."""
         hints = self._hints()
         needed = sum(it.width() for it in hints) + scaled(GRID) * max(0, len(hints) - 1)
         direction = QBoxLayout.Direction

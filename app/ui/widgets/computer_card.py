@@ -1,4 +1,4 @@
-"""What the hardware check found, in four lines."""
+"""The card of what the hardware check found, in four lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking everything out of a layout."""
+"""Takes everything out of a layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the colours of a picture stand for: small squares with their words, line after line."""
+"""The legend of a picture: small squares of colour with their words, line after line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _LEAD = 4
 
 
 class Legend(QWidget):
-    """entries: a colour of the theme, by its name, and the words for it.
+    """Words for the colours of a picture.
+
+    entries: a colour of the theme, by its name, and the words for it.
 
     It is only looked at: what it belongs to says the same to a screen reader.
     """
@@ -71,7 +73,7 @@ class Legend(QWidget):
         return math.ceil(QFontMetricsF(self._font()).height()) + _LEAD
 
     def _places(self, width: int) -> Iterator[tuple[tuple[str, str], QPointF]]:
-        """Each entry with the place of its upper left corner."""
+        """Yield each entry with the place of its upper left corner."""
         metrics = QFontMetricsF(self._font())
         left = top = 0.0
         for entry in self._entries:

@@ -23,7 +23,7 @@ _GAP = 2
 
 
 class MemoryBars(QWidget):
-    """One bar for each memory, with its amounts under it and in its accessible description."""
+    """Bars, one for each memory, with amounts under them and in the accessible description."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class _Strip(QWidget):
         painter.end()
 
     def _draw_limit(self, painter: QPainter, theme: Theme, whole: QRectF, at: float) -> None:
-        """What does not fit is faded, and the limit stands out of the bar."""
+        """Draw the limit across the bar, and fade what does not fit."""
         over = QRectF(at, whole.top(), whole.right() - at, whole.height())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.fillRect(over, _faded(theme))

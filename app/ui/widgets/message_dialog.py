@@ -20,7 +20,9 @@ from app.ui.widgets.picture import Picture
 
 
 class MessageDialog(QDialog):
-    """lines: the first is the headline. answers: name and text of the buttons, the main one last.
+    """Says one thing and offers a few answers.
+
+    lines: the first is the headline. answers: name and text of the buttons, the main one last.
 
     answered(name): a button was pressed; the dialog has closed.
     """

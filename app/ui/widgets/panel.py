@@ -9,7 +9,7 @@ from app.ui.look.theme import GRID
 
 
 class Panel(QFrame):
-    """margins: left, top, right, bottom, in steps of the grid."""
+    """A frame with a layout. margins: left, top, right, bottom, in steps of the grid."""
 
     def __init__(
         self,

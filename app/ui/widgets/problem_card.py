@@ -1,4 +1,4 @@
-"""What went wrong, why, and what to do now, with buttons that do it."""
+"""The card of an error: what happened, why, and what to do, with buttons that do it."""
 
 from __future__ import annotations
 

@@ -30,6 +30,6 @@ class RowButton(QPushButton):
         return self.box.minimumSize()
 
     def let_clicks_through(self) -> None:
-        """What was put into it is only looked at: the button takes every click."""
+        """Let the button take every click, as what was put into it is only looked at."""
         for part in self.findChildren(QWidget):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

@@ -19,19 +19,19 @@ _GAP = 2
 COLOURS = (
     "use_weights", "use_context", "use_drafter", "use_compute", "use_projector", "use_others",
 )  # fmt: skip
-"""Of the theme, in the order in which parts take them."""
+"""The colours of the theme, in the order in which parts take them."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """words: for the legend. amount: in any unit that all parts share."""
+    """A part of a bar. words: for the legend. amount: in any unit that all parts share."""
 
     words: str
     amount: int
 
 
 class ShareBar(QWidget):
-    """parts: the last one stands for all others where there are more than colours."""
+    """A bar of parts; the last stands for all others where there are more than colours."""
 
     def __init__(
         self, name: str, title: str, parts: Sequence[Part], parent: QWidget | None = None
@@ -81,7 +81,7 @@ def _colour(number: int) -> str:
 
 
 def limited(parts: Sequence[Part], others: str) -> list[Part]:
-    """No more parts than colours, the largest first. others: words for the rest, for {0} of it."""
+    """Limit parts to the colours, largest first. others: words for the rest, for {0} of it."""
     ordered = sorted(parts, key=lambda part: -part.amount)
     if len(ordered) <= len(COLOURS):
         return ordered

@@ -1,4 +1,4 @@
-"""Tells the user of what has been downloaded, where nothing else does, and lets it be used."""
+"""Tells the user of a finished download, where nothing else does, and lets it be used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DownloadNotices(QObject):
         told_elsewhere: Callable[[], bool],
         parent: QObject,
     ) -> None:
-        """told_elsewhere: whether the user sees already that a model has come."""
+        """Begin. told_elsewhere: whether the user sees already that a model has come."""
         super().__init__(parent)
         self._told_elsewhere = told_elsewhere
         self._notifier = notifier

@@ -1,4 +1,4 @@
-"""Going offline and online again, from wherever in the window it is asked for."""
+"""Goes offline and online again, from wherever in the window it is asked for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.errors import Offline
 from app.core.settings.fields import Settings
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.notify import Notifier
 from engines.errors import UserError
 
@@ -16,38 +16,38 @@ class GoingOnline(QObject):
 
     changed = Signal(bool)
 
-    def __init__(self, services: WindowServices, notifier: Notifier, parent: QObject) -> None:
+    def __init__(self, presenters: WindowPresenters, notifier: Notifier, parent: QObject) -> None:
         super().__init__(parent)
-        self._services = services
+        self._presenters = presenters
         self._notifier = notifier
-        self._was = services.is_offline
-        services.settings.changed.connect(self._apply)
+        self._was = presenters.is_offline
+        presenters.settings.changed.connect(self._apply)
 
     def tell(self) -> None:
-        self.changed.emit(self._services.is_offline)
+        self.changed.emit(self._presenters.is_offline)
 
     def toggle(self) -> None:
-        self._set(not self._services.is_offline)
+        self._set(not self._presenters.is_offline)
 
     def go_online(self) -> None:
         self._set(False)
 
     def _set(self, offline: bool) -> None:
-        if self._services.stays_offline:
+        if self._presenters.stays_offline:
             self._notifier.say(self.tr("Hearth was started with --offline, and stays so."))
             self.tell()
             return
         try:
-            self._services.settings.set("offline", offline)
+            self._presenters.settings.set("offline", offline)
         except UserError as error:
             self._notifier.error(error)
         self.tell()
 
     def _apply(self, _settings: Settings) -> None:
-        offline = self._services.is_offline
+        offline = self._presenters.is_offline
         if offline == self._was:
             return
         self._was = offline
         self.tell()
         if not offline:
-            self._services.downloads.resume_stopped_by(Offline.code)
+            self._presenters.downloads.resume_stopped_by(Offline.code)

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject
 
 from app.core.search.hits import Hit
-
-if TYPE_CHECKING:
-    from app.ui.window.main_window import MainWindow
+from app.presenters.branches import Branches
+from app.ui.chat.find.chat_find import ChatFind
+from app.ui.navigation import Navigation
+from app.ui.sidebar.chat_order import ChatOrder
 
 
 class HitOpening(QObject):
     """A message of another branch is shown once the chat has switched to it."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._branches = window.services.answering.branches
+    def __init__(
+        self, order: ChatOrder, branches: Branches, finding: ChatFind, navigation: Navigation
+    ) -> None:
+        super().__init__(order)
+        self._branches = branches
+        self._finding = finding
+        self._navigation = navigation
         self._waiting: tuple[str, str] | None = None
-        window.order.found.connect(self._open)
-        self._branches.switched.connect(self._switched)
+        order.found.connect(self._open)
+        branches.switched.connect(self._switched)
 
     def _open(self, hit: Hit, words: str) -> None:
         self._waiting = None
-        self._window.open_chat(hit.chat.id)
-        if hit.message_id and not self._window.page.finding.mark(hit.message_id, words):
+        self._navigation.open_chat(hit.chat.id, to_write=False)
+        if hit.message_id and not self._finding.mark(hit.message_id, words):
             self._waiting = hit.message_id, words
             self._branches.go(hit.chat.id, hit.message_id)
 
@@ -34,4 +36,4 @@ class HitOpening(QObject):
         if self._waiting and self._waiting[0] == message_id:
             _, words = self._waiting
             self._waiting = None
-            self._window.page.finding.mark(message_id, words)
+            self._finding.mark(message_id, words)

@@ -1,64 +1,58 @@
-"""The window: sidebar, header and pages side by side, and the commands that span them."""
+"""The whole window: its parts, its pages, its commands, and the connections of signals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Protocol, cast
 
-from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.core.chats.chat import UNTITLED
 from app.core.chats.places import ALL
 from app.core.settings.fields import Settings
-from app.core.window_state import WindowState
 from app.presenters.chats import Chats
-from app.ui.chat.composer.composer import Composer
-from app.ui.chat.header import Header
-from app.ui.sidebar.sidebar import Sidebar
-from app.ui.widgets.room import grow_for
-from app.ui.window.first_visits import (
-    connections_page,
-    engines_page,
-    exporter,
-    help_page,
-    importer,
-    models_page,
-    servers_page,
-)
-from app.ui.window.signal_buffer import SignalBuffer
+from app.ui.window.frame import WindowFrame
 
 if TYPE_CHECKING:
-    from app.presenters.window import WindowServices
+    from app.core.models.downloads import Download
+    from app.core.models.entry import ModelEntry
+    from app.core.models.offers import Offer
+    from app.presenters.window import WindowPresenters
     from app.ui.assistants.controller import AssistantsController
+    from app.ui.assistants.scratch_controller import ScratchController
     from app.ui.chat.chat_page import ChatPage
     from app.ui.chat.guide_banner import GuideBanner
     from app.ui.desktop.desktop import Desktop
     from app.ui.engines.switch_controller import EngineSwitchController
+    from app.ui.exchange.importer import Importer
     from app.ui.models.chooser import ModelChooser
-    from app.ui.models.models_page import Part
     from app.ui.notify import Notifier
     from app.ui.onboarding.download_strip import DownloadStrip
+    from app.ui.prompts.prompt_use import PromptUse
     from app.ui.sidebar.chat_actions import ChatActions
     from app.ui.sidebar.chat_order import ChatOrder
+    from app.ui.sidebar.exporter import Exporter
     from app.ui.sidebar.rows import Scope
     from app.ui.window.download_notices import DownloadNotices
     from app.ui.window.going_online import GoingOnline
 
+Report = Callable[[BaseException], str]
+"""Makes the text of a report about a bug of ours."""
 
-class MainWindow(QMainWindow):
-    """Holds the parts; what they do is theirs, what they say to each other `connect`'s.
 
-    At first there are the chats and a field for a message, which is quickly made; what is asked
-    for in that moment is kept. The rest comes by `build_window`, which ends with `is_built`;
-    what is seldom gone to, on the first visit.
+class _WithParts(Protocol):
+    """A page that has parts."""
 
-    models_shown(entries, current): wherever models can be chosen they are these now.
+    def show_part(self, part: str) -> None: ...
+
+
+class MainWindow(WindowFrame):
+    """The frame at first; `build` makes its parts, and a visit each page of `app.ui.pages`.
+
+    Parts and pages get presenters, each other, and the window as a `Navigation` alone.
     """
 
-    models_shown = Signal(object, object)
-    services: WindowServices
+    presenters: WindowPresenters
     notifier: Notifier
     chooser: ModelChooser
     chat_actions: ChatActions
@@ -66,150 +60,224 @@ class MainWindow(QMainWindow):
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
-    online: GoingOnline
-    download_notices: DownloadNotices
     switching: EngineSwitchController
-    assistants_controller: AssistantsController
+    online: GoingOnline
+    notices: DownloadNotices
+    assistants: AssistantsController
+    scratch: ScratchController
+    prompts: PromptUse
     desktop: Desktop
-    models = cached_property(models_page)
-    connections = cached_property(connections_page)
-    exporter = cached_property(exporter)
-    importer = cached_property(importer)
-    engines = cached_property(engines_page)
-    servers = cached_property(servers_page)
-    help = cached_property(help_page)
 
     def __init__(self, chats: Chats, settings: Settings) -> None:
-        super().__init__()
-        self.setObjectName("mainWindow")
-        self.setWindowTitle("Hearth")
-        self.setMinimumSize(520, 420)
-        self.resize(1120, 760)
+        super().__init__(chats, settings)
         self.is_built = False
-        self._sidebar_width = WindowState().sidebar_width
-        self._lay_out(chats)
-        self.header.set_title(self.tr(UNTITLED))
-        self.composer.set_send_with(settings.send_with)
-        if draft := chats.drafts.of(None):
-            self.composer.set_text(draft)
-        self.sidebar.refresh(None)
-        self.composer.focus()
-        side = self.sidebar
-        self.early_messages = SignalBuffer([self.composer.send])
-        self.early = SignalBuffer(
-            [
-                *(side.new_chat, side.scratch, side.assistants, side.models, side.downloads),
-                *(side.connections, side.settings, side.help, side.searched),
-                *(side.hide_me, side.show_me, side.chats.opened, side.chats.chosen),
-                *(self.header.add_model, self.header.show_models, self.header.show_sidebar),
-                *(self.header.toggle_offline, self.header.chat_settings),
-            ]
+        self._pages: dict[str, QWidget] = {}
+
+    def build(self, presenters: WindowPresenters, report: Report) -> Iterator[None]:
+        """Make all that the first painting does without, in steps between which the window lives.
+
+        Go on whenever the event loop has nothing to do; at the end `is_built` is true.
+        """
+        from app.ui.onboarding.first_look import FirstLook
+
+        self.presenters = presenters
+        self._make_tools(report)
+        yield
+        self._make_chat_page()
+        yield
+        self._make_controllers(report)
+        yield
+        self._make_desktop()
+        yield
+        self._connect()
+        self._add_commands()
+        self.apply(presenters.settings.current)
+        self.online.tell()
+        self.assistants.show()
+        self.refresh()
+        FirstLook(self.page.welcome, presenters)  # it knows by now whether there is a chat
+        presenters.downloads.look()
+        self.is_built = True
+        self.early.pass_on()
+        for fault in presenters.settings.faults:
+            self.notifier.error(fault)
+
+    def _make_tools(self, report: Report) -> None:
+        from app.ui.models.chooser import ModelChooser
+        from app.ui.notify import Notifier
+        from app.ui.sidebar.chat_actions import ChatActions
+        from app.ui.sidebar.chat_order import ChatOrder
+        from app.ui.window.going_online import GoingOnline
+
+        presenters = self.presenters
+        self.notifier = Notifier(self, report, presenters.log_file, lambda: presenters.is_offline)
+        self.chooser = ModelChooser(
+            presenters.models,
+            presenters.settings,
+            presenters.chat_settings,
+            lambda: self.page.chat_id,
+            self.notifier,
+            self,
+        )
+        self.online = GoingOnline(presenters, self.notifier, self)
+        self.chat_actions = ChatActions(
+            presenters.chats,
+            presenters.generation,
+            self.notifier,
+            lambda ids: self.exporter.ask(ids),  # noqa: PLW0108 - made when needed
+            self,
+        )
+        self.order = ChatOrder(self.sidebar, presenters.chats, presenters.search, self.chat_actions)
+
+    def _make_chat_page(self) -> None:
+        """Make the chat page, which receives what was written and sent before."""
+        from app.ui.chat.chat_page import ChatPage
+        from app.ui.chat.guide_banner import GuideBanner
+        from app.ui.chat.text.pictures import Pictures
+        from app.ui.engines.switch_controller import EngineSwitchController
+        from app.ui.onboarding.download_strip import DownloadStrip
+
+        presenters = self.presenters
+        had_focus = self.composer.edit.hasFocus()
+        presenters.chats.drafts.keep(None, self.composer.text)
+        self.page = ChatPage(
+            presenters.chats,
+            presenters.generation,
+            presenters.answering,
+            presenters.chat_settings,
+            presenters.context,
+            presenters.settings.current,
+            self.notifier,
+            self.composer,
+        )
+        Pictures(presenters.tasks, self.page.transcript)
+        self.banner = GuideBanner()
+        self.strip = DownloadStrip()
+        self.page.banners.addWidget(self.banner)
+        self.page.banners.addWidget(self.strip)
+        self.page.open_chat(None)
+        self.show_page(self.page)
+        self.drop_bare_field()
+        if had_focus or not self.isVisible():
+            self.composer.focus()
+        self.switching = EngineSwitchController(
+            self.header, self.page, self.chooser, presenters, self.notifier, self
+        )
+        self.switching.show()
+        place = self.switching.place_of(self.chooser.current())
+        if place is not None and place.leaves and self.early_messages.held:
+            # It was sent before its writer could see that it leaves this computer.
+            self.composer.set_text("\n".join(str(it[0]) for it in self.early_messages.held))
+            self.early_messages.forget()
+        self.early_messages.pass_on()
+
+    def _make_controllers(self, report: Report) -> None:
+        from app.ui.assistants.controller import AssistantsController
+        from app.ui.assistants.scratch_controller import ScratchController
+        from app.ui.prompts.prompt_use import PromptUse
+        from app.ui.window.download_notices import DownloadNotices
+        from app.ui.window.hit_opening import HitOpening
+
+        presenters, page = self.presenters, self.page
+        self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
+        self.assistants = AssistantsController(
+            page, self._splitter, self.chooser, presenters, self.notifier, self
+        )
+        self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
+        self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
+        HitOpening(self.order, presenters.answering.branches, page.finding, self)
+
+    def _make_desktop(self) -> None:
+        from app.ui.desktop.desktop import Desktop
+
+        self.desktop = Desktop(
+            self,
+            self.presenters,
+            self.page.composer.edit,
+            self.chooser,
+            self.switching.place_of,
+            lambda path: self.importer.take_dropped(path),  # noqa: PLW0108 - made when needed
+            self.notifier,
+            self,
         )
 
-    def restore(self, state: WindowState) -> None:
-        """Take the place and shape that the window had."""
-        if state.geometry:
-            self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
-        if state.folded:
-            self.sidebar.model.folded = set(state.folded)
-            self.sidebar.chats.reload()
-        self._sidebar_width = state.sidebar_width
-        self.sidebar.hide()
-        self.set_sidebar(state.sidebar)
+    @cached_property
+    def exporter(self) -> Exporter:
+        from app.ui.sidebar.exporter import Exporter
 
-    def state(self) -> WindowState:
-        shown = not self.sidebar.isHidden()
-        return WindowState(
-            geometry=self.saveGeometry().toHex().toStdString(),
-            sidebar=shown,
-            sidebar_width=self._splitter.sizes()[0] if shown else self._sidebar_width,
-            folded=tuple(sorted(self.sidebar.model.folded)),
-        )
+        presenters = self.presenters
+        return Exporter(presenters.chats, presenters.exporting, self.notifier, self)
 
-    def come_to_front(self) -> None:
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+    @cached_property
+    def importer(self) -> Importer:
+        from app.ui.exchange.importer import Importer
 
-    def open_chat(self, chat_id: str | None) -> None:
-        self._stack.setCurrentWidget(self.page)
+        presenters = self.presenters
+        importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
+        importer.gone.connect(self.leave)
+        return importer
+
+    def page_named(self, name: str) -> QWidget:
+        """Return a page of `app.ui.pages`, made on the first visit."""
+        if name not in self._pages:
+            from app.ui.pages import PageTools, pages
+
+            tools = PageTools(self.presenters, self.notifier, self, self.chooser, self.online)
+            entry = next(it for it in pages() if it.name == name)
+            self._pages[name] = entry.make(tools)
+        return self._pages[name]
+
+    def go_to(self, page: str, part: str = "") -> None:
+        shown = self.page_named(page)
+        self.show_page(shown)
+        if part:
+            cast(_WithParts, shown).show_part(part)
+        self.refresh()
+
+    def go_to_chat(self) -> None:
+        self.open_chat(self.page.chat_id)
+
+    def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
+        self.show_page(self.page)
         if chat_id is None or chat_id != self.page.chat_id:
             self.page.open_chat(chat_id)
         else:
             self.refresh()
-
-    def add_page(self, page: QWidget) -> None:
-        self._stack.addWidget(page)
-
-    def add_panel(self, panel: QWidget) -> None:
-        """At the right of the pages."""
-        self._splitter.addWidget(panel)
-
-    def show_chat_page(self, page: ChatPage) -> None:
-        """In place of the message's field alone, which is a part of the page from now on."""
-        self._stack.addWidget(page)
-        self._stack.setCurrentWidget(page)
-        self._stack.removeWidget(self._bare)
-        self._bare.deleteLater()
-
-    def _lay_out(self, chats: Chats) -> None:
-        """From the window inwards: what is given another parent is styled anew."""
-        self._splitter = QSplitter(self)
-        self._splitter.setObjectName("splitter")
-        self._splitter.setHandleWidth(1)
-        self._splitter.setChildrenCollapsible(False)
-        self.sidebar = Sidebar(chats, self._splitter)
-        main = QWidget(self._splitter)
-        self.header = Header(main)
-        self._stack = QStackedWidget(main)
-        self._bare = QWidget(self._stack)
-        self._stack.addWidget(self._bare)
-        self.composer = Composer(self._bare)
-        below = QVBoxLayout(self._bare)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.addStretch(1)
-        below.addWidget(self.composer)
-        column = QVBoxLayout(main)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addWidget(self._stack, 1)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([self._sidebar_width, self.width() - self._sidebar_width])
-        self.setCentralWidget(self._splitter)
-
-    def refresh(self) -> None:
-        """Show the list of chats as it is now, and the title of the one that is open."""
-        current = self.page.chat_id
-        self.sidebar.refresh(current)
-        self.order.name_new_folder()
-        chat = self.services.chats.chat(current) if current else None
-        if self._stack.currentWidget() is not self.page:
-            self.header.set_title("")
-        elif current is None:
-            self.header.set_title(self.tr("New chat"))
-        elif chat is not None:
-            self.header.set_title(chat.title)
-        self.page.welcome.set_first(not self.services.chats.count(ALL))
+        if to_write:
+            self.page.composer.focus()
 
     def new_chat(self) -> None:
         self.open_chat(None)
-        self.page.composer.focus()
 
-    def choose_chat(self, chat_id: str) -> None:
-        self.open_chat(chat_id)
-        self.page.composer.focus()
+    def show_settings(self, name: str = "") -> None:
+        from app.ui.settings.settings_dialog import SettingsDialog
+
+        settings, folder = self.presenters.settings, self.presenters.data_folder
+        ways = {"Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines"))}
+        dialog = SettingsDialog(settings, folder, self.desktop.notes(), ways, self)
+        dialog.open()
+        if name:
+            dialog.go_to(name)
+
+    def show_shortcuts(self) -> None:
+        from app.ui.window.shortcuts_dialog import ShortcutsDialog
+
+        ShortcutsDialog(self.presenters.settings, self).open()
 
     def step(self, step: int) -> None:
+        """Show the chat above (-1) or below in the list."""
         neighbour = self.sidebar.chats.neighbour(step)
         if neighbour:
-            self.open_chat(neighbour)
+            self._look_at_chat(neighbour)
+
+    def _look_at_chat(self, chat_id: str) -> None:
+        """Open a chat from the list, and leave the keyboard there."""
+        self.open_chat(chat_id, to_write=False)
 
     def leave(self, chat_ids: Sequence[str]) -> None:
         """Chats have gone: show none of them."""
         if self.page.chat_id in chat_ids:
-            self.open_chat(None)
+            self.open_chat(None, to_write=False)
         # Ctrl+Z takes the deletion back from here; in the composer it would undo typing.
         self.sidebar.chats.setFocus()
 
@@ -229,55 +297,31 @@ class MainWindow(QMainWindow):
         self.sidebar.go_to(scope)
         then()
 
-    def set_sidebar(self, shown: bool) -> None:
-        if not shown and not self.sidebar.isHidden():
-            self._sidebar_width = self._splitter.sizes()[0]
-        appears = shown and self.sidebar.isHidden()
-        self.sidebar.setVisible(shown)
-        if appears:
-            rest = max(1, self.width() - self._sidebar_width)
-            self._splitter.setSizes([self._sidebar_width, rest])
-            grow_for(self.sidebar)
-        self.header.set_sidebar_hidden(not shown)
+    def refresh(self) -> None:
+        """Show the list of chats as it is now, and the title of the one that is open."""
+        current = self.page.chat_id
+        self.sidebar.refresh(current)
+        self.order.name_new_folder()
+        chat = self.presenters.chats.chat(current) if current else None
+        if not self.is_shown(self.page):
+            self.header.set_title("")
+        elif current is None:
+            self.header.set_title(self.tr("New chat"))
+        elif chat is not None:
+            self.header.set_title(chat.title)
+        self.page.welcome.set_first(not self.presenters.chats.count(ALL))
 
-    def go_to(self, page: QWidget) -> None:
-        """Show one of the pages."""
-        self._stack.setCurrentWidget(page)
-        self.refresh()
+    def apply(self, settings: Settings) -> None:
+        self.page.apply(settings)
+        self.chooser.tell()
+        self.presenters.models.look()
 
-    def go_to_models(self, part: Part | None = None) -> None:
-        if part is not None:
-            self.models.show_part(part)
-        self.go_to(self.models)
-        self.services.system.check()
-
-    def show_settings(self, name: str = "") -> None:
-        """name: of a setting to go to."""
-        from app.ui.settings.settings_dialog import SettingsDialog
-
-        settings, folder = self.services.settings, self.services.data_folder
-        ways = {"Engines": (self.tr("Engines and devices"), self.switching.show_engines)}
-        dialog = SettingsDialog(settings, folder, self.desktop.notes(), ways, self)
-        dialog.open()
-        if name:
-            dialog.go_to(name)
-
-    def go_to_chat(self) -> None:
-        self.open_chat(self.page.chat_id)
-        self.page.composer.focus()
-
-    def show_shortcuts(self) -> None:
-        from app.ui.window.shortcuts_dialog import ShortcutsDialog
-
-        ShortcutsDialog(self.services.settings, self).open()
-
-    def show_models(self) -> None:
-        entries, current = self.chooser.entries(), self.chooser.current()
+    def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """Show the models, and the one in use; current: its id or name."""
         self.header.set_models(entries, current)
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
-        self.models_shown.emit(entries, current)
-        self.services.models.look_for_mtp(current)
+        self.presenters.models.look_for_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin
         self.banner.setVisible(guide)
@@ -285,7 +329,129 @@ class MainWindow(QMainWindow):
         name = self.tr("the guide") if guide else (entry.name if entry else "Hearth")
         self.page.composer.set_assistant(name)
 
-    def apply(self, settings: Settings) -> None:
-        self.page.apply(settings)
-        self.show_models()
-        self.services.models.look()
+    def _get_offer(self, offer: Offer) -> None:
+        """The recommended model of the welcome."""
+
+        from app.ui.models.download_words import queued_words
+
+        def queued(download: Download) -> None:
+            self.notifier.say(queued_words(download))
+
+        def failed(error: Exception) -> None:
+            self.page.welcome.show_not_queued()
+            self.notifier.error(error)
+
+        self.presenters.discover.get_offer(offer, queued, failed)
+
+    def _add_commands(self) -> None:
+        """An action for every command, with the keys that the user wants."""
+        from app.ui.desktop.keys import add_actions, give_keys
+        from app.ui.desktop.menus import fill_menu_bar
+
+        settings = self.presenters.settings
+        add_actions(self, self._commands())
+        settings.changed.connect(lambda now: give_keys(self, now.shortcuts))
+        give_keys(self, settings.current.shortcuts)
+        fill_menu_bar(self)
+
+    def _commands(self) -> dict[str, Callable[[], object]]:
+        """Return what each command does, by its name in `app.ui.actions`."""
+        from app.ui.chat.page_actions import page_actions
+        from app.ui.pages import pages
+
+        page, sidebar = self.page, self.sidebar
+        return {
+            "new_chat": self.new_chat,
+            "focus_search": self.focus_search,
+            "find": page.finding.open,
+            "find_next": lambda: page.finding.step(1),
+            "find_previous": lambda: page.finding.step(-1),
+            "pin_chat": lambda: self.chat_actions.do("toggle_pin", page.chat_id),
+            "archive_chat": lambda: self.chat_actions.do("archive", page.chat_id),
+            "new_folder": lambda: self.show_chats("chats", self.order.make_folder),
+            "show_archive": lambda: self.show_chats("archive"),
+            "show_trash": lambda: self.show_chats("trash"),
+            "rename_chat": sidebar.rename_current,
+            "delete_chat": lambda: self.chat_actions.do("delete", page.chat_id),
+            "export_chat": lambda: self.chat_actions.do("export", page.chat_id),
+            "import_chats": lambda: self.importer.ask(),  # noqa: PLW0108 - made when needed
+            "undo_delete": self.notifier.undo,
+            "chat_above": lambda: self.step(-1),
+            "chat_below": lambda: self.step(1),
+            "escape": self.escape,
+            **page_actions(page),
+            "toggle_sidebar": lambda: self.set_sidebar(sidebar.isHidden()),
+            "show_settings": self.show_settings,
+            "insert_prompt": self.prompts.open,
+            "chat_settings": self.assistants.toggle_panel,
+            "scratch_chat": self.scratch.open,
+            "show_shortcuts": self.show_shortcuts,
+            "toggle_offline": self.online.toggle,
+            "show_palette": self.desktop.show_palette,
+            "quick_ask": self.desktop.quick_ask,
+            "zoom_in": lambda: self.desktop.zoom_by(1),
+            "zoom_out": lambda: self.desktop.zoom_by(-1),
+            "zoom_reset": lambda: self.desktop.zoom_by(0),
+            "close": self.close,
+            "quit": self.desktop.quit,
+            **{
+                command.name: partial(self.go_to, it.name, command.part)
+                for it in pages()
+                for command in it.commands
+            },
+        }
+
+    def _connect(self) -> None:
+        """Connect the signals of the window's parts and of the presenters."""
+        presenters = self.presenters
+        self._connect_chats()
+        self._connect_models()
+        self.sidebar.page.connect(self.go_to)
+        self.sidebar.settings.connect(self.show_settings)
+        self.sidebar.scratch.connect(self.scratch.open)
+        self.header.chat_settings.connect(self.assistants.toggle_panel)
+        self.sidebar.hide_me.connect(lambda: self.set_sidebar(False))
+        self.sidebar.show_me.connect(lambda: self.set_sidebar(True))
+        self.header.show_sidebar.connect(lambda: self.set_sidebar(True))
+        self.header.toggle_offline.connect(self.online.toggle)
+        self.online.changed.connect(self.header.set_offline)
+        presenters.settings.changed.connect(self.apply)
+        welcome = self.page.welcome
+        presenters.system.checked.connect(welcome.show_check)
+        presenters.system.failed.connect(welcome.show_check_failed)
+        presenters.suggestions.offered.connect(welcome.show_offers)
+        welcome.get.connect(self._get_offer)
+        welcome.choose.connect(lambda: self.go_to("models", "discover"))
+
+    def _connect_chats(self) -> None:
+        sidebar, presenters = self.sidebar, self.presenters
+        sidebar.new_chat.connect(self.new_chat)
+        sidebar.places.import_chats.connect(lambda: self.importer.ask())  # noqa: PLW0108 - made when needed
+        sidebar.chats.opened.connect(self._look_at_chat)
+        sidebar.chats.chosen.connect(self.open_chat)
+        self.chat_actions.gone.connect(self.leave)
+        self.chat_actions.back.connect(self._look_at_chat)
+        self.page.shown.connect(self.refresh)
+        self.page.grown.connect(self.refresh)
+        presenters.chats.changed.connect(self.refresh)
+        presenters.chats.failed.connect(self.notifier.error)
+        presenters.search.failed.connect(self.notifier.error)
+
+    def _connect_models(self) -> None:
+        presenters, chooser = self.presenters, self.chooser
+        self.header.model.connect(chooser.use)
+        self.header.add_model.connect(chooser.add)
+        self.header.show_models.connect(lambda: self.go_to("models"))
+        self.banner.get_model.connect(lambda: self.go_to("models", "discover"))
+        self.strip.show_all.connect(lambda: self.go_to("models", "downloads"))
+        chooser.shown.connect(self._show_models)
+        presenters.models.listed.connect(chooser.tell)
+        presenters.models.listed.connect(lambda: self.page.mtp.apply(presenters.settings.current))
+        presenters.models.mtp_known.connect(self.page.mtp.show_files)
+        for shows in (self.strip, self.page.welcome, self.sidebar):
+            presenters.downloads.changed.connect(shows.show_downloads)
+        presenters.downloads.came.connect(self.strip.show_came)
+        self.strip.use.connect(presenters.downloads.use)
+        chooser.changed.connect(self.strip.dismiss)
+        self.notices.use.connect(chooser.use)
+        self.notices.listed.connect(presenters.models.look)

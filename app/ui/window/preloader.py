@@ -1,4 +1,4 @@
-"""The first sign that somebody is at the window: time to load what they will want next."""
+"""Loads what users will want next at the first sign that somebody is at the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of the window before all of it is there, kept until it can be done."""
+"""Keeps what is asked of the window before all of it is there, until it can be done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SignalBuffer:
 
     @property
     def held(self) -> list[tuple[Any, ...]]:
-        """What was said and has not been passed on."""
+        """The values that were received and not passed on."""
         return [values for _, values in self._said]
 
     @property
@@ -30,7 +30,7 @@ class SignalBuffer:
         return bool(self._ends)
 
     def pass_on(self) -> None:
-        """Once; nothing is noted any more."""
+        """Pass everything on, once; nothing is noted any more."""
         for signal, connection in self._ends:
             signal.disconnect(connection)
         self._ends.clear()
@@ -39,7 +39,7 @@ class SignalBuffer:
         self._said.clear()
 
     def forget(self) -> None:
-        """What was said is not said again."""
+        """Drop what was received."""
         self._said.clear()
 
     def _listen(self, signal: SignalInstance) -> tuple[SignalInstance, Any]:

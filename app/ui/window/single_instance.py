@@ -41,7 +41,7 @@ class SingleInstance(QObject):
     def __init__(
         self, folder: Path, wish: LaunchRequest | None = None, parent: QObject | None = None
     ) -> None:
-        """Raises AlreadyOpen, after the window that is open was asked for what is wished.
+        """Become the one window. Raises AlreadyOpen, after asking the open one for the wish.
 
         One that is closing is waited for: it may still have to end what it had started. Where no
         lock can be written, no window can write either: then it is open without one, for reading.

@@ -1,1 +1,1 @@
-"""The process that tries a model file before the app opens it, and what it is told apart by."""
+"""The process that tries a model file before the app opens it, and its verdicts."""

@@ -1,4 +1,4 @@
-"""Why the probe's process ended, in plain words: pure."""
+"""Says in plain words why the probe's process ended: pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _STAGES: Final = {
     ANSWER: "it answered a first message",
 }
 _WATCHDOG: Final = "Timeout ("
-"""What `faulthandler` writes when a time limit is over."""
+"""The words of `faulthandler` when a time limit is over."""
 
 _ABORT: Final = re.compile(r"^\S+\.\w+:\d+: (.+)$", re.MULTILINE)
-"""What GGML_ASSERT and GGML_ABORT write: file, line, message."""
+"""The words of GGML_ASSERT and GGML_ABORT: file, line, message."""
 
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _EXCEPTION: Final = re.compile(r"what\(\):\s*(.+)")
@@ -34,7 +34,10 @@ _BAD_INSTRUCTION = 0xC000001D
 
 @dataclass(frozen=True)
 class Cause:
-    """why: one sentence. lasting: it will be the same the next time, as it lies in the file."""
+    """The reason why a file is refused.
+
+    why: one sentence. lasting: it will be the same the next time, as it lies in the file.
+    """
 
     why: str
     lasting: bool
@@ -43,7 +46,7 @@ class Cause:
 def cause_of(
     code: int, stage: str, stderr: str, *, in_time: bool = True, stopped: bool = False
 ) -> Cause:
-    """The cause of an end without a verdict.
+    """Tell the cause of an end without a verdict.
 
     code: as `subprocess` gives it, negative for a signal. stage: the last that began, or "".
     in_time: False if the process had to be ended because it took too long. stopped: because the
@@ -69,7 +72,7 @@ def cause_of(
 
 
 def _number(name: str) -> int:
-    """A signal's number, 0 where the system does not have it."""
+    """Return a signal's number, 0 where the system does not have it."""
     return int(getattr(signal, name, 0))
 
 

@@ -84,7 +84,7 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
 
 
 class _NothingMeasured(CostBook):
-    """Has a cost curve for every model, so that no time goes into measuring one."""
+    """A cost book with a curve for every model, so that no time goes into measuring one."""
 
     def __init__(self, depth: int) -> None:
         super().__init__(None)
@@ -95,7 +95,7 @@ class _NothingMeasured(CostBook):
 
 
 def _try_template(template: str | None) -> None:
-    """One message must be accepted; a longer conversation may be refused, but must come to an end.
+    """Render one message, which must work, and a longer conversation, which may be refused.
 
     Raises TemplateFailed.
     """
@@ -108,7 +108,7 @@ def _try_template(template: str | None) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """`arguments`: the plan, as `write_plan` writes it."""
+    """Try a plan. arguments: the plan, as `write_plan` writes it."""
     say = begin_helping()
 
     def begin(stage: str, limit: float) -> None:

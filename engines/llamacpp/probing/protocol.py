@@ -1,4 +1,4 @@
-"""What the app and the probe's process say to each other, and the time limits both know.
+"""The messages between the app and the probe's process, and the time limits both know.
 
 The process gets the plan as its last argument. On standard output it writes a line of JSON as each
 stage of its work begins, and one with the verdict at the end::
@@ -35,12 +35,12 @@ _SLOWEST_DISK: Final = 20_000_000
 
 
 def stage_limit(size_bytes: int) -> float:
-    """Seconds that loading may take, and answering too, for files of `size_bytes` together."""
+    """Return the seconds for loading, and for answering, with files of `size_bytes` together."""
     return _START_S + size_bytes / _SLOWEST_DISK
 
 
 def shaders_limit(plan: LoadPlan) -> float:
-    """Seconds more for a graphics card, whose driver may have shaders to compile for this model."""
+    """Return more seconds for a graphics card, whose driver may compile shaders for this model."""
     return _SHADERS_S if plan.gpu_layers else 0.0
 
 
@@ -64,7 +64,7 @@ def verdict_of(error: EngineError | None) -> dict[str, str | None]:
 
 
 def error_of(verdict: dict[str, str]) -> EngineError:
-    """The error that the process met."""
+    """Return the error that the process met."""
     kinds: list[type[EngineError]] = [EngineError]
     for kind in kinds:
         kinds += kind.__subclasses__()

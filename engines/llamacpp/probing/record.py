@@ -1,4 +1,4 @@
-"""What the probe found, by what exactly it tried: kept in a small file, or in memory only."""
+"""The probe's verdicts, by what exactly was tried: in a small file, or in memory only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engines.types import LoadPlan
 
 FILE_NAME: Final = "probed.json"
 _TRIED_BYTES: Final = 16 << 20
-"""From the start of each file: its header is in there, tokenizer and chat template included."""
+"""The start of each file that is hashed: its header is in there, with tokenizer and template."""
 
 _PART: Final = re.compile(r"-00001-of-(\d{5})(?=\.gguf$)")
 _KEPT: Final = 500
@@ -25,7 +25,7 @@ Stamps = tuple[tuple[int, int], ...]
 
 
 def files_of(plan: LoadPlan) -> Iterator[Path]:
-    """All files that the plan loads: the model, its further parts, the drafter."""
+    """Yield the files that the plan loads: the model, its further parts, the drafter."""
     yield plan.model
     if found := _PART.search(plan.model.name):
         for part in range(2, int(found[1]) + 1):
@@ -36,12 +36,12 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
 
 
 def stamps(plan: LoadPlan) -> Stamps:
-    """Size and time of change of each file, bytes and nanoseconds. Raises OSError."""
+    """Return size and time of change of each file, in bytes and nanoseconds. Raises OSError."""
     return tuple((facts.st_size, facts.st_mtime_ns) for facts in map(Path.stat, files_of(plan)))
 
 
 def identity(plan: LoadPlan) -> str:
-    """The same for the same files, wherever they lie, tried in the same way. Raises OSError."""
+    """Hash what was tried and how: the same for the same files, wherever. Raises OSError."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -56,7 +56,7 @@ def identity(plan: LoadPlan) -> str:
     return digest.hexdigest()
 
 
-class Record:
+class ProbeRecord:
     """Verdicts by identity: None for a safe plan, else the sentence why it is refused.
 
     folder: where the file is; None keeps the verdicts in memory only. A file that cannot be read

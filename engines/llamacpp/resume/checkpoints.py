@@ -1,4 +1,4 @@
-"""Places in the live sequence to go back to, where its memory cannot be rolled back.
+"""Checkpoints of the live sequence, to go back to where its memory cannot be rolled back.
 
 A recurrent state has no past, and a sliding window forgets the keys behind it. A checkpoint is a
 copy of just that part, taken at the end of a turn or within a long prompt.
@@ -15,15 +15,15 @@ MOST: Final = 8
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """state: the part that cannot be rolled back, after the first `length` tokens."""
+class StateCheckpoint:
+    """A copy of what cannot be rolled back, after the first `length` tokens."""
 
     length: int
     state: bytearray
 
 
 def most_crowded(lengths: Sequence[int]) -> int:
-    """Which checkpoint is missed least: the one whose neighbours are nearest to each other.
+    """Find the checkpoint missed least: the one whose neighbours are nearest to each other.
 
     The last two stay: the end of the last answer, and the place from which it is asked for again.
     """
@@ -32,15 +32,15 @@ def most_crowded(lengths: Sequence[int]) -> int:
     return min(candidates, key=lambda at: following[at] - (lengths[at - 1] if at else 0))
 
 
-class Checkpoints:
-    """Those of the live sequence, shortest first, within a budget of bytes."""
+class StateCheckpoints:
+    """The checkpoints of the live sequence, shortest first, within a budget of bytes."""
 
     def __init__(self, budget_bytes: int) -> None:
         self._budget = budget_bytes
-        self._kept: list[Checkpoint] = []
+        self._kept: list[StateCheckpoint] = []
 
     @property
-    def kept(self) -> tuple[Checkpoint, ...]:
+    def kept(self) -> tuple[StateCheckpoint, ...]:
         return tuple(self._kept)
 
     @property
@@ -49,24 +49,24 @@ class Checkpoints:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The bytes of all."""
         return sum(len(checkpoint.state) for checkpoint in self._kept)
 
     def fits(self, size: int) -> bool:
         return size <= self._budget
 
-    def add(self, checkpoint: Checkpoint) -> None:
-        """Keep it, behind all others; if there is no room, others leave."""
+    def add(self, checkpoint: StateCheckpoint) -> None:
+        """Add a checkpoint behind all others; if there is no room, others leave."""
         self._kept.append(checkpoint)
         while len(self._kept) > MOST or self.size > self._budget:
             del self._kept[most_crowded(self.lengths)]
 
-    def at(self, length: int) -> Checkpoint:
+    def at(self, length: int) -> StateCheckpoint:
         return next(checkpoint for checkpoint in self._kept if checkpoint.length == length)
 
     def cut(self, length: int) -> None:
-        """Forget those behind the first `length` tokens."""
+        """Forget the checkpoints behind the first `length` tokens."""
         self._kept = [checkpoint for checkpoint in self._kept if checkpoint.length <= length]
 
-    def replace(self, checkpoints: Iterable[Checkpoint]) -> None:
+    def replace(self, checkpoints: Iterable[StateCheckpoint]) -> None:
         self._kept = list(checkpoints)

@@ -1,4 +1,4 @@
-"""The sequences that are not live: those in memory, and those of named chats on disk."""
+"""The sequences that are not live, in memory, and on disk those of named chats."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from engines.llamacpp.resume.records import Record, StateKey
-from engines.llamacpp.resume.states import Entry, StateFolder
+from engines.llamacpp.resume.records import StateKey, StateRecord
+from engines.llamacpp.resume.states import StateFile, StateFolder
 
 
-class Remembered:
+class StatesInMemory:
     """Records within a budget of bytes; of too many, the one used longest ago leaves."""
 
     def __init__(self, budget_bytes: int) -> None:
         self.budget = budget_bytes
-        self.records: list[Record] = []
+        self.records: list[StateRecord] = []
 
-    def add(self, record: Record) -> list[Record]:
-        """Keep `record` as the one used last. Returns those that leave, perhaps only itself.
+    def add(self, record: StateRecord) -> list[StateRecord]:
+        """Keep `record` as the one used last; returns those that leave, perhaps only itself.
 
         What it is just a longer version of is dropped.
         """
@@ -33,7 +33,7 @@ class Remembered:
             leaving.append(self.records.pop(0))
         return leaving
 
-    def drop(self, unwanted: Callable[[Record], bool]) -> None:
+    def drop(self, unwanted: Callable[[StateRecord], bool]) -> None:
         self.records = [record for record in self.records if not unwanted(record)]
 
 
@@ -42,21 +42,19 @@ WORTH: Final = 16
 
 
 class Kept:
-    """Memory first; what leaves it for want of room goes to disk.
+    """The sequences that are not live: in memory first; what finds no room there goes to disk.
 
     folder: None keeps nothing on disk. key: of the loaded model, None does the same.
     """
 
     def __init__(self, memory_bytes: int, folder: StateFolder | None, key: StateKey | None) -> None:
-        self._memory = Remembered(memory_bytes)
+        self._memory = StatesInMemory(memory_bytes)
         self._disk = (folder, key) if folder is not None and key is not None else None
 
     def having(
         self, token: int, place: int
-    ) -> Iterator[tuple[Sequence[int], list[int], Record | Entry]]:
-        """Those with `token` at `place`: the tokens of each, the lengths of its checkpoints, and
-        what to `load` for it.
-        """
+    ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile]]:
+        """Yield sequences with `token` at `place`: tokens, checkpoints' lengths, what to `load`."""
         for record in self._memory.records:
             if len(record.tokens) > place and record.tokens[place] == token:
                 lengths = [checkpoint.length for checkpoint in record.checkpoints]
@@ -68,41 +66,41 @@ class Kept:
                 if len(tokens) > place and tokens[place] == token:
                     yield tokens, entry.head.checkpoints, entry
 
-    def release(self, found: Record | Entry) -> None:
-        """Take it out of memory, if it is there: it becomes the live one."""
+    def release(self, found: StateRecord | StateFile) -> None:
+        """Take a record out of memory, if it is there: it becomes the live one."""
         self._memory.drop(lambda record: record is found)
 
-    def load(self, found: Record | Entry) -> Record | None:
-        """The record itself; None if its file is damaged or gone."""
-        if isinstance(found, Record) or self._disk is None:
-            return found if isinstance(found, Record) else None
+    def load(self, found: StateRecord | StateFile) -> StateRecord | None:
+        """Return the record itself; None if its file is damaged or gone."""
+        if isinstance(found, StateRecord) or self._disk is None:
+            return found if isinstance(found, StateRecord) else None
         return self._disk[0].load(found)
 
-    def discard(self, found: Record | Entry) -> None:
-        """Remove the file of what llama.cpp does not take."""
-        if isinstance(found, Entry) and self._disk is not None:
+    def discard(self, found: StateRecord | StateFile) -> None:
+        """Remove the file of a record that llama.cpp does not take."""
+        if isinstance(found, StateFile) and self._disk is not None:
             self._disk[0].discard(found, "llama.cpp does not take it")
 
     def takes(self, size: int, *, for_disk: bool) -> bool:
-        """Whether a record of so many bytes finds a place: in memory, or if need be on disk."""
+        """Tell whether a record of so many bytes finds a place, in memory or if need be on disk."""
         return size <= self._memory.budget or (for_disk and self._disk is not None)
 
-    def add(self, record: Record) -> None:
-        """Keep it in memory; what leaves for it goes to disk, but for older versions of a chat."""
+    def add(self, record: StateRecord) -> None:
+        """Keep a record in memory; what leaves for it goes to disk, except older ones of a chat."""
         for leaving in self._memory.add(record):
             alone_too_large = leaving is record
             if alone_too_large or all(kept.chat != leaving.chat for kept in self._memory.records):
                 self.store(leaving)
 
     def wanted_on_disk(self, chat: str | None, tokens: array[int]) -> bool:
-        """Whether the disk takes it, and does not have it yet."""
+        """Tell whether the disk takes it, and does not have it yet."""
         if self._disk is None or chat is None or len(tokens) < WORTH:
             return False
         folder, key = self._disk
         return not folder.has_forgotten(chat) and not folder.holds(key, chat, tokens)
 
-    def store(self, record: Record) -> None:
-        """Write it to disk, if it is wanted there."""
+    def store(self, record: StateRecord) -> None:
+        """Write a record to disk, if it is wanted there."""
         if self._disk is not None and self.wanted_on_disk(record.chat, record.tokens):
             folder, key = self._disk
             folder.store(key, record)
@@ -128,5 +126,5 @@ class Kept:
         return chat is not None and self._disk is not None and self._disk[0].has_forgotten(chat)
 
     def forget_deleted(self) -> None:
-        """Let go of what belongs to a chat that was deleted meanwhile."""
+        """Drop the sequences of chats that were deleted meanwhile."""
         self._memory.drop(lambda record: self.is_deleted(record.chat))

@@ -1,4 +1,4 @@
-"""The context's one sequence as bytes, and back: what llama.cpp calls its state."""
+"""Copies the context's one sequence to bytes and back: llama.cpp's state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NativeState:
         return int(self._api.llama_state_seq_get_size_ext(self._context.pointer, 0, flags))
 
     def read(self, *, partial: bool = False) -> bytearray | None:
-        """A copy of the sequence; None where llama.cpp gives none."""
+        """Copy the sequence; None where llama.cpp gives no copy."""
         size = self.size(partial=partial)
         blob = bytearray(size)
         if not size:
@@ -43,7 +43,7 @@ class NativeState:
         return blob if written == size else None
 
     def write(self, blob: bytearray, *, partial: bool = False) -> bool:
-        """Put the copy in the place of the sequence, or of its part.
+        """Put a copy in place of the sequence, or of its part; returns whether llama.cpp took it.
 
         On False there may be something of both, and the cache has to be cleared. llama.cpp trusts
         the bytes: they must be what `read` gave, in a context of the same model and KV type.

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from engines.llamacpp.resume.checkpoints import Checkpoint
+from engines.llamacpp.resume.checkpoints import StateCheckpoint
 
 VERSION: Final = 1
 _MAGIC: Final = b"HearthKV"
@@ -30,19 +30,22 @@ _MOST_DESCRIPTION: Final = 1 << 20
 
 
 class DamagedState(Exception):
-    """The file is not what was written: cut off, changed, or of another version."""
+    """A file is not what was written: cut off, changed, or of another version."""
 
 
 @dataclass(frozen=True)
 class StateKey:
-    """What a state is good for. place: where the model file lies. digest: all that must agree."""
+    """The key that must agree for a state to be of use.
+
+    place: where the model file lies. digest: of all else that must agree.
+    """
 
     place: str
     digest: str
 
 
 @dataclass(frozen=True)
-class Record:
+class StateRecord:
     """A sequence: its tokens and the bytes of their KV cache.
 
     ahead: tokens that follow in the conversation, drawn but not evaluated.
@@ -53,7 +56,7 @@ class Record:
 
     tokens: array[int]
     state: bytearray
-    checkpoints: tuple[Checkpoint, ...] = ()
+    checkpoints: tuple[StateCheckpoint, ...] = ()
     chat: str | None = None
     extra: bytearray | None = None
     used: int = 0
@@ -61,11 +64,11 @@ class Record:
 
     @property
     def size(self) -> int:
-        """Bytes of memory, but for the tokens."""
+        """The bytes of memory, but for the tokens."""
         return sum(len(data) for _, _, data in self.parts())
 
     def parts(self) -> Iterator[tuple[str, int, bytearray]]:
-        """Kind, number of tokens and bytes of each part."""
+        """Yield kind, number of tokens and bytes of each part."""
         yield "state", len(self.tokens), self.state
         for checkpoint in self.checkpoints:
             yield "checkpoint", checkpoint.length, checkpoint.state
@@ -74,7 +77,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Part:
+class StatePart:
     kind: str
     length: int
     bytes: int
@@ -83,12 +86,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Head:
-    """What a file says of itself. offset: where its parts begin."""
+    """The head of a file. offset: where its parts begin, in bytes."""
 
     key: StateKey
     tokens: array[int]
     ahead: tuple[int, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[StatePart, ...]
     offset: int
 
     @property
@@ -96,8 +99,8 @@ class Head:
         return [part.length for part in self.parts if part.kind == "checkpoint"]
 
 
-def encode_head(key: StateKey, record: Record) -> bytes:
-    """What stands before the parts in the file."""
+def encode_head(key: StateKey, record: StateRecord) -> bytes:
+    """Write what stands before the parts in the file."""
     parts = [
         {"kind": kind, "length": length, "bytes": len(data), "crc": zlib.crc32(data)}
         for kind, length, data in record.parts()
@@ -111,7 +114,7 @@ def encode_head(key: StateKey, record: Record) -> bytes:
 
 
 def read_head(file: BinaryIO, size: int) -> Head:
-    """The head of a file of `size` bytes. Raises DamagedState, OSError."""
+    """Read the head of a file of `size` bytes. Raises DamagedState, OSError."""
     prelude = file.read(_PRELUDE.size)
     if len(prelude) < _PRELUDE.size:
         raise DamagedState("it is cut off in its prelude")
@@ -128,7 +131,7 @@ def read_head(file: BinaryIO, size: int) -> Head:
         said = json.loads(description)
         key = StateKey(said["place"], said["digest"])
         ahead = tuple(map(int, said["ahead"]))
-        parts = tuple(Part(**part) for part in said["parts"])
+        parts = tuple(StatePart(**part) for part in said["parts"])
     except (ArithmeticError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedState("its description is not one") from error
     if offset + sum(part.bytes for part in parts) != size:
@@ -138,8 +141,8 @@ def read_head(file: BinaryIO, size: int) -> Head:
     return Head(key, tokens, ahead, parts, offset)
 
 
-def read_record(file: BinaryIO, head: Head) -> Record:
-    """All that follows the head. Raises DamagedState, OSError."""
+def read_record(file: BinaryIO, head: Head) -> StateRecord:
+    """Read all that follows the head. Raises DamagedState, OSError."""
     file.seek(head.offset)
     state, checkpoints, extra = bytearray(), [], None
     for part in head.parts:
@@ -147,9 +150,9 @@ def read_record(file: BinaryIO, head: Head) -> Record:
         if file.readinto(data) != part.bytes or zlib.crc32(data) != part.crc:  # type: ignore[attr-defined]
             raise DamagedState(f"its {part.kind} has the wrong checksum")
         if part.kind == "checkpoint":
-            checkpoints.append(Checkpoint(part.length, data))
+            checkpoints.append(StateCheckpoint(part.length, data))
         elif part.kind == "extra":
             extra = data
         else:
             state = data
-    return Record(head.tokens, state, tuple(checkpoints), extra=extra, ahead=head.ahead)
+    return StateRecord(head.tokens, state, tuple(checkpoints), extra=extra, ahead=head.ahead)

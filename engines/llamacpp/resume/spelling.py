@@ -1,4 +1,4 @@
-"""The tokens in which a conversation was evaluated, found again in its text.
+"""Finds the tokens in which a conversation was evaluated in its text again.
 
 A model may spell its answer in other tokens than the tokeniser does. The KV cache knows which; a
 prompt that is rendered anew does not, and would share nothing with it from that answer on.
@@ -18,7 +18,7 @@ def spelled(
     vocabulary: Vocabulary,
     begins_with_marker: Callable[[str], bool],
 ) -> tuple[int, int]:
-    """How many of `tokens` spell the beginning of `text`, and how many characters that is.
+    """Count how many of `tokens` spell the beginning of `text`, and its characters.
 
     It ends where a control token follows, in the tokens or in the text: there the tokeniser
     begins anew in any case, and no token can straddle. (0, 0) if there is no such place.

@@ -1,4 +1,4 @@
-"""What has to agree for a saved state to be of use."""
+"""The key of saved states: a hash of all that has to agree for one to be of use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAMPLES: Final = 16
 
 
 def state_key(api: Any, model: Model, context: Context, plan: LoadPlan) -> StateKey:
-    """The key of the states of this model file with these settings. Raises OSError.
+    """Return the key of the states of this model file with these settings. Raises OSError.
 
     The size of the context is not in it: a state has the cells that are in use. It matters only
     to rope factors that llama.cpp chooses by it (LongRoPE). Nor is the device, whose rounding
@@ -42,7 +42,7 @@ def state_key(api: Any, model: Model, context: Context, plan: LoadPlan) -> State
 
 
 def file_identity(path: Path) -> str:
-    """Tells one model file from another without reading all of it; takes milliseconds.
+    """Hash enough of a model file to tell it from another; takes milliseconds.
 
     Its size and the time of its last change would do, but for tools that put the old time back:
     so 16 samples from the first byte to the last are in it as well. Other weights differ in
@@ -61,7 +61,7 @@ def file_identity(path: Path) -> str:
 
 
 def _is_stretched(api: Any, model: Model, context: int) -> bool:
-    """Whether the context is longer than what the model was trained with before it was extended."""
+    """Whether the context is longer than the model was trained with before it was extended."""
     original = _metadata(api, model, "rope.scaling.original_context_length")
     return original is not None and context > int(original)
 

@@ -24,29 +24,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
-from typing import BinaryIO, Final
+from typing import Final
 
 from engines.llamacpp.resume.records import (
     DamagedState,
     Head,
-    Record,
     StateKey,
+    StateRecord,
     encode_head,
     read_head,
     read_record,
 )
-from engines.private import make_private_folder, private
+from engines.private import UNFINISHED, make_private_folder, replacing
 
 logger = logging.getLogger(__name__)
 
 _STATES: Final = "*.state"
-_UNFINISHED: Final = "*.part"
+_UNFINISHED: Final = f"*{UNFINISHED}"
 _WRITER: Final = re.compile(r"\.(\d+)\.part$")
 _NEWEST: Final = 1 << 63
 
 
 @dataclass(frozen=True)
-class Entry:
+class StateFile:
     """A file of the folder. size: in bytes. used: nanoseconds since the epoch."""
 
     path: Path
@@ -71,8 +71,8 @@ class StateFolder:
             self._remove_unfinished()
             self._make_room(0, _NEWEST)
 
-    def entries(self, key: StateKey) -> list[Entry]:
-        """What can be restored under `key`. What its model left under another one is removed."""
+    def entries(self, key: StateKey) -> list[StateFile]:
+        """List the states for `key`; those that its model left under another key are removed."""
         found = []
         with self._lock, _logged("read"):
             for entry in self._entries():
@@ -83,14 +83,14 @@ class StateFolder:
         return found
 
     def known(self, key: StateKey, chat: str) -> list[list[int]]:
-        """The tokens of the states of a chat, with those ahead of them."""
+        """Return the tokens of the states of a chat, with those ahead of them."""
         found: list[list[int]] = []
         with self._lock, _logged("read"):
             found += [[*at.head.tokens, *at.head.ahead] for at in self._of_chat(key, chat)]
         return found
 
-    def load(self, entry: Entry) -> Record | None:
-        """The record, used now; None if the file is damaged or gone."""
+    def load(self, entry: StateFile) -> StateRecord | None:
+        """Return the record, used now; None if the file is damaged or gone."""
         with _logged("read"):
             try:
                 with entry.path.open("rb") as file:
@@ -102,13 +102,13 @@ class StateFolder:
                 return record
         return None
 
-    def discard(self, entry: Entry, why: str) -> None:
+    def discard(self, entry: StateFile, why: str) -> None:
         """Remove a file that proved to be of no use."""
         with _logged("removed"):
             _remove(entry.path, why)
 
     def holds(self, key: StateKey, chat: str, tokens: array[int]) -> bool:
-        """Whether a file of this chat begins with `tokens`; then it counts as used now."""
+        """Tell whether a file of this chat begins with `tokens`; then it counts as used now."""
         with self._lock, _logged("read"):
             for entry in self._of_chat(key, chat):
                 if entry.head.tokens[: len(tokens)] == tokens:
@@ -116,8 +116,8 @@ class StateFolder:
                     return True
         return False
 
-    def store(self, key: StateKey, record: Record) -> bool:
-        """Write the state of a named chat, in the place of shorter ones; False if it is not kept.
+    def store(self, key: StateKey, record: StateRecord) -> bool:
+        """Write the state of a named chat in place of shorter ones; False if it is not kept.
 
         Only what was used longer ago gives way to it.
         """
@@ -131,7 +131,7 @@ class StateFolder:
                 return False
 
     def forget(self, chat: str) -> None:
-        """The chat is deleted: remove its states, and keep none of it from now on."""
+        """Remove the states of a deleted chat, and keep none of it from now on."""
         with self._lock, _logged("removed"):
             self._forgotten.add(_name(chat))
             for path in self._path.glob(f"{_name(chat)}-*"):
@@ -146,7 +146,7 @@ class StateFolder:
             for path in [*self._path.glob(_STATES), *self._path.glob(_UNFINISHED)]:
                 path.unlink(missing_ok=True)
 
-    def _store(self, key: StateKey, record: Record, chat: str) -> bool:
+    def _store(self, key: StateKey, record: StateRecord, chat: str) -> bool:
         if _name(chat) in self._forgotten:
             return False
         for entry in self._of_chat(key, chat):
@@ -159,8 +159,8 @@ class StateFolder:
         self._write(head, record, _name(chat))
         return True
 
-    def _entries(self) -> Iterator[Entry]:
-        """Every whole file, of all models; those that are not are removed."""
+    def _entries(self) -> Iterator[StateFile]:
+        """Yield the whole files of all models; files that are not whole are removed."""
         for path in self._path.glob(_STATES):
             try:
                 status = path.stat()
@@ -175,9 +175,9 @@ class StateFolder:
             else:
                 # A clock that was put back must not make a file the newest for ever.
                 used = status.st_mtime_ns if status.st_mtime_ns <= time_ns() else 0
-                yield Entry(path, status.st_size, used, self._heads[known])
+                yield StateFile(path, status.st_size, used, self._heads[known])
 
-    def _of_chat(self, key: StateKey, chat: str) -> list[Entry]:
+    def _of_chat(self, key: StateKey, chat: str) -> list[StateFile]:
         return [
             entry
             for entry in self._entries()
@@ -198,24 +198,20 @@ class StateFolder:
             excess -= entry.size
         return True
 
-    def _write(self, head: bytes, record: Record, name: str) -> None:
-        """Under another name first: a file with the right name is a whole one."""
+    def _write(self, head: bytes, record: StateRecord, name: str) -> None:
+        """Write under another name first: a file with the right name is a whole one."""
         import secrets
 
         make_private_folder(self._path)
         path = self._path / f"{name}-{secrets.token_hex(4)}.state"
-        unfinished = path.with_suffix(f".{os.getpid()}.part")
-        try:
-            with _create(unfinished) as file:
+        with replacing(path) as unfinished:
+            with unfinished.open("wb") as file:
                 file.write(head)
                 file.writelines(data for _, _, data in record.parts())
             os.utime(unfinished, ns=(record.used, record.used))
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
 
     def _remove_unfinished(self) -> None:
-        """What a process that has ended left half written."""
+        """Remove what a process that has ended left half written."""
         import psutil
 
         for path in self._path.glob(_UNFINISHED):
@@ -225,15 +221,10 @@ class StateFolder:
 
 
 def _name(chat: str) -> str:
-    """What the names of a chat's files begin with."""
+    """Return the beginning of the names of a chat's files."""
     from hashlib import blake2b
 
     return blake2b(chat.encode(errors="surrogatepass"), digest_size=12).hexdigest()
-
-
-def _create(path: Path) -> BinaryIO:
-    """A new file for its owner alone."""
-    return open(path, "xb", opener=private)
 
 
 def _remove(path: Path, why: str) -> None:
@@ -243,7 +234,7 @@ def _remove(path: Path, why: str) -> None:
 
 @contextmanager
 def _logged(done: str) -> Iterator[None]:
-    """A disk that fails costs time later, but is no error now."""
+    """Log a failing disk: it costs time later, but is no error now."""
     try:
         yield
     except OSError as error:

@@ -1,1 +1,1 @@
-"""What llama.cpp would allocate for a plan, from its own account, without allocating it."""
+"""The size of a plan's buffers by llama.cpp's own account, without allocating them."""

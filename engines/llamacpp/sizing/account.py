@@ -1,4 +1,4 @@
-"""What llama.cpp says in its log of the memory that it takes: pure.
+"""Reads from llama.cpp's log which memory it takes: pure.
 
 A real load names each buffer with its size. Without allocation the buffers of weights and caches
 have no size; a cache then gives its total, and nothing does for the weights. See `Account`.
@@ -25,8 +25,8 @@ _MAPPED: Final = "_Mapped"
 
 
 @dataclass
-class Part:
-    """What one model and its context take: bytes by the names of buffers.
+class ModelMemory:
+    """The memory of one model and its context: bytes by the names of buffers.
 
     caches: totals of the KV caches that have buffers of their own. A context that shares the
     cache of another names it, and allocates none.
@@ -41,19 +41,19 @@ class Part:
 
 @dataclass
 class Account:
-    """What a log says of a model and of what drafts for it.
+    """The memory of a model and of its drafter, as a log tells it.
 
     assigned: the device of each layer of the model; the output is one layer more.
     """
 
-    model: Part
-    drafter: Part
+    model: ModelMemory
+    drafter: ModelMemory
     assigned: Mapping[int, str]
 
 
 def read_account(lines: Iterable[str]) -> Account:
-    """The account of a log that begins before a model is loaded, and ends after its contexts."""
-    model, drafter = Part(), Part()
+    """Read a log that begins before a model is loaded, and ends after its contexts are made."""
+    model, drafter = ModelMemory(), ModelMemory()
     assigned: dict[int, str] = {}
     models = contexts = 0
     owned = False
@@ -77,7 +77,7 @@ def read_account(lines: Iterable[str]) -> Account:
 
 
 def device_of(buffer: str) -> str:
-    """The device that a buffer or its type is named after.
+    """Return the device that a buffer or its type is named after.
 
     What is laid out for the processor, or kept for a card in the computer's own memory, is "CPU".
     """
@@ -87,7 +87,7 @@ def device_of(buffer: str) -> str:
 
 
 def allocated(account: Account) -> Buffers:
-    """The buffers of a real load."""
+    """Return the buffers of a real load."""
     model, drafter = account.model, account.drafter
     names = {device_of(name) for sizes in _sizes(model) + _sizes(drafter) for name in sizes}
     mapped = [
@@ -110,9 +110,9 @@ def allocated(account: Account) -> Buffers:
 
 
 def on(device: str, *sizes: Mapping[str, int]) -> int:
-    """Bytes of all that is on one device."""
+    """Add up the bytes of all that is on one device."""
     return sum(size for each in sizes for name, size in each.items() if device_of(name) == device)
 
 
-def _sizes(part: Part) -> list[dict[str, int]]:
+def _sizes(part: ModelMemory) -> list[dict[str, int]]:
     return [part.weights, part.kv, part.state, part.compute]

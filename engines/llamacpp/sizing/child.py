@@ -32,7 +32,7 @@ from engines.types import LoadPlan
 
 
 def size(plan: LoadPlan) -> Buffers:
-    """What llama.cpp would allocate. Raises EngineError, or does not come back."""
+    """Size the buffers of a plan. Raises EngineError, or does not come back."""
     native = load_native()
     header = read_header(plan.model)
     drafter = read_header(plan.drafter) if plan.drafter is not None else None
@@ -60,7 +60,7 @@ def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> N
 def buffers(
     account: Account, header: GgufHeader, drafter: GgufHeader | None, plan: LoadPlan, copies: Copies
 ) -> Buffers:
-    """What the account says, with what it does not say from the headers.
+    """Combine the account with what only the headers tell.
 
     That is where each tensor goes, which follows from the devices that the layers are assigned to,
     and how the cache, of which only the total is known, divides among them.
@@ -109,7 +109,7 @@ def _no_progress(_part: float) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """`arguments`: the plan, as `write_plan` writes it."""
+    """Size a plan. arguments: the plan, as `write_plan` writes it."""
     say = begin()
     faulthandler.dump_traceback_later(LIMIT_S, exit=True)
     try:

@@ -1,4 +1,4 @@
-"""How buffers travel between two processes, and into a file: as JSON."""
+"""Reads and writes buffers as JSON, for another process or a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def write_buffers(buffers: Buffers) -> dict[str, Any]:
 
 
 def read_buffers(value: object) -> Buffers | None:
-    """None if it is something else."""
+    """Read buffers; None if the value is something else."""
     if not isinstance(value, dict) or not isinstance(value.get(_DEVICES), (list, tuple)):
         return None
     try:

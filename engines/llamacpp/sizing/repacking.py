@@ -1,4 +1,4 @@
-"""Which matrices the loaded llama.cpp copies into a layout for this processor: it is asked.
+"""Asks llama.cpp which matrices it copies into a layout for this processor.
 
 The same question as its own loader asks (llama-model-loader.cpp, weight_buft_supported), through
 ggml's C functions: would the processor multiply with a matrix of this type and shape, if that were
@@ -16,13 +16,12 @@ from typing import Any, Final
 from engines.llamacpp.native import Native
 from engines.memory.formula.weights import Copies
 from engines.models.gguf.reader import Tensor
-from engines.models.gguf.types import TENSOR_TYPES
+from engines.models.gguf.types import tensor_types
 
 _F32, _I32 = 0, 26
 _TOKENS: Final = 512
 _CPU: Final = 0
 _ARENA: Final = 16 << 10
-_NUMBERS: Final = {kind.name: number for number, kind in TENSOR_TYPES.items()}
 
 
 class _Params(ctypes.Structure):
@@ -42,12 +41,16 @@ class _TensorHead(ctypes.Structure):
 
 
 def copies_of(native: Native) -> Copies:
-    """Raises AttributeError if the library has not the functions to be asked by."""
+    """Make a function that tells which tensors are copied, by asking the library.
+
+    Raises AttributeError if that has not the functions to be asked by.
+    """
     asked = _Asked(native)
+    numbers = {kind.name: kind.number for kind in tensor_types().values()}
 
     @cache
     def copied(kind: str, columns: int, rows: int, experts: int) -> bool:
-        return asked.takes(_NUMBERS[kind], columns, rows, experts)
+        return asked.takes(numbers[kind], columns, rows, experts)
 
     def copies(tensor: Tensor) -> bool:
         return copied(tensor.type, tensor.shape[0], tensor.shape[1], sum(tensor.shape[2:]))
@@ -100,7 +103,7 @@ class _Asked:
 
     @contextmanager
     def _arena(self) -> Iterator[Any]:
-        """A ggml context whose tensors have no data."""
+        """Return a ggml context whose tensors have no data."""
         arena = self._init(_Params(_ARENA, None, True))
         try:
             yield arena

@@ -17,7 +17,7 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, NotSized
-from engines.helper.parent import Ended, run_helper
+from engines.helper.parent import ProcessResult, run_helper
 from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
@@ -33,7 +33,7 @@ _WAY_OF_SIZING: Final = 3
 
 
 def key_of(plan: LoadPlan) -> str:
-    """The same for the same files and all of the plan that takes memory. Raises OSError."""
+    """Hash the files and all of the plan that takes memory. Raises OSError."""
     import hashlib
 
     facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files_of(plan)]
@@ -53,7 +53,9 @@ def key_of(plan: LoadPlan) -> str:
 
 
 class SizeBook:
-    """May be used from any thread. folder: where the file is; None keeps it in memory only.
+    """The sizes that are known. folder: where the file is; None keeps them in memory only.
+
+    May be used from any thread.
 
     A file that cannot be read or written costs no more than sizing again.
     """
@@ -67,7 +69,7 @@ class SizeBook:
         return read_buffers(self._pages.get(key))
 
     def add(self, key: str, buffers: Buffers) -> None:
-        """Keep it as the newest; the oldest leave."""
+        """Keep a size as the newest; the oldest leave."""
         with self._lock:
             self._pages = with_newest(self._pages, key, write_buffers(buffers), _KEPT)
             self._file.write(self._pages)
@@ -80,21 +82,24 @@ _MARGIN_S: Final = 10.0
 
 
 class Sizer:
-    """May be used from any thread. folder: where answers are remembered, None for this run only."""
+    """Sizes plans, and remembers the answers. folder: where; None for this run only.
+
+    May be used from any thread.
+    """
 
     def __init__(self, folder: Path | None = None, command: Sequence[str] = COMMAND) -> None:
         self._book = SizeBook(folder)
         self._command = tuple(command)
 
     def known(self, plan: LoadPlan) -> Buffers | None:
-        """The answer if it is remembered: at once."""
+        """Return the size if it is remembered: at once."""
         try:
             return self._book.find(key_of(plan))
         except OSError:
             return None
 
     def buffers(self, plan: LoadPlan, cancel: CancelToken) -> Buffers:
-        """What loading the plan would allocate; the files may be sparse, with their headers only.
+        """Size what loading the plan would allocate; files may be sparse, with headers only.
 
         Raises NotSized, Cancelled, and the EngineError that loading the plan would raise.
         """
@@ -112,7 +117,7 @@ class Sizer:
         return buffers
 
 
-def _answer(ended: Ended) -> Buffers:
+def _answer(ended: ProcessResult) -> Buffers:
     try:
         said = json.loads(ended.last_line)
     except ValueError:

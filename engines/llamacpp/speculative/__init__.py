@@ -1,1 +1,1 @@
-"""Drafting tokens ahead: what drafts, what it costs, how far to go, and what came of it."""
+"""Drafting tokens ahead: drafters, costs, depth and acceptance."""

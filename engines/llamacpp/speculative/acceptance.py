@@ -1,4 +1,4 @@
-"""How often the drafts of one drafter turn out right, as learnt while answering.
+"""The acceptance of a drafter's tokens, as learnt while answering.
 
 Drafts are kept only as a chain: the second can be right only where the first was. Four things are
 learnt, with memories that fade, so that code after prose is soon recognised as code:
@@ -48,7 +48,7 @@ _MOST_WEIGHT = 1e12
 
 
 class Acceptance:
-    """What is believed of one drafter, for chains of up to `limit` drafts."""
+    """The acceptance of one drafter, as it is believed, for chains of up to `limit` drafts."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -73,7 +73,7 @@ class Acceptance:
         return self._seen[0] / self._weight
 
     def chance(self, position: int, bucket: int) -> float:
-        """How likely the draft at `position`, from 0, of this confidence is right."""
+        """Return how likely the draft at `position`, from 0, of this confidence is right."""
         borrowed = _BORROWED_BY_BUCKET * self._bucket_weight
         right = self._bucket_right[bucket] + borrowed * self.chances[position]
         return right / (self._bucket_seen[bucket] + borrowed)
@@ -81,7 +81,7 @@ class Acceptance:
     def learn(
         self, buckets: Sequence[int], right: int, judged: int, age: float = 1.0, start: int = 0
     ) -> None:
-        """The first `judged` drafts were compared with the text, the first `right` of them held.
+        """Learn that of `judged` drafts compared with the text, the first `right` held.
 
         `right` is `judged`, or one less: what follows a wrong draft is never judged. age: how
         many times faster the memory fades this once, since much text went by unobserved. start:
@@ -108,7 +108,7 @@ class Acceptance:
         self._believe()
 
     def doubt(self) -> None:
-        """Another text may begin: what is remembered counts for some observations at most."""
+        """Let what is remembered count for some observations at most: another text may begin."""
         seen, most = sum(self._seen), _HANDED_ON * self._weight
         if seen > most:
             self._seen = [one * most / seen for one in self._seen]

@@ -25,7 +25,7 @@ _REPEATED_S: Final = 0.05
 def measure_costs(
     context: Context, cache: KvCache, drafting: Drafting, sampler: Sampler, cancel: CancelToken
 ) -> Costs:
-    """The cost curve, from steps in an empty context, for a few hundred milliseconds.
+    """Measure the cost curve, by steps in an empty context, for a few hundred milliseconds.
 
     Each time is the median of several rounds, in which all take turns: what others do on the
     computer slows steps that wait for the memory more than those that compute, and is there when
@@ -70,7 +70,7 @@ def measure_costs(
 
 
 def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> float:
-    """Seconds to evaluate `depth` + 1 tokens and to draw as many."""
+    """Return the seconds to evaluate `depth` + 1 tokens and to draw as many."""
     cache.clear()
     began = perf_counter()
     if context.evaluate((0,) * (depth + 1), 0, outputs=depth + 1) != EVALUATED:
@@ -81,7 +81,7 @@ def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> flo
 
 
 def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafter) -> float:
-    """Seconds for one of a few drafted tokens, in which one that is held up does not count."""
+    """Return the seconds for one of a few drafted tokens, without one that is held up."""
     from itertools import pairwise
     from statistics import median
 

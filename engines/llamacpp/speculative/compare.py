@@ -55,7 +55,7 @@ def _answer(
     speculation: Speculation | None,
     cancel: CancelToken,
 ) -> list[int]:
-    """At most `count` tokens of a greedy answer."""
+    """Write a greedy answer of at most `count` tokens."""
     loaded.cache.clear()
     greedy = replace(request.sampling, temperature=0.0)
     vocabulary = loaded.model.vocabulary
@@ -75,7 +75,7 @@ def _gap(
     pair: tuple[int | None, int | None],
     cancel: CancelToken,
 ) -> float:
-    """How far apart the logits of two tokens are where the answer without drafts chose number `at`.
+    """Measure how far apart two tokens' logits are at number `at` of the answer without drafts.
 
     None stands for the end of the answer: the likeliest of the tokens that end it.
     """

@@ -22,7 +22,7 @@ class CostBook:
         self._pages: dict[str, object] = self._file.read()
 
     def costs(self, key: str) -> Costs | None:
-        """The curve of this model on this computer, None if it was never measured."""
+        """Return the curve of this model on this computer, None if it was never measured."""
         return Costs.from_json(self._pages.get(key))
 
     def keep(self, key: str, costs: Costs) -> None:

@@ -1,4 +1,4 @@
-"""What it costs to check drafted tokens: the cost curve of one model on one computer. Seconds.
+"""The cost curve of checking drafts, of one model on one computer. Seconds.
 
 Without drafts the model evaluates one token at a time: a plain step, `step(0)`. With k drafted
 tokens it evaluates k + 1 tokens at once, which takes `step(k)`: hardly longer where the memory
@@ -52,15 +52,15 @@ class Estimate:
         self._rows = [row[: place + 1] for place, row in enumerate(covariance)]
 
     def deviation(self, index: int) -> float:
-        """How far off a number may be: one standard deviation."""
+        """Return one standard deviation of a number."""
         return sqrt(max(0.0, self._rows[index][index]))
 
     def loosen(self, index: int, variance: float) -> None:
-        """A number may have changed since it was last measured."""
+        """Take into account that a number may have changed since it was last measured."""
         self._rows[index][index] += variance
 
     def loosen_together(self, directions: Sequence[float], variance: float) -> None:
-        """All may have changed for one reason: each by its direction times what is unknown.
+        """Take into account that all may have changed for one reason, each by its direction.
 
         variance: of what is unknown.
         """
@@ -69,14 +69,14 @@ class Estimate:
             row[:] = [old + by * directions[column] for column, old in enumerate(row)]
 
     def unsure(self, index: int) -> float:
-        """The variance of the first number plus that one; index 0: of the first alone."""
+        """Return the variance of the first number plus that one; index 0: of the first alone."""
         rows = self._rows
         if index == 0:
             return rows[0][0]
         return rows[0][0] + 2 * rows[index][0] + rows[index][index]
 
     def observe(self, index: int, missed: float, noise: float) -> bool:
-        """The first number plus that one was measured; index 0: the first alone.
+        """Learn a measurement of the first number plus that one; index 0: of the first alone.
 
         missed: the measurement less what was believed. noise: the variance of a measurement.
         Returns whether it was too far off to be believed; then it counts for a part.
@@ -169,7 +169,7 @@ class Costs:
 
     @property
     def hoped(self) -> Sequence[float]:
-        """Worked out when it is asked for: most steps do without, and their time is precious."""
+        """The ratios to be hoped for, worked out when asked for: most steps do without."""
         if not self._hoped:
             off = self._estimate.deviation
             rest = enumerate(self.ratios[1:], start=1)
@@ -177,19 +177,19 @@ class Costs:
         return self._hoped
 
     def step_seconds(self, k: int) -> float:
-        """Seconds to evaluate the last token and k drafted ones, as the computer is now."""
+        """Return the seconds to evaluate the last token and k drafted ones, as things are now."""
         return self.factor * self.ratios[k]
 
     def draft_seconds(self) -> float:
-        """Seconds to draft one token, as the computer is now."""
+        """Return the seconds to draft one token, as the computer is now."""
         return self.factor * self.draft
 
     def ratio(self, k: int) -> float:
-        """c(k): the time to check k drafts, in plain steps."""
+        """Return c(k): the time to check k drafts, in plain steps."""
         return self.ratios[k]
 
     def best_possible(self) -> float:
-        """The gain if every draft of the model's own drafter were right, at the best depth."""
+        """Return the gain at the best depth if all of the model's own drafts were right."""
         return max((k + 1) / (c + k * self.draft) for k, c in enumerate(self.ratios))
 
     def observe_step(self, k: int, seconds: float) -> bool:
@@ -240,7 +240,7 @@ class Costs:
         self._read()
 
     def as_json(self) -> dict[str, object]:
-        """The curve as plain values, to be kept for the next time.
+        """Return the curve as plain values, to be kept for the next time.
 
         unsure: of the logarithms of c(1) and so on, and of the cost of a draft. What errors share
         is not kept: it is that of a plain step of this day.
@@ -258,7 +258,7 @@ class Costs:
 
     @classmethod
     def from_json(cls, data: object) -> Costs | None:
-        """The curve that was kept, or None where `data` is not one: measure again."""
+        """Read a curve that was kept; None where `data` is none: measure again."""
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             return None
         ratios, unsure = _numbers(data.get("ratios")), _numbers(data.get("unsure"))
@@ -277,7 +277,7 @@ class Costs:
         return kept
 
     def _take(self, factor: float, ratios: Sequence[float], covariance: Matrix) -> None:
-        """ratios: from c(0), which is 1, on; last what a draft takes, 0.0 if there are none."""
+        """Begin with these. ratios: from c(0), which is 1, on; last what a draft takes, or 0.0."""
         values = [log(factor), *(log(ratio or 1.0) for ratio in ratios[1:])]
         self._estimate = Estimate(values, covariance)
         self._read()
@@ -291,13 +291,13 @@ class Costs:
 
 
 def _apart(deviations: Sequence[float]) -> Matrix:
-    """The covariance of numbers that share no errors."""
+    """Return the covariance of numbers that share no errors."""
     size = range(len(deviations))
     return [[deviations[row] ** 2 if row == column else 0.0 for column in size] for row in size]
 
 
 def _together(errors: Sequence[Mapping[int, float]]) -> Matrix:
-    """The covariance of numbers that have these errors, each by its cause."""
+    """Return the covariance of numbers that have these errors, each by its cause."""
     return [
         [sum(error * other.get(cause, 0.0) for cause, error in one.items()) for other in errors]
         for one in errors
@@ -335,7 +335,7 @@ def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], list[di
 
 
 def _rise(known: Mapping[int, float], measured: Sequence[int]) -> float:
-    """How much each further draft costs beyond the last that was measured."""
+    """Return how much each further draft costs beyond the last that was measured."""
     last = measured[-1]
     if last == 0:
         return 1.0  # with nothing but the plain step measured: no gain at all
@@ -344,7 +344,7 @@ def _rise(known: Mapping[int, float], measured: Sequence[int]) -> float:
 
 
 def _numbers(data: object) -> list[float] | None:
-    """The finite numbers of a list, or None."""
+    """Return the finite numbers of a list, or None."""
     if not isinstance(data, list):
         return None
     numbers = [

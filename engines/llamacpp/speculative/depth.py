@@ -1,4 +1,4 @@
-"""How many tokens to draft ahead, decided anew at each step: pure, no clock, no chance.
+"""Decides at each step how many tokens to draft ahead: pure, no clock, no chance.
 
 Checking k drafts costs c(k) plain steps (`costs`), making each costs d more, and S(k) tokens are
 expected to come of it (`acceptance`): one that the model draws anyway, and the drafts that hold.
@@ -43,7 +43,7 @@ _OLDEST = 3.0  # times faster that memory fades over text that went by unobserve
 
 
 class Shadow:
-    """Drafts of one answer that nobody checks: what the text says to them, token by token.
+    """Drafts of one answer that nobody checks, compared with the text token by token.
 
     A draft is compared with the tokens that the model draws. Those that were checked are compared
     in the same step, all others as plain steps come to their places, as long as the chain holds.
@@ -63,7 +63,7 @@ class Shadow:
         return len(self._left) > 0
 
     def take(self, drafted: Sequence[int]) -> None:
-        """A step begins to be learnt from; it drafted these, told by their confidence, or none."""
+        """Begin a step. It drafted these tokens, told by their confidence, or none."""
         if not drafted:
             self.idle += 1
             return
@@ -72,7 +72,7 @@ class Shadow:
         self.idle = 0
 
     def compare(self, known: Acceptance, right: int, out: int) -> bool:
-        """`out` tokens came out, of which `right` equal the drafts that are left; False if none."""
+        """Compare the drafts left with `out` tokens, `right` of them equal; False if none left."""
         if not self._left:
             return False
         judged = min(right + 1, out, len(self._left))
@@ -85,7 +85,7 @@ class Shadow:
 
 
 def longest(costs: Costs, room: int, credit: float) -> int:
-    """Drafts of the longest shadow: as deep as they could ever pay, if the credit lasts."""
+    """Return the length of the longest shadow: as deep as drafts could ever pay, on credit."""
     if not costs.draft:
         return 1
     depths = range(room, 0, -1)
@@ -102,7 +102,7 @@ _AMPLE = 2.0  # from here on bad luck is borne
 
 
 class Credit:
-    """Of one answer: a little to begin with, a part of its tokens, and what drafting has won.
+    """The credit of one answer: a little to begin with, a share of its tokens, and the gains.
 
     have: what there is, in plain steps' time; less than nothing is debt.
     """
@@ -111,7 +111,7 @@ class Credit:
         self.have = _START
 
     def pay(self, out: int, spent: float) -> None:
-        """A step took the time of that many plain steps, and so many tokens came of it."""
+        """Pay for a step that took so many plain steps and gave so many tokens."""
         have = self.have + out - spent
         if have < _SAVED:
             have = min(_SAVED, have + ALLOWANCE * out)
@@ -119,12 +119,12 @@ class Credit:
 
     @property
     def stake(self) -> float:
-        """What the next step may lose on a poor day."""
+        """The most that the next step may lose on a poor day."""
         return max(min(0.0, self.have + _DEBT), self.have)
 
     @property
     def left(self) -> float:
-        """What there is before even that is closed, but for what pays by more than the debt."""
+        """How far the credit is above the deepest debt, at which drafting stops."""
         return self.have + _DEBT
 
     @property
@@ -148,18 +148,18 @@ _SMOOTH = 1 / 16  # of a new step in a running mean
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What to draft with, and how many tokens at most; "none" and 0 for a plain step."""
+class DraftPlan:
+    """The drafter and the most tokens to draft; "none" and 0 for a plain step."""
 
     source: MtpKind
     drafts: int
 
 
-_PLAIN = Plan("none", 0)
+_PLAIN = DraftPlan("none", 0)
 
 
 class DepthPolicy:
-    """Decides for a loaded model, and learns; begin each answer with `new_answer`.
+    """Decides the depth for a loaded model, and learns; begin each answer with `new_answer`.
 
     sources: the drafters there are: "lookup", and at most one of "embedded" and "drafter".
     """
@@ -172,7 +172,7 @@ class DepthPolicy:
         self._native = Acceptance(self._limit)
         self._lookup = Acceptance(self._limit)
         self._uses_lookup = "lookup" in sources
-        self._plans = [Plan(self._kind, k) for k in range(self._limit + 1)]
+        self._plans = [DraftPlan(self._kind, k) for k in range(self._limit + 1)]
         self._pace = (1.0, 1.0)
         self._best = 0.0
         self._checked_last = 0
@@ -196,8 +196,8 @@ class DepthPolicy:
 
     # One step
 
-    def plan(self, room: int, lookup: Sequence[int] | None = None) -> Plan:
-        """What to do now, with room for that many drafts.
+    def plan(self, room: int, lookup: Sequence[int] | None = None) -> DraftPlan:
+        """Plan the next step, with room for that many drafts.
 
         lookup: confidence of the tokens that prompt lookup proposes, in their order.
         """
@@ -229,7 +229,7 @@ class DepthPolicy:
         return self._plans[self._most] if self._most else _PLAIN
 
     def more(self, bucket: int) -> bool:
-        """A token was drafted, with this confidence: is another one worth its time?"""
+        """Decide whether another token is worth its time, after one of this confidence."""
         self._drafted.append(bucket)
         made = len(self._drafted)
         if self._exact:
@@ -253,7 +253,7 @@ class DepthPolicy:
         return curious and self._credit.ample and made < self._most
 
     def verify(self) -> int:
-        """How many of the drafted tokens to check; 0 after drafting makes them a shadow."""
+        """Decide how many drafted tokens to check; 0 after drafting makes them a shadow."""
         if self._exact:
             self._checked = self._most if self._source == "lookup" else len(self._drafted)
             return self._checked
@@ -270,7 +270,7 @@ class DepthPolicy:
         step_seconds: float,
         draft_seconds: float = 0.0,
     ) -> None:
-        """What came of the step.
+        """Learn from the outcome of the step.
 
         out: tokens that came out, the kept drafts and one. right, lookup_right: how many of the
         natively drafted and of the proposed tokens equal them, from the first on, whether they
@@ -307,7 +307,7 @@ class DepthPolicy:
             self._refresh()
 
     def _compare(self, out: int, right: int, lookup_right: int) -> bool:
-        """Learn which drafts held, as `learn`; whether there were any of the model's own."""
+        """Learn which drafts held, as `learn`; returns whether any were the model's own."""
         self._shadow.take(self._drafted)
         if self._proposed:
             judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
@@ -315,7 +315,7 @@ class DepthPolicy:
         return self._shadow.compare(self._native, right, out)
 
     def rest(self) -> None:
-        """A plain step at which there was nothing to decide; there is nothing to learn from it."""
+        """Note a plain step at which there was nothing to decide or to learn."""
         self._tokens += 1
         self._time += 1.0
         self._seconds += self._costs.factor
@@ -326,9 +326,7 @@ class DepthPolicy:
 
     @property
     def hopeless(self) -> bool:
-        """Whether even a drafter that is always right would gain nothing here, for all that is
-        known of its cost.
-        """
+        """Whether, by all known costs, even a drafter that is always right would gain nothing."""
         return self._hopeless and not self._costs.untried
 
     @property
@@ -365,7 +363,7 @@ class DepthPolicy:
         self._sums = [1.0]
         self._best = 1.0 - self._value
 
-    def _plan_fixed(self, room: int, proposed: Sequence[int]) -> Plan:
+    def _plan_fixed(self, room: int, proposed: Sequence[int]) -> DraftPlan:
         self._begin(proposed, 1.0)
         self._exact = True
         self._most = min(self._fixed, room)
@@ -373,10 +371,10 @@ class DepthPolicy:
             return self._plans[self._most] if self._most else _PLAIN
         self._most = min(self._most, len(proposed))
         self._source = "lookup"
-        return Plan("lookup", self._most) if self._most else _PLAIN
+        return DraftPlan("lookup", self._most) if self._most else _PLAIN
 
-    def _plan_lookup(self, room: int, proposed: Sequence[int]) -> Plan | None:
-        """Draft from the text itself, where that is expected to be the best use of the time."""
+    def _plan_lookup(self, room: int, proposed: Sequence[int]) -> DraftPlan | None:
+        """Plan drafts from the text itself, where that is the best use of the time."""
         sums, reach, tokens, rate = self._sums, 1.0, 1.0, 0.0
         for position, bucket in enumerate(proposed[:room]):
             reach *= self._lookup.chance(position, bucket)
@@ -392,7 +390,7 @@ class DepthPolicy:
         if checked and sums[checked] - self._value * self._costs.ratios[checked] >= native:
             self._source = "lookup"
             self._checked = checked
-            return Plan("lookup", checked)
+            return DraftPlan("lookup", checked)
         self._sums = [1.0]
         return None
 
@@ -404,7 +402,7 @@ class DepthPolicy:
         )
 
     def _worth_checking(self, sunk: float, known: Acceptance) -> int:
-        """The best number of drafts to check, among those that the credit covers."""
+        """Return the best number of drafts to check, among those that the credit covers."""
         ratios, hoped = self._costs.ratios, self._hoped
         value, stake = self._value, self._credit.stake
         best, most = 0, 1.0 - value * self._price(0)
@@ -419,17 +417,17 @@ class DepthPolicy:
         return best
 
     def _price(self, k: int) -> float:
-        """What the next step takes if it checks k drafts, in plain steps."""
+        """Return the time of the next step if it checks k drafts, in plain steps."""
         switch = self._costs.switch if k != self._checked_last else 0.0
         return self._costs.ratios[k] + switch
 
     @property
     def _hoped(self) -> Sequence[float]:
-        """c(k), as it may turn out where there is something to spare."""
+        """Return c(k) as it may turn out where there is something to spare."""
         return self._costs.hoped if self._credit.ample else self._costs.ratios
 
     def _open(self, room: int) -> int:
-        """The deepest depth that the credit covers; 0 if none that it covers pays.
+        """Return the deepest depth that the credit covers; 0 if none that it covers pays.
 
         While there is little, it is the one at which the logarithm of what is left to lose grows
         fastest, to the second order (Kelly's criterion): a deeper one may gain more, but is more

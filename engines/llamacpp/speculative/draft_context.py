@@ -103,7 +103,7 @@ class DraftContext(NativeContext):
         ctypes.memset(self._hidden + into * size, 0, size)
 
     def pending(self) -> bytes:
-        """The hidden state that belongs to token number 0."""
+        """Return the hidden state that belongs to token number 0."""
         return ctypes.string_at(self._hidden, self.width * _FLOAT)
 
     def put(self, hidden: bytes | bytearray) -> None:
@@ -116,7 +116,7 @@ class DraftContext(NativeContext):
         return int(self._decode(self.pointer, self._batch.native))
 
     def guess(self) -> tuple[int, int]:
-        """The likeliest next token, and how sure that is: 0 to 7, by its margin to the second."""
+        """Return the likeliest next token and its margin to the second, as confidence 0 to 7."""
         logits = self._logits.row(self.pointer)
         token = int(logits.argmax())
         best = logits.item(token)

@@ -1,4 +1,4 @@
-"""Opens what drafts for a model: the head in its file or the drafter beside it. Owns both."""
+"""Opens a model's drafter: the head in its file, or the drafter's file beside it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _EVERY_ROW: Final = {"qwen35", "qwen35moe"}
 
 
 class Drafting:
-    """drafter: None if the model has none. context: the one that the drafter evaluates in.
-    restored: another sequence has become the present one; for `Speculation` to take back.
+    """The drafter of a model and its context.
+
+    drafter: None if the model has none. context: the one that the drafter evaluates in. restored:
+    another sequence has become the present one; for `Speculation` to take back.
 
     Close it before the target's context, which it may share memory with.
     """
@@ -61,17 +63,17 @@ class Drafting:
         self._target.hide()
 
     def save(self) -> bytearray | None:
-        """What the drafter keeps of the present sequence."""
+        """Return what the drafter keeps of the present sequence."""
         return self.drafter.save() if self.drafter is not None else None
 
     def restore(self, saved: bytearray | None) -> None:
-        """Give it back, or None for a sequence that the drafter has not seen."""
+        """Give the drafter back what it kept, or None for a sequence that it has not seen."""
         if self.drafter is not None:
             self.drafter.restore(saved)
         self.restored = True
 
     def watch(self, flag: AbortFlag) -> None:
-        """From now on `flag` aborts drafts."""
+        """Let `flag` abort drafts from now on."""
         if self.context is not None:
             self.context.watch(flag)
 

@@ -1,4 +1,4 @@
-"""Prompt lookup: guesses that the text goes on as it went on before, after the same tokens."""
+"""Prompt lookup: drafts what followed when the same tokens stood in the text before."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PromptLookup:
         self._before: list[int] = []
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """The sequence has `tokens` from position `start` on."""
+        """Take in that the sequence has `tokens` from position `start` on."""
         self.roll_back(start)
         held, before, last = self.tokens, self._before, self._last
         for token in tokens:
@@ -43,7 +43,7 @@ class PromptLookup:
             last[key] = end
 
     def propose(self, token: int) -> tuple[list[int], int]:
-        """What followed when the tokens up to `token` stood before, and how sure that is, 0 to 7.
+        """Return what followed the tokens up to `token` before, and the confidence, 0 to 7.
 
         token: the next of the sequence, not yet observed. The longer the match, the surer.
         """
@@ -71,7 +71,7 @@ class PromptLookup:
         return found, bisect(_LENGTHS, longest)
 
     def roll_back(self, length: int) -> None:
-        """Only the first `length` tokens still hold."""
+        """Forget what was observed behind the first `length` tokens."""
         held, before, last = self.tokens, self._before, self._last
         while len(held) > length:
             end = len(held)

@@ -1,4 +1,4 @@
-"""The one line that always says what MTP does, and why: pure.
+"""The line that always says what MTP does, and why: pure.
 
 Each sentence is one template, so that a window can say it in another language; see
 `app.core.templates`.
@@ -19,7 +19,7 @@ _HARDLY_EVER = 0.97
 
 
 def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: float) -> str:
-    """While drafts are made: how far ahead, how many hold, and what that brings."""
+    """Say how far ahead is drafted, how many drafts hold, and what that brings."""
     far = ahead(depth)
     if not drafted:
         return f"MTP on: {far}"
@@ -30,7 +30,7 @@ def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: 
 
 
 def cannot_win(costs: Costs) -> str | None:
-    """Why drafts cannot pay on this processor, whatever the text; None if they can."""
+    """Say why drafts cannot pay on this processor, whatever the text; None if they can."""
     if costs.best_possible() >= _ONCE_MORE:
         return None
     depths = range(1, costs.limit + 1)
@@ -44,7 +44,7 @@ def cannot_win(costs: Costs) -> str | None:
 
 
 def not_here(costs: Costs, share: float) -> str:
-    """Why drafts do not pay in this text. share: of first guesses that were right lately."""
+    """Say why drafts do not pay in this text. share: of first guesses that were right lately."""
     least = break_even(costs)
     if share >= least or least > _HARDLY_EVER:
         return "MTP off for now: in this text it hardly pays"
@@ -55,7 +55,7 @@ def not_here(costs: Costs, share: float) -> str:
 
 
 def break_even(costs: Costs) -> float:
-    """The acceptance of each guess, 0 to 1, from which on some depth is no slower than none."""
+    """Return the acceptance of each guess, 0 to 1, from which some depth is no slower than none."""
     low, high = 0.0, 1.0
     while high - low > 0.005:
         share = (low + high) / 2
@@ -68,7 +68,7 @@ def break_even(costs: Costs) -> float:
 
 
 def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
-    """Before the first answer: what can guess ahead for this model. advice: what if nothing can."""
+    """Say before the first answer what can draft. advice: what if nothing can."""
     if kind == "embedded":
         able = "This model predicts several tokens ahead by itself"
     elif kind == "drafter":

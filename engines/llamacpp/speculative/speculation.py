@@ -1,4 +1,4 @@
-"""Drafting for a loaded model: asks its drafters as the policy says, and tells it what came."""
+"""Drafts for a loaded model as the depth policy says, and tells it the outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEWS_EVERY: Final = 64
 
 
 class Speculation:
-    """Lives as long as the model, so that what was learnt in one answer helps the next.
+    """The drafting of one model, for as long as it is loaded: answers learn from earlier ones.
 
     drafter: the model's own, None if it has none. limit: most tokens that can be evaluated on
     trial. ends: whether a token ends an answer. advice: what to say where nothing but the text
@@ -84,22 +84,22 @@ class Speculation:
             self._policy.new_answer(mode, depth)
 
     def watch(self, flag: AbortFlag) -> None:
-        """From now on `flag` ends a draft, too."""
+        """Let `flag` end drafts, too, from now on."""
         self._drafting.watch(flag)
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """The model's last call evaluated `tokens` from position `start` on; they stay."""
+        """Take in that the model evaluated `tokens` from position `start` on; they stay."""
         self._lookup.observe(tokens, start)
         if self._active is not None:
             self._active.observe(tokens, start)
 
     def prepare(self) -> None:
-        """The prompt is evaluated: what a drafter makes of it belongs to the prompt's time."""
+        """Let the drafter take in the evaluated prompt, in the prompt's time."""
         if self._active is not None:
             self._active.prepare()
 
     def propose(self, token: int, position: int, room: int) -> Sequence[int]:
-        """At most `room` tokens to evaluate on trial after `token`, the next at `position`."""
+        """Draft up to `room` tokens to evaluate on trial after `token`, the next at `position`."""
         self._looked, sure = self._lookup.propose(token)
         self._resting = self._active is None and not self._looked
         if self._resting:
@@ -125,7 +125,7 @@ class Speculation:
     def learn(
         self, drafts: Sequence[int], run: Sequence[int], drafting_s: float, step_s: float
     ) -> None:
-        """`drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds."""
+        """Learn that `drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds."""
         self._steps += 1
         if self._resting:
             self._policy.rest()
@@ -139,18 +139,18 @@ class Speculation:
         self._accepted += common_prefix(drafts, run)
 
     def roll_back(self, length: int) -> None:
-        """Only the first `length` tokens are still in the KV cache."""
+        """Forget what was observed behind the first `length` tokens of the KV cache."""
         self._lookup.roll_back(length)
         if self._active is not None:
             self._active.roll_back(length)
 
     @property
     def standing(self) -> str:
-        """What can guess ahead for this model, before the first answer."""
+        """A sentence on what can draft for this model, before the first answer."""
         return truth.standing(self.kind, self.costs, self._advice)
 
     def news(self) -> MtpReport | None:
-        """A report, if it says something new."""
+        """Return a report, if it says something new."""
         if self._steps == self._heard:
             return None
         self._heard = self._steps
@@ -162,7 +162,7 @@ class Speculation:
         return self.report()
 
     def report(self) -> MtpReport:
-        """What ran in this answer so far."""
+        """Report what MTP did in this answer so far."""
         policy = self._policy
         depth = policy.depth
         gain, bound = policy.gain, policy.bound

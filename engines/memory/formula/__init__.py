@@ -1,1 +1,1 @@
-"""How llama.cpp's memory follows from a model's header: pure, and exact where that is possible."""
+"""The formula for llama.cpp's memory from a model's header: pure, and exact where possible."""

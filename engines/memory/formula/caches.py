@@ -1,4 +1,4 @@
-"""What a context keeps of each token, and the state of recurrent layers: pure and exact. Bytes.
+"""Computes the KV cache of each token, and the state of recurrent layers: pure. Bytes.
 
 Source: llama-kv-cache.cpp, llama-kv-cache-iswa.cpp and llama-memory-recurrent.cpp; a sliding
 window keeps the window only (swa_full is off).
@@ -12,35 +12,32 @@ from typing import Final
 from engines.memory.formula.weights import Device
 from engines.models.gguf.header import GgufHeader
 from engines.models.gguf.layers import CacheLayer, Layers
-from engines.models.gguf.types import KV_TYPES, TENSOR_TYPES
+from engines.models.gguf.types import cache_type
 from engines.types import KvType
 
 _CELLS: Final = 256  # llama.cpp rounds a context up to a multiple of this
 
 
 def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: int = 0) -> int:
-    """Keys and values of the layers from `first` on, and the state of recurrent layers.
+    """Return keys and values of the layers from `first` on, with recurrent state.
 
     batch: tokens evaluated at once.
     """
-    state = sum(
-        layers.recurrent_bytes // len(layers.recurrent)
-        for layer in layers.recurrent
-        if layer >= first
-    )
-    caches = tuple(cache for cache in layers.caches if cache.layer >= first)
+    with_state = sum(layer >= first for layer in layers.recurrent)
+    state = layers.recurrent_bytes // len(layers.recurrent) * with_state if with_state else 0
+    caches = [cache for cache in layers.caches if cache.layer >= first]
     return state + cache_bytes(caches, layers.window, context, kv_type, batch)
 
 
 def cache_bytes(
     caches: Iterable[CacheLayer], window: int, context: int, kv_type: KvType, batch: int
 ) -> int:
-    kind = TENSOR_TYPES[KV_TYPES[kv_type]]
+    kind = cache_type(kv_type)
     cells = padded(context)
     cells_sliding = min(cells, padded(window + batch))
     total = 0
     for cache in caches:
-        row = sum(-(-width // kind.block) for width in (cache.key_width, cache.value_width))
+        row = -(-cache.key_width // kind.block) + -(-cache.value_width // kind.block)
         total += row * kind.size * (cells_sliding if cache.sliding else cells)
     return total
 
@@ -48,7 +45,7 @@ def cache_bytes(
 def cache_share(
     header: GgufHeader, context: int, kv_type: KvType, batch: int, device: Device, name: str
 ) -> float:
-    """The part of the model's KV cache that is on the device of this name, 0 to 1."""
+    """Return the part of the model's KV cache on the device of this name, 0 to 1."""
     layers = header.layers
     if layers is None:
         return 0.0
@@ -62,7 +59,7 @@ def cache_share(
 
 
 def masked_cells(layers: Layers, context: int, batch: int) -> int:
-    """Cells that a token's masks cover, over each of the caches."""
+    """Count the cells that a token's masks cover, over each of the caches."""
     if not layers.caches:
         return 0
     cells = padded(context)

@@ -1,4 +1,4 @@
-"""The buffers for intermediate values while tokens are evaluated: an upper estimate. Bytes."""
+"""Estimates the buffers for intermediate values, from above. Bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPWISE_PER_TOKEN: Final = 40
 
 
 def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
-    """The buffer for intermediate values while `batch` tokens are evaluated.
+    """Return the buffer for intermediate values while `batch` tokens are evaluated.
 
     An upper estimate of llama.cpp's worst case: for each token the three values of the widest
     feed-forward layer, four of the model's width (one more for each expert at work), the widest
@@ -45,7 +45,7 @@ def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
 
 
 def head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: int) -> int:
-    """As `compute_bytes`, for the graph of one prediction layer: attention, and twice the width."""
+    """Return that of one prediction layer's graph: attention, and twice the width."""
     values = (
         3 * layers.feed_forward
         + (4 + layers.experts_used) * header.embedding_length
@@ -55,7 +55,7 @@ def head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: 
 
 
 def graph_bytes(header: GgufHeader, batch: int) -> int:
-    """What one context takes to describe its computations, beside the buffers that it names."""
+    """Return what a context takes to describe its graphs, beside the buffers it names."""
     tensors = len(header.tensors)
     if header.architecture in _STEPWISE:
         nodes = max(_STEPWISE_PER_TOKEN * batch, _STEPWISE_PER_TENSOR * tensors)

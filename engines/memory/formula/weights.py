@@ -1,4 +1,4 @@
-"""Where a model's weights go, and which of them take memory twice: pure. Bytes.
+"""Computes where a model's weights go, and which take memory twice: pure. Bytes.
 
 Source: load_tensors in llama-model.cpp, create_tensor and get_mapping_range in
 llama-model-loader.cpp. Weights on the processor are the file itself, mapped into memory from the
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from engines.memory.buffers import CPU
@@ -26,7 +27,7 @@ _OUTPUT: Final = "output.weight"
 _LOOKED_UP: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
 _OUTPUT_FIRST: Final = {"gemma3n", "gemma4"}
 EXPERTS: Final = r"ffn_(?:up|down|gate|gate_up)_(?:ch|)exps"
-"""How the names of a mixture's experts go on after their layer's."""
+"""The names of a mixture's experts behind their layer's."""
 _IN_THE_LAYERS: Final = ("rope_f", "per_layer_model_proj", "per_layer_proj_norm")
 _AFTER_THE_LAYERS: Final = ("output", "nextn.", "altup_", "dense_", "cls")
 
@@ -39,7 +40,7 @@ Copies = Callable[[Tensor], bool]
 
 @dataclass(frozen=True)
 class Weights:
-    """On one device. mapped: what of it is the file itself, which can leave memory again."""
+    """The weights on a device. mapped: those that are the file itself, and can leave memory."""
 
     device: str
     size: int
@@ -51,7 +52,7 @@ def copied_on_x86(tensor: Tensor) -> bool:
 
 
 def nothing_copied(_tensor: Tensor) -> bool:
-    """The answer for a plan that does not repack."""
+    """Copy nothing: for a plan that does not repack."""
     return False
 
 
@@ -64,7 +65,7 @@ def weights(
     copies: Copies = copied_on_x86,
     experts_in_ram: int = 0,
 ) -> dict[str, Weights]:
-    """The model's weights by device; with `heads`, those of its prediction layers too.
+    """Return the model's weights by device; with `heads`, those of prediction layers too.
 
     experts_in_ram: see `LoadPlan`.
     """
@@ -99,38 +100,48 @@ def weights(
 
 
 def copied_bytes(header: GgufHeader, copies: Copies = copied_on_x86) -> int:
-    """What is copied into another layout where no graphics card takes part."""
+    """Return what is copied into another layout where no graphics card takes part."""
     matrices = (it for it in header.tensors if _is_matrix(it) and copies(it))
     return sum(it.size_bytes for it in matrices)
 
 
 def head_bytes(header: GgufHeader) -> int:
-    """Of the prediction layers in the model's own file, once."""
+    """Return the prediction layers in the model's own file, counted once."""
     count = header.block_count
     return sum(it.size_bytes for it in header.tensors if layer_of(it, count) in header.head_layers)
 
 
 def layer_of(tensor: Tensor, count: int) -> int:
-    """The layer a tensor belongs to; those after the last one count as one more, others as -1.
+    """Return the layer of a tensor; those after the last count as one more, others as -1.
 
     What every layer uses goes where the first of them is.
     """
-    if found := re.match(r"blk\.(\d+)\.", tensor.name):
+    return _layer_named(tensor.name, count)
+
+
+@lru_cache(maxsize=1 << 14)  # a plan is found by weighing the same tensors many times
+def _layer_named(name: str, count: int) -> int:
+    if found := re.match(r"blk\.(\d+)\.", name):
         return int(found[1])
-    if tensor.name.startswith(_IN_THE_LAYERS):
+    if name.startswith(_IN_THE_LAYERS):
         return 0
-    return count if tensor.name.startswith(_AFTER_THE_LAYERS) else -1
+    return count if name.startswith(_AFTER_THE_LAYERS) else -1
 
 
 def experts_from(header: GgufHeader) -> int:
-    """The layers up to the last one that has experts; 0 where the model is no mixture."""
+    """Count the layers up to the last with experts; 0 where the model is no mixture."""
     return max(
         (layer_of(it, header.block_count) + 1 for it in header.tensors if _is_expert(it)), default=0
     )
 
 
 def _is_expert(tensor: Tensor) -> bool:
-    return re.search(rf"^blk\.\d+\.{EXPERTS}", tensor.name) is not None
+    return _names_experts(tensor.name)
+
+
+@lru_cache(maxsize=1 << 14)
+def _names_experts(name: str) -> bool:
+    return re.search(rf"^blk\.\d+\.{EXPERTS}", name) is not None
 
 
 def _is_matrix(tensor: Tensor) -> bool:
@@ -140,7 +151,7 @@ def _is_matrix(tensor: Tensor) -> bool:
 
 
 def _span(tensors: Iterable[Tensor], names: set[str]) -> int:
-    """From the first to the last of the named tensors, in each of the files that they are in."""
+    """Return the span from the first to the last of the named tensors, in each file."""
     total = first = last = 0
     started = False
     for tensor in tensors:

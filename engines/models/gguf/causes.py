@@ -1,4 +1,4 @@
-"""Says what a file is that should have been a GGUF model and is not, from its first bytes."""
+"""Explains what a file is that should have been a GGUF model, by its first bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SIGNATURES: Final = (
 
 
 def explain(name: str, size: int, start: bytes) -> NotAModel:
-    """The error for a file called `name`, `size` bytes long, that does not begin like a GGUF.
+    """Make the error for a file called `name`, `size` bytes long, that is no GGUF.
 
     start: the first `LOOK` bytes of the file, or all of it when it is shorter.
     """
@@ -73,7 +73,7 @@ def _text(text: str) -> tuple[str, str]:
 
 
 def _as_text(start: bytes) -> str | None:
-    """The bytes as text without leading blanks, or None if they are no text.
+    """Return the bytes as text without leading blanks, or None if they are no text.
 
     The last three may be the beginning of a character that is cut in two.
     """

@@ -1,4 +1,4 @@
-"""The first few facts of a GGUF file, for long lists of files: a thousandth of its header is read.
+"""Reads the first facts of a GGUF file, for long lists: a thousandth of its header.
 
 A whole header has every token of the vocabulary, which can take half a second; what a list needs
 stands before them.
@@ -14,8 +14,21 @@ from typing import Final
 
 from engines.errors import EngineError
 from engines.models.gguf.header import Kind, kind_of, read_header
-from engines.models.gguf.layers import Keys
-from engines.models.gguf.reader import MAGIC, BadGguf, Value, read_start
+from engines.models.gguf.reader import (
+    ARCHITECTURE,
+    BASENAME,
+    BLOCKS,
+    HEADS,
+    MAGIC,
+    POOLING,
+    PROJECTION,
+    TYPE,
+    WIDTH,
+    BadGguf,
+    Value,
+    read_start,
+    whole_number,
+)
 
 _LOOK: Final = 128 << 10
 _PER_LAYER: Final = 2
@@ -24,9 +37,10 @@ _PER_LAYER: Final = 2
 
 @dataclass(frozen=True)
 class Glance:
-    """kind: as in `GgufHeader`. width: values of a hidden state; of a projector those it makes.
+    """The first facts of a file.
 
-    0 where the file does not say it early enough. family: what a model and its projector are both
+    kind: as in `GgufHeader`. width: values of a hidden state; of a projector those it makes; 0
+    where the file does not say it early enough. family: what a model and its projector are both
     called, empty if they are not.
     """
 
@@ -36,46 +50,48 @@ class Glance:
     family: str = ""
 
     def sees_with(self, projector: Glance) -> bool:
-        """Whether a projector makes what this model takes in, as far as the two tell."""
+        """Tell whether a projector makes what this model takes in, as far as both tell."""
         return (not (self.width and projector.width) or self.width == projector.width) and (
             not (self.family and projector.family) or self.family == projector.family
         )
 
 
 def glance(path: Path) -> Glance | None:
-    """None for what is no GGUF file, or cannot be read. Raises OSError."""
+    """Glance at a file; None for what is no GGUF, or unreadable. Raises OSError."""
     with path.open("rb") as file:
         start = file.read(_LOOK)
     if not start.startswith(MAGIC):
         return None
     try:
         tensors, values = read_start(io.BytesIO(start), len(start))
-        architecture = str(values.get("general.architecture", ""))
+        architecture = str(values.get(ARCHITECTURE, ""))
         if not architecture:
             return None
-        keys = Keys(architecture, values)
-        kind = kind_of(keys, str(values.get("general.type", "model")))
-        heads, layers = keys.number("nextn_predict_layers"), keys.number("block_count")
+        pooling, heads, layers, width = (
+            whole_number(values, key.replace("{arch}", architecture))
+            for key in (POOLING, HEADS, BLOCKS, WIDTH)
+        )
     except BadGguf:
         return None
-    family = str(values.get("general.basename", ""))
+    kind = kind_of(architecture, str(values.get(TYPE, "model")), pooled=bool(pooling))
+    family = str(values.get(BASENAME, ""))
     if kind == "projector":
         return Glance(architecture, kind, _projected(values), family)
     if kind == "chat" and heads and tensors < _PER_LAYER * layers:
         kind = _whole_kind(path)
-    return Glance(architecture, kind, keys.number("embedding_length"), family)
+    return Glance(architecture, kind, width, family)
 
 
 def _projected(values: Mapping[str, Value]) -> int:
-    for sense in ("vision", "audio"):
-        width = values.get(f"clip.{sense}.projection_dim")
+    for key in PROJECTION:
+        width = values.get(key)
         if isinstance(width, int):
             return width
     return 0
 
 
 def _whole_kind(path: Path) -> Kind:
-    """What only the list of tensors can tell. A file that cannot be read says why when loaded."""
+    """Tell the kind by the list of tensors. An unreadable file says why when loaded."""
     try:
         return read_header(path).kind
     except EngineError:

@@ -1,4 +1,4 @@
-"""Refuses header values on which llama.cpp would end the whole process instead of the load.
+"""Refuses header values on which llama.cpp would abort the process instead of the load.
 
 Source: the GGML_ASSERT lines of `load_hparams` and `create_memory` in llama-model.cpp, and
 thousands of changed files that were given to the library to see on which of them it ends; see
@@ -11,18 +11,25 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from engines.models.gguf.layers import Keys, Layers
+from gguf import Keys as Names
+
+from engines.models.gguf.hyperparameters import Hyperparameters
+from engines.models.gguf.layers import Layers
 from engines.models.gguf.reader import BadGguf, Tensor
 
 MAX_EXPERTS: Final = 1024
 _SHARING: Final = {"gemma3n", "gemma4"}
-_EPSILONS: Final = ("layer_norm_epsilon", "layer_norm_rms_epsilon", "group_norm_epsilon")
+_EPSILONS: Final = (
+    Names.Attention.LAYERNORM_EPS,
+    Names.Attention.LAYERNORM_RMS_EPS,
+    Names.Attention.GROUPNORM_EPS,
+)
 _NOT_MULTIPLIED: Final = {"I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K"}
 _NUMBERED: Final = "tid2eid.weight"
-"""How the names of those tensors end that hold whole numbers: experts by token (DeepSeek 4)."""
+"""The ends of names of tensors with whole numbers: experts by token (DeepSeek 4)."""
 
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
-"""How the names end of tensors that are no factors of a matrix product, whatever their shape."""
+"""The ends of names of tensors that are no factors of a matrix product, whatever their shape."""
 
 _DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
 _QWEN_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"ssm_out": ("attn_qkv", "attn_gate")}
@@ -33,47 +40,48 @@ _NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 """Tensors that a layer needs if it has another; llama.cpp takes files without, and ends later."""
 
-_HEADS: Final = "nextn_predict_layers"
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of their sliding layers from the file, and trust it to name one.
 _SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
 
 
-def check(keys: Keys, layers: Layers, tensors: Collection[Tensor]) -> None:
-    """Raises BadGguf, in plain words."""
-    _check_experts(keys, layers.count)
-    scaling = keys.text("rope.scaling.type", "linear")
+def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor]) -> None:
+    """Refuse such values, in plain words. Raises BadGguf."""
+    _check_experts(hparams, layers.count)
+    scaling = hparams.text(Names.Rope.SCALING_TYPE, "linear")
     if scaling not in _ROPE_SCALINGS:
         raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
-    if keys.architecture in _SLIDING and not layers.window:
+    if hparams.architecture in _SLIDING and not layers.window:
         raise BadGguf("none of its layers has a sliding window, although its family needs one")
-    if keys.architecture != "gemma4-assistant" and layers.count <= keys.number(_HEADS):
+    predicting = hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
+    if hparams.architecture != "gemma4-assistant" and layers.count <= predicting:
         raise BadGguf("all of its layers are prediction layers, and none is left to predict for")
-    _check_sharing(keys, layers)
+    _check_sharing(hparams, layers)
     for heads, kv_heads in zip(layers.heads, layers.kv_heads, strict=True):
         if kv_heads and heads % kv_heads:
             raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
-    _check_positions(keys, layers)
-    _check_epsilons(keys)
-    _check_state(keys)
-    _check_company(keys.architecture, tensors)
+    _check_positions(hparams, layers)
+    _check_epsilons(hparams)
+    _check_state(hparams)
+    _check_company(hparams.architecture, tensors)
     for tensor in tensors:
         _check_type(tensor)
         _check_keys(layers, tensor)
 
 
-def _check_epsilons(keys: Keys) -> None:
-    """What keeps a norm from dividing by zero."""
+def _check_epsilons(hparams: Hyperparameters) -> None:
+    """Check what keeps a norm from dividing by zero."""
     for key in _EPSILONS:
-        if not 0 <= (epsilon := keys.real(f"attention.{key}", 0.0)) < 1:
-            raise BadGguf(f"its {key} is {epsilon}, and has to be a small positive number")
+        if not 0 <= (epsilon := hparams.real(key, 0.0)) < 1:
+            called = key.rpartition(".")[2]
+            raise BadGguf(f"its {called} is {epsilon}, and has to be a small positive number")
 
 
-def _check_state(keys: Keys) -> None:
-    """The size of a delta net's state is there twice."""
-    heads, size = keys.number("ssm.time_step_rank"), keys.number("ssm.state_size")
-    inner = keys.number("ssm.inner_size", heads * size)
-    if keys.architecture in _DELTA_NETS and inner != heads * size:
+def _check_state(hparams: Hyperparameters) -> None:
+    """Check that both sizes of a delta net's state agree."""
+    heads, size = hparams.number(Names.SSM.TIME_STEP_RANK), hparams.number(Names.SSM.STATE_SIZE)
+    inner = hparams.number(Names.SSM.INNER_SIZE, heads * size)
+    if hparams.architecture in _DELTA_NETS and inner != heads * size:
         raise BadGguf(f"its state of {inner} values is not that of {heads} heads with {size} each")
 
 
@@ -87,7 +95,7 @@ def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
 
 
 def _check_type(tensor: Tensor) -> None:
-    """llama.cpp loads tensors of every type, and ends when it first computes with them.
+    """Refuse a type that llama.cpp loads, but aborts on when it computes.
 
     Matrices can be multiplied in most types; what is added or scaled with is F32 in every file.
     """
@@ -98,20 +106,20 @@ def _check_type(tensor: Tensor) -> None:
         raise BadGguf(f"{tensor.name!r} is of type {tensor.type}, with which nothing can compute")
 
 
-def _check_positions(keys: Keys, layers: Layers) -> None:
-    """The part of a head that carries the position cannot be longer than the head.
+def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
+    """Check that the part of a head for the position is not longer than the head.
 
     It is rotated in pairs; asked to rotate nothing, llama.cpp comes to no end.
     """
-    rotated = keys.number("rope.dimension_count", layers.key_length)
-    rotated_swa = keys.number("rope.dimension_count_swa", rotated)
+    rotated = hparams.number(Names.Rope.DIMENSION_COUNT, layers.key_length)
+    rotated_swa = hparams.number(Names.Rope.DIMENSION_COUNT_SWA, rotated)
     if rotated % 2 or rotated_swa % 2:
         raise BadGguf("it rotates an odd number of values of a head, and they go in pairs")
     if any(layers.heads) and (
-        ("rope.freq_base" in keys and not rotated) or (layers.window and not rotated_swa)
+        (Names.Rope.FREQ_BASE in hparams and not rotated) or (layers.window and not rotated_swa)
     ):
         raise BadGguf("it rotates no values of its heads, although its family needs that")
-    if sum(keys.numbers("rope.dimension_sections")) > layers.key_length > 0:
+    if sum(hparams.numbers(Names.Rope.DIMENSION_SECTIONS)) > layers.key_length > 0:
         raise BadGguf("the sections of what it rotates are longer than a head")
     longer_swa = layers.window and rotated_swa > layers.key_length_swa > 0
     if any(layers.heads) and (rotated > layers.key_length > 0 or longer_swa):
@@ -119,7 +127,7 @@ def _check_positions(keys: Keys, layers: Layers) -> None:
 
 
 def _check_keys(layers: Layers, tensor: Tensor) -> None:
-    """llama.cpp compares these tensors with the first layer's shape only, and trusts the rest."""
+    """Check every layer's shapes: llama.cpp compares only the first's."""
     found = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
     if not found or (layer := int(found[1])) >= layers.count or len(tensor.shape) != 2:
         return
@@ -128,13 +136,13 @@ def _check_keys(layers: Layers, tensor: Tensor) -> None:
         raise BadGguf(f"the keys of layer {layer} are not as wide as it says")
 
 
-def _check_sharing(keys: Keys, layers: Layers) -> None:
-    """Layers without a cache read that of the last layer of their own kind that has one.
+def _check_sharing(hparams: Hyperparameters, layers: Layers) -> None:
+    """Check layers without a cache, which read that of the last of their kind that has one.
 
     For llama.cpp that is the last owner for a layer with the whole context, and the one before
     for a layer with a window, whether they are of that kind or not.
     """
-    if keys.architecture not in _SHARING:
+    if hparams.architecture not in _SHARING:
         return
     owners = layers.count - layers.shared_kv
     kinds = tuple(zip(layers.sliding, layers.kv_heads, strict=True))
@@ -143,13 +151,14 @@ def _check_sharing(keys: Keys, layers: Layers) -> None:
             raise BadGguf("its layers without a KV cache find none of their own kind to share")
 
 
-def _check_experts(keys: Keys, layers: int) -> None:
-    """A mixture of experts must name how many there are, how many work, and in what groups."""
-    if keys.architecture in {"hunyuan-dense", "hunyuan_vl"}:
+def _check_experts(hparams: Hyperparameters, layers: int) -> None:
+    """Check that a mixture names how many experts there are, work, and in what groups."""
+    if hparams.architecture in {"hunyuan-dense", "hunyuan_vl"}:
         return
-    experts = keys.number("expert_count")
-    used = max(keys.per_layer("expert_used_count", layers, (0,) * layers))
-    groups, groups_used = keys.number("expert_group_count"), keys.number("expert_group_used_count")
+    experts = hparams.number(Names.LLM.EXPERT_COUNT)
+    used = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, layers, (0,) * layers))
+    groups = hparams.number(Names.LLM.EXPERT_GROUP_COUNT)
+    groups_used = hparams.number(Names.LLM.EXPERT_GROUP_USED_COUNT)
     fits = experts <= MAX_EXPERTS and (
         0 < used <= experts and groups < experts if experts else not used and not groups
     )

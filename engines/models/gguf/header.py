@@ -1,7 +1,10 @@
-"""What a GGUF model file says of itself, read without loading it.
+"""The header of a GGUF model file, read without loading the model.
 
 header = read_header(Path("model.gguf"))
 print(header.name, header.quantisation, header.context_max)
+
+The names of what a whole header holds come from the package `gguf`, which is imported where one is
+read: this file is loaded with the window, and the package would make that late.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from engines.errors import (
     EngineError,
@@ -22,10 +25,12 @@ from engines.errors import (
     NotAModel,
     UnknownArchitecture,
 )
-from engines.models.gguf import guards, heads
+from engines.models.gguf import heads
 from engines.models.gguf.causes import LOOK, explain
-from engines.models.gguf.layers import Keys, Layers, read_layers
+from engines.models.gguf.layers import Layers
 from engines.models.gguf.reader import (
+    ARCHITECTURE,
+    CHAT_TEMPLATE,
     MAGIC,
     BadGguf,
     Counted,
@@ -36,12 +41,15 @@ from engines.models.gguf.reader import (
     read_gguf,
     read_value,
 )
-from engines.models.gguf.types import FILE_TYPES
+from engines.models.gguf.types import file_types
+
+if TYPE_CHECKING:
+    from engines.models.gguf.hyperparameters import Hyperparameters
 
 Kind = Literal["chat", "drafter", "projector", "embedding", "other"]
 Mtp = Literal["embedded", "drafter", "none"]
 
-_PROJECTORS: Final = {"clip", "mmproj"}
+_PROJECTOR: Final = "clip"
 GEMMA4_ASSISTANT: Final = "gemma4-assistant"
 _DRAFTERS: Final = {GEMMA4_ASSISTANT, "eagle3", "dflash"}
 _EMBEDDINGS: Final = {
@@ -64,7 +72,7 @@ _AGAIN: Final = "Delete the file and download the model again."
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """The facts of a model, its parts taken together if it is split over several files.
+    """The header of a model, its parts taken together if it is split over several files.
 
     parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
     chat_template: Jinja text, None if the file has none.
@@ -102,13 +110,13 @@ class GgufHeader:
 
     @property
     def head_layers(self) -> range:
-        """The prediction layers in this file; the library leaves them unless asked for them."""
+        """The prediction layers in this file, which the library loads only if asked to."""
         count = self.block_count
         return range(count - (self.nextn_predict_layers if self.mtp == "embedded" else 0), count)
 
     @property
     def chained(self) -> bool:
-        """Whether its heads take turns: each predicts one token further than the one before."""
+        """Whether its heads take turns, each predicting one token further than the one before."""
         return self.mtp == "embedded" and heads.chained(
             self.architecture, self.nextn_predict_layers
         )
@@ -129,7 +137,7 @@ def read_header(path: Path) -> GgufHeader:
 
     Raises ModelNotFound, ModelUnreadable, NotAModel, ModelDamaged, UnknownArchitecture.
     """
-    gguf, size = _read_file(path)
+    gguf, size = read_file(path)
     number, count = _split(path.name, gguf)
     if number:
         raise NotAModel(
@@ -146,14 +154,14 @@ def read_header(path: Path) -> GgufHeader:
                 f"It is the first of {count} files, and {beside.name} is not beside it.",
                 "Download all parts into one folder.",
             )
-        more, more_size = _read_file(beside)
+        more, more_size = read_file(beside)
         tensors += more.tensors
         size += more_size
     return _header(path.name, gguf, tuple(tensors), size, count)
 
 
 def require_chat(path: Path, header: GgufHeader) -> None:
-    """Raises NotAChatModel for files that only serve other models or other ends."""
+    """Refuse files that only serve other models or other ends. Raises NotAChatModel."""
     if header.kind != "chat":
         raise NotAChatModel(
             f"“{path.name}” is not a chat model.",
@@ -163,16 +171,16 @@ def require_chat(path: Path, header: GgufHeader) -> None:
 
 
 def read_architecture(path: Path) -> str:
-    """What kind of model a file says it is, from its first bytes; empty if it cannot be told.
+    """Read a model's architecture from its first bytes; empty if it cannot be told.
 
     Much faster than the whole header, whose token list can take a quarter of a second.
     """
-    return _one_text(path, "general.architecture")
+    return _one_text(path, ARCHITECTURE)
 
 
 def read_template(path: Path) -> str:
-    """A model's chat template; empty if it has none, or none that can be read. Unchecked."""
-    return _one_text(path, "tokenizer.chat_template")
+    """Read a model's chat template, unchecked; empty if there is none that can be read."""
+    return _one_text(path, CHAT_TEMPLATE)
 
 
 def _one_text(path: Path, key: str) -> str:
@@ -184,7 +192,8 @@ def _one_text(path: Path, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _read_file(path: Path) -> tuple[Gguf, int]:
+def read_file(path: Path) -> tuple[Gguf, int]:
+    """Read one file's header, and its size in bytes. Raises as `read_header` does."""
     try:
         facts = path.stat()
         if stat.S_ISDIR(facts.st_mode):
@@ -257,8 +266,11 @@ def _damaged(name: str, error: BadGguf) -> ModelDamaged:
 
 
 def _split(name: str, gguf: Gguf) -> tuple[int, int]:
-    """This part's number, from 0, and how many parts there are."""
-    number, count = gguf.values.get("split.no", 0), gguf.values.get("split.count", 1)
+    """Return this part's number, from 0, and how many parts there are."""
+    from gguf import Keys as Names
+
+    number = gguf.values.get(Names.Split.LLM_KV_SPLIT_NO, 0)
+    count = gguf.values.get(Names.Split.LLM_KV_SPLIT_COUNT, 1)
     named = _PART.search(name)
     if not isinstance(number, int) or not isinstance(count, int) or count <= 1:
         return 0, 1
@@ -274,16 +286,22 @@ def _split(name: str, gguf: Gguf) -> tuple[int, int]:
 def _header(
     name: str, gguf: Gguf, tensors: tuple[Tensor, ...], size: int, parts: int
 ) -> GgufHeader:
+    from gguf import Keys as Names
+
+    from engines.models.gguf.hyperparameters import Hyperparameters
+
     values = gguf.values
     try:
-        architecture = _text(values, "general.architecture") or ""
+        architecture = _text(values, ARCHITECTURE) or ""
         if not architecture:
             raise BadGguf("it does not say of which architecture it is")
-        keys = Keys(architecture, values)
-        kind = kind_of(keys, _text(values, "general.type") or "model")
-        layers = _layers(name, keys, kind, tensors)
-        nextn = keys.number("nextn_predict_layers")
+        hparams = Hyperparameters(architecture, values)
+        pooled = bool(hparams.number(Names.LLM.POOLING_TYPE))
+        kind = kind_of(architecture, _text(values, Names.General.TYPE) or "model", pooled=pooled)
+        layers = _layers(name, hparams, kind, tensors)
+        nextn = hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
         names = {tensor.name for tensor in tensors} if nextn else set()
+        tokens = values.get(Names.Tokenizer.LIST)
         why_no_head = ""
         if kind == "chat" and nextn and layers is not None:
             if heads.without_model(nextn, layers.count, names):
@@ -292,21 +310,21 @@ def _header(
                 why_no_head = heads.why_no_head(architecture, nextn, layers.count, names)
         return GgufHeader(
             architecture=architecture,
-            name=_text(values, "general.name") or name.removesuffix(".gguf"),
+            name=_text(values, Names.General.NAME) or name.removesuffix(".gguf"),
             kind=kind,
             mtp=_mtp(kind, nextn, why_no_head),
             parameters=sum(tensor.elements for tensor in tensors),
             size_bytes=size,
             weight_bytes=sum(tensor.size_bytes for tensor in tensors),
             quantisation=_quantisation(values, tensors),
-            context_max=keys.number("context_length"),
-            embedding_length=keys.number("embedding_length"),
-            embedding_length_out=keys.number("embedding_length_out"),
-            embedding_per_layer=keys.number("embedding_length_per_layer_input"),
-            vocab_size=_vocabulary(keys, values),
-            vocabulary=_digest(values),
+            context_max=hparams.number(Names.LLM.CONTEXT_LENGTH),
+            embedding_length=hparams.number(Names.LLM.EMBEDDING_LENGTH),
+            embedding_length_out=hparams.number(Names.LLM.EMBEDDING_LENGTH_OUT),
+            embedding_per_layer=hparams.number(Names.LLM.EMBD_LENGTH_PER_LAYER_INP),
+            vocab_size=_count(tokens) or hparams.number(Names.LLM.VOCAB_SIZE),
+            vocabulary=tokens.digest if isinstance(tokens, Counted) else "",
             why_no_head=why_no_head,
-            chat_template=_text(values, "tokenizer.chat_template"),
+            chat_template=_text(values, CHAT_TEMPLATE),
             nextn_predict_layers=nextn,
             layers=layers,
             parts=parts,
@@ -323,37 +341,46 @@ def _text(values: Mapping[str, Value], key: str) -> str | None:
     return value
 
 
-def kind_of(keys: Keys, general_type: str) -> Kind:
-    """What a file is for, as far as its values tell; its tensors may say more."""
-    architecture = keys.architecture
-    if architecture in _PROJECTORS or general_type == "mmproj":
+def kind_of(architecture: str, general_type: str, *, pooled: bool) -> Kind:
+    """Tell what a file is for, as far as its values say; its tensors may say more.
+
+    pooled: whether it names a way to make one vector of all tokens.
+    """
+    if architecture == _PROJECTOR or general_type == "mmproj":
         return "projector"
     if architecture in _DRAFTERS:
         return "drafter"
     if architecture in _OTHERS or general_type != "model":
         return "other"
     # A chat model whose file names a pooling was converted to embed or rank: 0 is "none".
-    if architecture in _EMBEDDINGS or keys.number("pooling_type"):
+    if architecture in _EMBEDDINGS or pooled:
         return "embedding"
     return "chat"
 
 
-def _layers(name: str, keys: Keys, kind: Kind, tensors: tuple[Tensor, ...]) -> Layers | None:
-    """The layers, or None for files that are no language models and may have none."""
-    if kind in {"projector", "other"} and "block_count" not in keys:
+def _layers(
+    name: str, hparams: Hyperparameters, kind: Kind, tensors: tuple[Tensor, ...]
+) -> Layers | None:
+    """Read the layers; None for files that are no language models and may have none."""
+    from gguf import Keys as Names
+
+    from engines.models.gguf import guards
+    from engines.models.gguf.hyperparameters import read_layers
+
+    if kind in {"projector", "other"} and Names.LLM.BLOCK_COUNT not in hparams:
         return None
-    if not keys.known:
+    if not hparams.known:
         raise UnknownArchitecture(
             f"“{name}” is a kind of model that Hearth does not know.",
-            f"It calls itself {keys.architecture!r} and says nothing of what it is made of.",
+            f"It calls itself {hparams.architecture!r} and says nothing of what it is made of.",
             "Choose another model, or look whether a newer version of Hearth knows this one.",
         )
-    for key in ("block_count", "context_length", "embedding_length"):
-        if not keys.number(key):
-            raise BadGguf(f"its value {keys.architecture}.{key} is missing or zero")
-    layers = read_layers(keys)
-    if kind == "chat" or keys.architecture == GEMMA4_ASSISTANT:
-        guards.check(keys, layers, tensors)
+    for key in (Names.LLM.BLOCK_COUNT, Names.LLM.CONTEXT_LENGTH, Names.LLM.EMBEDDING_LENGTH):
+        if not hparams.number(key):
+            raise BadGguf(f"its value {hparams.named(key)} is missing or zero")
+    layers = read_layers(hparams)
+    if kind == "chat" or hparams.architecture == GEMMA4_ASSISTANT:
+        guards.check(hparams, layers, tensors)
     return layers
 
 
@@ -364,23 +391,19 @@ def _mtp(kind: Kind, nextn: int, why_no_head: str) -> Mtp:
 
 
 def _quantisation(values: Mapping[str, Value], tensors: tuple[Tensor, ...]) -> str:
-    """The file's own label, or the type that most bytes of its matrices have."""
-    file_type = values.get("general.file_type")
-    if isinstance(file_type, int) and file_type in FILE_TYPES:
-        return FILE_TYPES[file_type]
+    """Return the file's own label, or the type that most bytes of its matrices have."""
+    from gguf import Keys as Names
+
+    file_type = values.get(Names.General.FILE_TYPE)
+    if isinstance(file_type, int) and file_type in file_types():
+        return file_types()[file_type]
     sizes: dict[str, int] = {}
     for tensor in tensors:
         sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
     return max(sizes, key=sizes.__getitem__, default="")
 
 
-def _vocabulary(keys: Keys, values: Mapping[str, Value]) -> int:
-    tokens = values.get("tokenizer.ggml.tokens")
+def _count(tokens: Value | None) -> int:
     if isinstance(tokens, Counted):
         return tokens.count
-    return len(tokens) if isinstance(tokens, tuple) else keys.number("vocab_size")
-
-
-def _digest(values: Mapping[str, Value]) -> str:
-    tokens = values.get("tokenizer.ggml.tokens")
-    return tokens.digest if isinstance(tokens, Counted) else ""
+    return len(tokens) if isinstance(tokens, tuple) else 0

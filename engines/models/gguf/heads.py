@@ -1,4 +1,4 @@
-"""Which models can predict several tokens with layers of their own, and take tokens back again.
+"""Tells which models have prediction layers, and can take tokens back.
 
 Source: the graphs of src/models/*.cpp that are built for LLM_GRAPH_TYPE_DECODER_MTP, what they
 assert, and the lists of architectures in llama-arch.cpp, all of the llama.cpp that Hearth pins.
@@ -32,28 +32,28 @@ _ROLLBACK: Final = {
 
 
 def recurrent(architecture: str) -> bool:
-    """Whether some layers keep a state that every token changes, beside or instead of a cache."""
+    """Tell whether some layers keep a state that every token changes, not just a cache."""
     return architecture in _RECURRENT
 
 
 def goes_back(architecture: str) -> bool:
-    """Whether tokens that were evaluated on trial can be taken out of the model's memory again."""
+    """Tell whether tokens evaluated on trial can be taken out of the model's memory."""
     return architecture not in _RECURRENT or architecture in _ROLLBACK
 
 
 def chained(architecture: str, heads: int) -> bool:
-    """Whether the heads take turns, instead of one head doing all the predicting."""
+    """Tell whether the heads take turns, instead of one doing all the predicting."""
     return architecture in _CHAINED and heads > 1
 
 
 def without_model(heads: int, layers: int, tensors: Collection[str]) -> bool:
-    """Whether a file holds prediction layers only, cut off from the model that they belong to."""
+    """Tell whether a file holds prediction layers only, cut off from their model."""
     first = f"blk.{layers - heads}.nextn.eh_proj.weight"
     return bool(heads) and first in tensors and "blk.0.attn_norm.weight" not in tensors
 
 
 def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
-    """One sentence on why the heads that a file claims cannot be run; empty if they can.
+    """Say why the heads that a file claims cannot be run; empty if they can.
 
     tensors: the names of all tensors. The number of heads alone can lie: some files were saved
     without them.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import BinaryIO, Final
 
-from engines.models.gguf.types import TENSOR_TYPES
+from engines.models.gguf.types import tensor_types
 
 MAGIC: Final = b"GGUF"
 CHUNK: Final = 1 << 20
@@ -24,7 +24,19 @@ KEPT_ARRAY: Final = 1024  # llama.cpp allows 512 layers; token lists are longer 
 MAX_NAME: Final = 64
 MAX_DIMENSIONS: Final = 4
 
+# Spelled here, for they are read of every file of a long list, before the package `gguf` with all
+# the other names is loaded. tests/engines/models/gguf holds them against it.
+ARCHITECTURE: Final = "general.architecture"
+TYPE: Final = "general.type"
+BASENAME: Final = "general.basename"
+CHAT_TEMPLATE: Final = "tokenizer.chat_template"
+BLOCKS: Final = "{arch}.block_count"
+WIDTH: Final = "{arch}.embedding_length"
+HEADS: Final = "{arch}.nextn_predict_layers"
+POOLING: Final = "{arch}.pooling_type"
+PROJECTION: Final = ("clip.vision.projection_dim", "clip.audio.projection_dim")
 _TOKENS: Final = "tokenizer.ggml.tokens"
+_ALIGNMENT: Final = "general.alignment"
 _STRING, _ARRAY, _BOOL = 8, 9, 7
 _SCALARS: Final = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d",
@@ -32,11 +44,11 @@ _SCALARS: Final = {
 
 
 class BadGguf(Exception):
-    """The file contradicts the format; the text says where, in plain words."""
+    """A file contradicts the format; the text says where, in plain words."""
 
 
 class CutOff(BadGguf):
-    """The file ends before its own header does."""
+    """A file ends before its own header does."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ Value = Scalar | tuple[Scalar, ...] | Counted
 
 @dataclass(frozen=True)
 class Tensor:
-    """One entry of the tensor list. offset: bytes from the start of the file's data section."""
+    """An entry of the tensor list. offset: bytes from the start of the file's data section."""
 
     name: str
     type: str
@@ -68,11 +80,20 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Gguf:
-    """What a file's header says. end: how long the file must be to hold all its tensors, bytes."""
+    """A file's header, and where things stand, in bytes from the start of the file.
+
+    end: how long the file must be to hold all its tensors. places: where each value begins, with
+    its key, and ends. listed: where the list of tensors begins and ends. data: where their bytes
+    begin, at a multiple of `alignment`.
+    """
 
     values: Mapping[str, Value]
     tensors: tuple[Tensor, ...]
     end: int
+    places: Mapping[str, tuple[int, int]]
+    listed: tuple[int, int]
+    data: int
+    alignment: int
 
 
 def read_gguf(file: BinaryIO, size: int) -> Gguf:
@@ -92,15 +113,18 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     if tensor_count > MAX_TENSORS or value_count > MAX_VALUES:
         raise BadGguf(f"it claims {tensor_count} tensors and {value_count} values")
     values: dict[str, Value] = {}
+    places: dict[str, tuple[int, int]] = {}
     for _ in range(value_count):
+        start = source.position
         key = source.text("a key")
         if not key or key in values:
             raise BadGguf(f"the key {key!r} is empty or there twice")
         values[key] = source.value(source.number("I"), distinct=key == _TOKENS)
+        places[key] = start, source.position
     tensors: list[Tensor] = []
     names: set[str] = set()
     alignment = _alignment(values)
-    expected = 0
+    expected, start = 0, source.position
     for _ in range(tensor_count):
         tensor = _tensor(source)
         if tensor.name in names:
@@ -109,15 +133,15 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
             raise BadGguf(f"the tensor {tensor.name!r} is not where it should be")
         names.add(tensor.name)
         tensors.append(tensor)
-        expected += _padded(tensor.size_bytes, alignment)
-    end = source.position
-    if tensors:
-        end = _padded(end, alignment) + tensors[-1].offset + tensors[-1].size_bytes
-    return Gguf(values, tuple(tensors), end)
+        expected += padded(tensor.size_bytes, alignment)
+    listed = start, source.position
+    data = padded(source.position, alignment)
+    end = data + tensors[-1].offset + tensors[-1].size_bytes if tensors else source.position
+    return Gguf(values, tuple(tensors), end, places, listed, data, alignment)
 
 
 def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
-    """How many tensors there are, and the values that stand before the token list.
+    """Return the number of tensors, and the values before the token list.
 
     `file` may end early: what it holds whole is returned. Raises BadGguf.
     """
@@ -141,7 +165,7 @@ def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
 
 
 def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
-    """One value of a file that `read_gguf` could read; nothing behind it is looked at."""
+    """Read one value of a file that `read_gguf` can read; nothing behind it is looked at."""
     source = _Source(file, size)
     source.skip(len(MAGIC))
     source.number("I")
@@ -154,12 +178,21 @@ def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
     return None
 
 
-def _padded(size: int, alignment: int) -> int:
+def whole_number(values: Mapping[str, Value], key: str, default: int = 0) -> int:
+    """Return a number that fits 32 bits without a sign, as llama.cpp reads it. Raises BadGguf."""
+    value = values.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
+        raise BadGguf(f"its value {key} is not a whole number")
+    return value
+
+
+def padded(size: int, alignment: int) -> int:
+    """Return the next multiple of `alignment`."""
     return -(-size // alignment) * alignment
 
 
 def _alignment(values: Mapping[str, Value]) -> int:
-    alignment = values.get("general.alignment", 32)
+    alignment = values.get(_ALIGNMENT, 32)
     if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
         raise BadGguf(f"its alignment is {alignment}, which is not a power of two")
     return alignment
@@ -173,7 +206,7 @@ def _tensor(source: _Source) -> Tensor:
     if dimensions > MAX_DIMENSIONS:
         raise BadGguf(f"the tensor {name!r} has {dimensions} dimensions")
     shape = tuple(source.number("Q") for _ in range(dimensions))
-    kind = TENSOR_TYPES.get(number := source.number("I"))
+    kind = tensor_types().get(number := source.number("I"))
     if kind is None:
         raise BadGguf(f"the tensor {name!r} is of type {number}, which is not known")
     elements = prod(shape)
@@ -229,14 +262,14 @@ class _Source:
         return numbers
 
     def text(self, what: str) -> str:
-        """A string that must be UTF-8, because llama.cpp compares it with its own names."""
+        """Read a string, which must be UTF-8 as llama.cpp compares it with its own names."""
         try:
             return next(self._strings(1)).decode()
         except UnicodeDecodeError:
             raise BadGguf(f"{what} is not readable text") from None
 
     def value(self, kind: int, *, distinct: bool = False) -> Value:
-        """A value; if it is a list of strings and they have to be `distinct`, that is checked."""
+        """Read a value; a list of strings that must be `distinct` is checked."""
         if kind == _ARRAY:
             return self._array(self.number("I"), self.number("Q"), distinct=distinct)
         return self._values(kind, 1)[0]
@@ -285,7 +318,7 @@ class _Source:
         return blake2b(b"\0".join(texts), digest_size=16).hexdigest()
 
     def _strings(self, count: int) -> Iterator[bytes]:
-        """The next strings. A token list has a quarter of a million, so no call for each."""
+        """Read strings without a call for each: a token list has a quarter of a million."""
         length_at = struct.Struct("<Q").unpack_from
         for _ in range(count):
             if self._at + 8 > len(self._piece):

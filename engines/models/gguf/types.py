@@ -1,12 +1,14 @@
-"""Names and sizes of ggml's tensor types and of GGUF's file types.
+"""The tensor types of ggml and file types of GGUF, from llama.cpp's own package `gguf`.
 
-Source: the enums ggml_type and llama_ftype and the block structures of ggml-common.h, at the
-llama.cpp commit that llama-cpp-python 0.3.36 carries. Numbers that are missing were withdrawn.
+The package brings NumPy, and its import takes a fifth of a second: so it waits until a whole
+header is read. What the pinned llama.cpp knows better than the newest package stands here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from engines.types import KvType
@@ -16,87 +18,43 @@ from engines.types import KvType
 class TensorType:
     """A ggml type: `block` values are stored together in `size` bytes."""
 
+    number: int
     name: str
     block: int
     size: int
 
 
-TENSOR_TYPES: Final[dict[int, TensorType]] = {
-    0: TensorType("F32", 1, 4),
-    1: TensorType("F16", 1, 2),
-    2: TensorType("Q4_0", 32, 18),
-    3: TensorType("Q4_1", 32, 20),
-    6: TensorType("Q5_0", 32, 22),
-    7: TensorType("Q5_1", 32, 24),
-    8: TensorType("Q8_0", 32, 34),
-    9: TensorType("Q8_1", 32, 36),
-    10: TensorType("Q2_K", 256, 84),
-    11: TensorType("Q3_K", 256, 110),
-    12: TensorType("Q4_K", 256, 144),
-    13: TensorType("Q5_K", 256, 176),
-    14: TensorType("Q6_K", 256, 210),
-    15: TensorType("Q8_K", 256, 292),
-    16: TensorType("IQ2_XXS", 256, 66),
-    17: TensorType("IQ2_XS", 256, 74),
-    18: TensorType("IQ3_XXS", 256, 98),
-    19: TensorType("IQ1_S", 256, 50),
-    20: TensorType("IQ4_NL", 32, 18),
-    21: TensorType("IQ3_S", 256, 110),
-    22: TensorType("IQ2_S", 256, 82),
-    23: TensorType("IQ4_XS", 256, 136),
-    24: TensorType("I8", 1, 1),
-    25: TensorType("I16", 1, 2),
-    26: TensorType("I32", 1, 4),
-    27: TensorType("I64", 1, 8),
-    28: TensorType("F64", 1, 8),
-    29: TensorType("IQ1_M", 256, 56),
-    30: TensorType("BF16", 1, 2),
-    34: TensorType("TQ1_0", 256, 54),
-    35: TensorType("TQ2_0", 256, 66),
-    39: TensorType("MXFP4", 32, 17),
-    40: TensorType("NVFP4", 64, 36),
-    41: TensorType("Q1_0", 128, 18),
-    42: TensorType("Q2_0", 64, 18),
-}
+# The package 0.19.0 gives Q8_1 two floats where llama.cpp has two halves (block_q8_1 in
+# ggml-common.h), and does not know Q2_0 yet.
+_CORRECTED: Final = (TensorType(9, "Q8_1", 32, 36), TensorType(42, "Q2_0", 64, 18))
+_NEWER_FILE_TYPES: Final = {41: "Q2_0"}
 
-KV_TYPES: Final[dict[KvType, int]] = {"f16": 1, "q8_0": 8, "q4_0": 2}
-"""The types of TENSOR_TYPES that a KV cache can have."""
 
-FILE_TYPES: Final[dict[int, str]] = {
-    0: "F32",
-    1: "F16",
-    2: "Q4_0",
-    3: "Q4_1",
-    7: "Q8_0",
-    8: "Q5_0",
-    9: "Q5_1",
-    10: "Q2_K",
-    11: "Q3_K_S",
-    12: "Q3_K_M",
-    13: "Q3_K_L",
-    14: "Q4_K_S",
-    15: "Q4_K_M",
-    16: "Q5_K_S",
-    17: "Q5_K_M",
-    18: "Q6_K",
-    19: "IQ2_XXS",
-    20: "IQ2_XS",
-    21: "Q2_K_S",
-    22: "IQ3_XS",
-    23: "IQ3_XXS",
-    24: "IQ1_S",
-    25: "IQ4_NL",
-    26: "IQ3_S",
-    27: "IQ3_M",
-    28: "IQ2_S",
-    29: "IQ2_M",
-    30: "IQ4_XS",
-    31: "IQ1_M",
-    32: "BF16",
-    36: "TQ1_0",
-    37: "TQ2_0",
-    38: "MXFP4",
-    39: "NVFP4",
-    40: "Q1_0",
-    41: "Q2_0",
-}
+@cache
+def tensor_types() -> Mapping[int, TensorType]:
+    """Return the types by number. A number that is missing was withdrawn."""
+    from gguf import GGML_QUANT_SIZES
+
+    known = [TensorType(kind.value, kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()]
+    return {kind.number: kind for kind in (*known, *_CORRECTED)}
+
+
+@cache
+def file_types() -> Mapping[int, str]:
+    """Return the quantisation that a file's own number stands for, such as 15: "Q4_K_M"."""
+    from gguf import LlamaFileType
+
+    known = {kind.value: _label(kind.name) for kind in LlamaFileType if kind.name != "GUESSED"}
+    return _NEWER_FILE_TYPES | known
+
+
+def cache_type(name: KvType) -> TensorType:
+    """Return the type of a KV cache by its name in the settings."""
+    from gguf import GGMLQuantizationType
+
+    return tensor_types()[GGMLQuantizationType[name.upper()]]
+
+
+def _label(name: str) -> str:
+    """Return MOSTLY_Q4_K_M as people say it. MXFP4 is only ever used for experts."""
+    return name.removeprefix("MOSTLY_").removeprefix("ALL_").removesuffix("_MOE")

@@ -1,1 +1,1 @@
-"""On the path of the Python of vLLM’s build for processors: what is wrong in it is put right."""
+"""Fixes to vLLM's build for processors, put on the path of its Python."""

@@ -26,19 +26,19 @@ def expand(
     replace_to: int,
     MAX_NUM_TOKENS: int | None = None,  # noqa: N803, ARG001  the kernel's own name
 ) -> None:
-    """output: gets each request's value once for each of its tokens. ends: of their runs."""
+    """Write each request's value once for each of its tokens into `output`. ends: of their runs."""
     counts = ends.diff(prepend=ends.new_zeros(1))
     each = values.masked_fill(values == replace_from, replace_to)
     output.copy_(each.repeat_interleave(counts))
 
 
 class Mender:
-    """Finds the module as ever, and changes it once it is loaded."""
+    """An import hook that changes the module once it is loaded."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Python's protocol for whoever finds modules."""
+        """Find the module's spec, as Python's protocol for finders has it."""
         if name != _MODULE:
             return None
         spec = PathFinder.find_spec(name, path)

@@ -1,1 +1,1 @@
-"""The environment that vLLM runs in: what it takes, how it is made, tried and put in use."""
+"""The environment that vLLM runs in: checked, made, tried and put in use."""

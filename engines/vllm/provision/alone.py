@@ -1,4 +1,4 @@
-"""One at a time: whoever changes vLLM's environments holds a lock that ends with its holders."""
+"""The lock that whoever changes vLLM's environments holds; it ends with its holders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOOK_S = 0.2
 
 @contextmanager
 def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Iterator[int]:
-    """Hold the lock of a folder; gives out its descriptor, which is to be inherited by children.
+    """Hold the lock of a folder; gives its descriptor, which children are to inherit.
 
     So a uv that outlives a killed Hearth keeps others out until it has ended too. waiting: called
     once where somebody else holds the lock. Raises Cancelled while waiting, and OSError.

@@ -1,4 +1,4 @@
-"""A command that is run to its end, or ended with all that it has started by a cancel."""
+"""Runs a command to its end; a cancel ends it with all that it has started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEPT_LINES = 200
 
 
 class CommandFailed(Exception):
-    """A command ended otherwise than well. lines: the last that it has printed."""
+    """A command failed. lines: the last that it has printed."""
 
     def __init__(self, words: Sequence[str], status: int, lines: Sequence[str]) -> None:
         super().__init__(f"{words[0]} ended with {status}: {' | '.join(lines[-5:])}")
@@ -27,7 +27,7 @@ class CommandFailed(Exception):
 
     @property
     def last(self) -> str:
-        """The last line that says something."""
+        """The last line that is not empty."""
         return next((line.strip() for line in reversed(self.lines) if line.strip()), "")
 
 
@@ -39,7 +39,7 @@ def run(
     holding: int | None = None,
     heard: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, ...]:
-    """The last lines of what a command prints, on either of its streams.
+    """Run a command; returns the last lines that it prints, on either of its streams.
 
     holding: a descriptor that it inherits, see `alone`. heard: gets each line.
     Raises Cancelled, CommandFailed, and OSError where it cannot be started.

@@ -1,4 +1,4 @@
-"""An environment for vLLM, made by uv from files that are here: no connection is opened for it."""
+"""Makes an environment for vLLM with uv from files on disk, without any connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INHERITED = (
 _OUTSIDE = (
     "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE",
 )  # fmt: skip
-"""What a command that connects needs besides."""
+"""The variables that a command that connects needs besides."""
 _UV_SETTINGS = {
     "UV_NO_CONFIG": "1",
     "UV_NO_PROGRESS": "1",
@@ -38,7 +38,7 @@ class Maker(Protocol):
     """The steps of making an environment, in their order; each raises as `child.run` does."""
 
     def create(self, python: tuple[int, int]) -> None:
-        """An empty environment, in place of what is there."""
+        """Create an empty environment, in place of what is there."""
         ...
 
     def fill(self) -> None:
@@ -46,7 +46,7 @@ class Maker(Protocol):
         ...
 
     def fetch_kernels(self, heard: Callable[[str], None]) -> None:
-        """Have vLLM install the compiled kernels of this card, which spares minutes at its start.
+        """Have vLLM install the compiled kernels of this card, which saves minutes at its start.
 
         It brings them itself from where its makers keep them, without Hearth's gate. The
         environment works without them too.
@@ -61,7 +61,7 @@ class Maker(Protocol):
         ...
 
     def finish(self) -> Installed:
-        """It works: it is whole now."""
+        """Note that the environment works and is whole."""
         ...
 
 
@@ -81,12 +81,12 @@ class Making:
 
     @property
     def folder(self) -> Path:
-        """Of the environment."""
+        """The folder of the environment."""
         return self.home.part(self.lock)
 
     @property
     def scratch(self) -> Path:
-        """For caches; removed by whoever made it."""
+        """A folder for caches; removed by whoever made it."""
         return self.home.work
 
     def create(self, python: tuple[int, int]) -> None:
@@ -125,8 +125,10 @@ class Making:
         return self.home.finish(self.lock)
 
     def _name_it_vllm(self) -> None:
-        """vLLM asks the environment for the version of “vllm”, whatever its package is called,
-        and sees by the version's local part that it is a build for processors."""
+        """Let the package be called “vllm”, by which vLLM asks for its own version.
+
+        By the version's local part it sees that it is a build for processors.
+        """
         packages = next(self.folder.glob("lib/python*/site-packages"))
         version = f"{self.lock.version}+{self.lock.profile}"
         facts = packages / f"vllm-{version}.dist-info"
@@ -142,7 +144,7 @@ class Making:
 
 
 def uv() -> str:
-    """The program that comes with Hearth. Raises EngineUnavailable where it is missing."""
+    """Return the path of the uv that Hearth brings. Raises EngineUnavailable if it is missing."""
     from uv import find_uv_bin
 
     try:
@@ -156,7 +158,7 @@ def uv() -> str:
 
 
 def pythons_here(wanted: Pythons) -> Pythons:
-    """Those of the wanted versions of Python that uv finds on this computer."""
+    """Return those of the wanted versions of Python that uv finds on this computer."""
     return tuple(it for it in wanted if _finds(it))
 
 
@@ -168,7 +170,7 @@ def _finds(python: tuple[int, int]) -> bool:
 
 
 def _interpreter(python: tuple[int, int]) -> str:
-    """What uv is asked for: the Python that runs Hearth, or any of that version on this computer.
+    """Name a Python for uv: the one that runs Hearth, or any of that version on this computer.
 
     One that is packed into Hearth serves nobody else.
     """
@@ -178,8 +180,9 @@ def _interpreter(python: tuple[int, int]) -> str:
 
 
 def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
-    """Variables for a process of an environment: nothing of the user's own Python or of this
-    app's gets in, nothing is sent, and what it caches stays in a folder of ours.
+    """Return variables that keep an environment apart from the user's Python and this app.
+
+    Nothing is sent, and what it caches stays in a folder of ours.
 
     folder: of the environment. now: the variables of this process.
     """
@@ -203,7 +206,7 @@ def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _kept(now: Mapping[str, str]) -> dict[str, str]:
-    """What of this process's variables the world around it needs to be found."""
+    """Pick the variables of this process that others need to find the system."""
     return {name: now[name] for name in _INHERITED if name in now}
 
 

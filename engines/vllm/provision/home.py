@@ -1,4 +1,4 @@
-"""Where vLLM's environments lie, and which of them is in use.
+"""The folder of vLLM's environments, and which of them is in use.
 
 ::
 
@@ -20,18 +20,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.private import private
+from engines.private import private, replace_text
 from engines.vllm.provision.lock import Lock, Profile
 
 PART = ".part"
 SERVE = ("-m", "vllm.entrypoints.cli.main", "serve")
 FACTS = "hearth.json"
-"""In an environment: what it is. Written last, so one without it is not whole."""
+"""The description of an environment. Written last, so one without it is not whole."""
 
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment that is whole. runs: the first words of the server's command line.
+    """A whole environment. runs: the first words of the server's command line.
 
     size_bytes: what it took of the disk when it was made; 0 if nobody knows. linux: the
     distribution of WSL2 that it lies in, folder then being a path there; "" for this computer.
@@ -53,12 +53,12 @@ class Installed:
 
 
 def python_of(folder: Path) -> Path:
-    """The interpreter of an environment; vLLM's are always those of Linux."""
+    """Return the interpreter of an environment; vLLM's are always those of Linux."""
     return folder / "bin" / "python"
 
 
 def bytes_in(folder: Path) -> int:
-    """What the files of a folder take, some of which may just be leaving."""
+    """Add up the files of a folder, some of which may just be leaving, in bytes."""
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -68,7 +68,7 @@ def bytes_in(folder: Path) -> int:
 
 
 class EngineHome:
-    """The folder of vLLM's environments. Reading needs no lock; who changes it holds `alone`.
+    """The folder of vLLM's environments. Reading needs no lock; changing it needs `alone`.
 
     On Windows a folder in it only stands for an environment, which lies in WSL2. drop: removes an
     environment, or what stands for one.
@@ -89,29 +89,29 @@ class EngineHome:
         return self._named(1)
 
     def installed(self) -> tuple[Installed, ...]:
-        """All that are whole, by their names."""
+        """List the whole environments, by their names."""
         found = (self._read(folder) for folder in self._folders() if folder.suffix != PART)
         return tuple(it for it in found if it is not None)
 
     def place(self, lock: Lock) -> Path:
-        """Where the environment of a lock lies once it is whole."""
+        """Return the folder of a lock's environment once it is whole."""
         return self.versions / f"{lock.version}-{lock.profile}-{lock.digest[:8]}"
 
     def part(self, lock: Lock) -> Path:
-        """Where it is made."""
+        """Return the folder in which a lock's environment is made."""
         place = self.place(lock)
         return place.with_name(place.name + PART)
 
     def files(self, lock: Lock) -> Path:
-        """Where the files of a lock lie until it is made."""
+        """Return the folder of a lock's files until it is made."""
         return self.work / lock.digest[:16]
 
     def found(self, lock: Lock) -> Installed | None:
-        """The environment of a lock, if it is whole."""
+        """Return the environment of a lock, if it is whole."""
         return self._read(self.place(lock))
 
     def finish(self, lock: Lock, elsewhere: Installed | None = None) -> Installed:
-        """Make a part that was tried a whole environment. elsewhere: the one that it stands for."""
+        """Make a tried part a whole environment. elsewhere: the one that it stands for."""
         part, place = self.part(lock), self.place(lock)
         made = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
         facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
@@ -123,7 +123,7 @@ class EngineHome:
         return made
 
     def switch(self, installed: Installed) -> None:
-        """Put one in use, in one step; the one before it stays, all others go."""
+        """Put an environment in use, in one step; the one before it stays, all others go."""
         before = self.current()
         if before is not None and before.folder == installed.folder:
             return
@@ -131,7 +131,7 @@ class EngineHome:
         self.tidy()
 
     def roll_back(self) -> Installed | None:
-        """Put the previous one in use; None, and nothing is done, where there is none."""
+        """Put the previous environment in use; None, and nothing is done, where there is none."""
         now, before = self.current(), self.previous()
         if before is not None:
             self._write(before, now)
@@ -145,18 +145,18 @@ class EngineHome:
                 self._drop(folder)
 
     def forget_work(self) -> None:
-        """Remove files that have come."""
+        """Remove the downloaded files."""
         shutil.rmtree(self.work, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove all of it. First it goes out of use, so that half a removal is none in use."""
+        """Remove all environments; they go out of use first, lest half a removal be in use."""
         (self.root / "current").unlink(missing_ok=True)
         self.tidy()
         self.forget_work()
 
     @property
     def work_bytes(self) -> int:
-        """What files that have come take, of an installation that did not end."""
+        """The bytes of downloaded files, from an installation that did not end."""
         return bytes_in(self.work)
 
     @property
@@ -179,15 +179,10 @@ class EngineHome:
 
     def _write(self, now: Installed, before: Installed | None) -> None:
         names = [it.folder.name for it in (now, before) if it is not None]
-        new = self.root / "current.new"
-        with open(new, "w", encoding="utf-8", opener=private) as file:
-            file.write("\n".join(names) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self.root / "current")
+        replace_text(self.root / "current", "\n".join(names) + "\n")
 
     def _read(self, folder: Path) -> Installed | None:
-        """None where the folder is no whole environment."""
+        """Read an environment's facts; None where the folder is no whole environment."""
         try:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             size = int(facts.get("size_bytes", 0))

@@ -1,4 +1,4 @@
-"""Which files an environment is made of: the lock that ships with Hearth, and the choice from it.
+"""The lock that ships with Hearth, and the choice of an environment's files from it.
 
 A lock is two files: requirements with hashes, as uv wrote and reads them, and beside it the names,
 sizes and hashes of the files. Neither says where a file lies: that is the user's configuration.
@@ -23,7 +23,7 @@ Profile = Literal["cuda", "cpu"]
 Pythons = tuple[tuple[int, int], ...]
 _OLDEST_GLIBC = 5
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-"""What PEP 600 calls aliases, by the second number of their glibc."""
+"""The aliases in PEP 600, by the second number of their glibc."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,11 @@ class LockedFile:
 
 
 @dataclass(frozen=True)
-class Target:
-    """What files have to suit. machine: x86_64 or aarch64. glibc, python: major and minor."""
+class TargetSystem:
+    """The system that files have to suit.
+
+    machine: x86_64 or aarch64. glibc, python: major and minor.
+    """
 
     machine: str
     glibc: tuple[int, int]
@@ -47,10 +50,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Lock:
-    """requirements: the text for uv. disk_bytes: of the environment once it is there.
+    """The files of one version of vLLM, by hash.
 
-    pythons: the versions that it is made for, the best first. distribution: the package that holds
-    vLLM. version: what vLLM calls itself, without a local part.
+    requirements: the text for uv. disk_bytes: of the environment once it is there. pythons: the
+    versions that it is made for, the best first. distribution: the package that holds vLLM.
+    version: what vLLM calls itself, without a local part.
     """
 
     profile: Profile
@@ -63,11 +67,11 @@ class Lock:
 
     @cached_property
     def digest(self) -> str:
-        """Names this very set of files."""
+        """A hash that names this very set of files."""
         return hashlib.sha256(self.requirements.encode()).hexdigest()
 
-    def chosen(self, target: Target) -> tuple[LockedFile, ...]:
-        """For each requirement that applies, the one file that suits the target best.
+    def chosen(self, target: TargetSystem) -> tuple[LockedFile, ...]:
+        """Choose, for each requirement that applies, the one file that suits the target best.
 
         Raises LookupError with the name of a requirement that has none.
         """
@@ -84,7 +88,7 @@ class Lock:
 
 
 def read_lock(folder: Path, profile: Profile) -> Lock:
-    """The lock of a profile in a folder of locks."""
+    """Read the lock of a profile in a folder of locks."""
     facts: dict[str, Any] = json.loads((folder / f"{profile}.json").read_text(encoding="utf-8"))
     files = (
         LockedFile(name, _project(name), size, sha256)
@@ -102,7 +106,7 @@ def read_lock(folder: Path, profile: Profile) -> Lock:
 
 
 def read_tool(folder: Path, name: str, machine: str) -> LockedFile:
-    """A program that comes as a wheel, from a folder of locks. Raises LookupError with its name."""
+    """Read the wheel of a program from a folder of locks. Raises LookupError with its name."""
     files: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     for file, (size, sha256) in files.items():
         if file.endswith(f"_{machine}.whl"):
@@ -111,7 +115,7 @@ def read_tool(folder: Path, name: str, machine: str) -> LockedFile:
 
 
 def _lines(requirements: str) -> list[str]:
-    """The requirements without their hashes."""
+    """Return the requirements without their hashes."""
     joined = requirements.replace("\\\n", " ").splitlines()
     return [line.partition(" --hash=")[0].strip() for line in joined if line.strip()]
 
@@ -136,8 +140,8 @@ def _best(
     return best[1]
 
 
-def _tags(target: Target) -> list[Tag]:
-    """The tags that suit, the best first."""
+def _tags(target: TargetSystem) -> list[Tag]:
+    """List the tags that suit, the best first."""
     from packaging.tags import compatible_tags, cpython_tags
 
     platforms = _platforms(target)
@@ -148,7 +152,7 @@ def _tags(target: Target) -> list[Tag]:
     ]
 
 
-def _platforms(target: Target) -> list[str]:
+def _platforms(target: TargetSystem) -> list[str]:
     major, newest = target.glibc
     found = []
     for minor in range(newest, _OLDEST_GLIBC - 1, -1):
@@ -158,8 +162,8 @@ def _platforms(target: Target) -> list[str]:
     return [*found, f"linux_{target.machine}"]
 
 
-def _environment(target: Target) -> dict[str, str]:
-    """What the markers of requirements are evaluated with (PEP 508)."""
+def _environment(target: TargetSystem) -> dict[str, str]:
+    """Return the values for the markers of requirements (PEP 508)."""
     version = ".".join(map(str, target.python))
     return {
         "implementation_name": "cpython",

@@ -1,4 +1,4 @@
-"""Whether vLLM can be installed and run on a computer, a finding a line: pure."""
+"""Judges whether vLLM can be installed and run on a computer, one finding a line: pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GLIBC = (2, 31)
 """The oldest that the files of the lock run on."""
 
 CUDA = (13, 0)
-"""What the official build of vLLM needs of the driver."""
+"""The least CUDA of the driver for the official build of vLLM."""
 
 CAPABILITY = (7, 5)
 """The oldest cards that vLLM runs on: Turing, as in an RTX 20 or a T4."""
@@ -35,7 +35,7 @@ _MACHINES = ("x86_64", "aarch64")
 
 
 @dataclass(frozen=True)
-class Card:
+class NvidiaCard:
     """An NVIDIA card. capability: of its computing units. free_bytes: of its memory."""
 
     name: str
@@ -45,13 +45,14 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What `facts.look` found. cuda: the highest that the driver speaks, None without a driver.
+class SystemInfo:
+    """What `system_info.look` found on a computer.
 
-    system: "linux", "win32" or "darwin". in_wsl: this is Linux inside WSL2. wsl: how a Windows
-    comes to its Linux; where that is ready, all else is what that Linux has. pythons: the versions
-    of Python here that an environment can be made with. disk_bytes: free where it would lie.
-    ram_bytes: of the Linux inside a Windows, which gets a part of the computer's; else 0.
+    cuda: the highest that the driver speaks, None without a driver. system: "linux", "win32" or
+    "darwin". in_wsl: this is Linux inside WSL2. wsl: how a Windows comes to its Linux; where that
+    is ready, all else is what that Linux has. pythons: the versions of Python here that an
+    environment can be made with. disk_bytes: free where it would lie. ram_bytes: of the Linux
+    inside a Windows, which gets a part of the computer's; else 0.
     """
 
     system: str
@@ -59,7 +60,7 @@ class Facts:
     glibc: tuple[int, int] | None
     driver: str = ""
     cuda: tuple[int, int] | None = None
-    cards: tuple[Card, ...] = ()
+    cards: tuple[NvidiaCard, ...] = ()
     disk_bytes: int = 0
     ram_bytes: int = 0
     compiler: str | None = None
@@ -70,7 +71,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The verdict on one thing that decides.
 
     ok: all is well. warning: it is not, but the installation can go on. do: empty where all is.
     """
@@ -84,39 +85,39 @@ class Finding:
 
 
 def preflight(
-    facts: Facts,
+    info: SystemInfo,
     profile: Profile,
     needed_bytes: int = 0,
     pythons: Pythons = (),
 ) -> tuple[Finding, ...]:
-    """Each thing that decides, the first ones first.
+    """Judge each thing that decides, the first ones first.
 
     needed_bytes: what the profile's files and environment take together. pythons: those that its
     lock is made for; with none named, any will do.
     """
-    if facts.wsl is not None and facts.wsl.state != "ready":
-        return (Finding(False, *trouble(facts.wsl), "wsl"),)
-    if facts.system != "linux":
-        return (_system(facts),)
-    found = [_system(facts), _glibc(facts)]
+    if info.wsl is not None and info.wsl.state != "ready":
+        return (Finding(False, *trouble(info.wsl), "wsl"),)
+    if info.system != "linux":
+        return (_system(info),)
+    found = [_system(info), _glibc(info)]
     if profile == "cuda":
-        found += _nvidia(facts)
-        found += _ram(facts)
-    found.append(_disk(facts, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
+        found += _nvidia(info)
+        found += _ram(info)
+    found.append(_disk(info, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
     if pythons:
-        found.append(_python(facts, pythons))
+        found.append(_python(info, pythons))
     if profile == "cuda":
-        found.append(_compiler(facts))
+        found.append(_compiler(info))
     return tuple(found)
 
 
 def hindered(findings: tuple[Finding, ...]) -> Finding | None:
-    """The first finding that forbids the installation."""
+    """Return the first finding that forbids the installation."""
     return next((it for it in findings if not it.ok and not it.warning), None)
 
 
-def _system(facts: Facts) -> Finding:
-    if facts.system != "linux":
+def _system(info: SystemInfo) -> Finding:
+    if info.system != "linux":
         return Finding(
             False,
             "vLLM does not run on this system.",
@@ -124,23 +125,23 @@ def _system(facts: Facts) -> Finding:
             "Use llama.cpp here, or connect to a vLLM on another computer.",
             "system",
         )
-    if facts.machine not in _MACHINES:
+    if info.machine not in _MACHINES:
         return Finding(
             False,
-            f"vLLM does not come for {facts.machine} processors.",
+            f"vLLM does not come for {info.machine} processors.",
             "It is built for 64-bit Intel, AMD and ARM processors.",
             "Use llama.cpp here, or connect to a vLLM on another computer.",
             "machine",
         )
-    where = "Linux inside WSL2" if facts.in_wsl else "Linux"
-    if facts.wsl is not None:
-        where = f"Linux inside WSL2, {facts.wsl.name}"
-    return _well(f"{where} on {facts.machine}", "system")
+    where = "Linux inside WSL2" if info.in_wsl else "Linux"
+    if info.wsl is not None:
+        where = f"Linux inside WSL2, {info.wsl.name}"
+    return _well(f"{where} on {info.machine}", "system")
 
 
-def _glibc(facts: Facts) -> Finding:
+def _glibc(info: SystemInfo) -> Finding:
     least = ".".join(map(str, GLIBC))
-    if facts.glibc is None:
+    if info.glibc is None:
         return Finding(
             False,
             "This Linux has no GNU C library.",
@@ -148,8 +149,8 @@ def _glibc(facts: Facts) -> Finding:
             f"Use a Linux with glibc {least} or newer, or a container with one.",
             "glibc",
         )
-    now = ".".join(map(str, facts.glibc))
-    if facts.glibc < GLIBC:
+    now = ".".join(map(str, info.glibc))
+    if info.glibc < GLIBC:
         return Finding(
             False,
             f"The C library of this Linux is too old: glibc {now}.",
@@ -160,21 +161,21 @@ def _glibc(facts: Facts) -> Finding:
     return _well(f"glibc {now}", "glibc")
 
 
-def _nvidia(facts: Facts) -> Iterator[Finding]:
-    if facts.cuda is None or not facts.cards:
+def _nvidia(info: SystemInfo) -> Iterator[Finding]:
+    if info.cuda is None or not info.cards:
         yield Finding(
             False,
             "No NVIDIA card with a driver was found.",
             "vLLM's official build runs on NVIDIA cards only, through NVIDIA's own driver.",
             _DRIVER_OF_WINDOWS
-            if facts.in_wsl
+            if info.in_wsl
             else "Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.",
             "driver",
         )
         return
-    yield _cuda(facts.driver, facts.cuda)
-    yield _capability(facts.cards)
-    yield _vram(facts.cards)
+    yield _cuda(info.driver, info.cuda)
+    yield _capability(info.cards)
+    yield _vram(info.cards)
 
 
 def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
@@ -190,7 +191,7 @@ def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
     return _well(f"NVIDIA driver {driver}, CUDA {now}", "cuda")
 
 
-def _capability(cards: tuple[Card, ...]) -> Finding:
+def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
     best = max(cards, key=lambda it: it.capability)
     now, least = (".".join(map(str, it)) for it in (best.capability, CAPABILITY))
     if best.capability < CAPABILITY:
@@ -204,7 +205,7 @@ def _capability(cards: tuple[Card, ...]) -> Finding:
     return _well(f"{best.name}, compute capability {now}", "capability")
 
 
-def _vram(cards: tuple[Card, ...]) -> Finding:
+def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
     best = max(cards, key=lambda it: it.free_bytes)
     free = f"{best.free_bytes / _GB:.1f} GB free of {best.total_bytes / _GB:.1f} GB"
     if best.free_bytes < FREE_VRAM:
@@ -219,11 +220,11 @@ def _vram(cards: tuple[Card, ...]) -> Finding:
     return _well(f"{best.name}: {free}", "vram")
 
 
-def _ram(facts: Facts) -> Iterator[Finding]:
-    if not facts.ram_bytes:
+def _ram(info: SystemInfo) -> Iterator[Finding]:
+    if not info.ram_bytes:
         return
-    there = f"{facts.ram_bytes / _GB:.1f} GB"
-    if facts.ram_bytes < RAM:
+    there = f"{info.ram_bytes / _GB:.1f} GB"
+    if info.ram_bytes < RAM:
         yield Finding(
             False,
             f"WSL2 has little memory: {there}.",
@@ -237,43 +238,43 @@ def _ram(facts: Facts) -> Iterator[Finding]:
     yield _well(f"{there} of memory in WSL2", "ram")
 
 
-def _disk(facts: Facts, needed: int) -> Finding:
-    free = f"{facts.disk_bytes / _GB:.1f} GB"
-    if facts.disk_bytes < needed:
+def _disk(info: SystemInfo, needed: int) -> Finding:
+    free = f"{info.disk_bytes / _GB:.1f} GB"
+    if info.disk_bytes < needed:
         return Finding(
             False,
             f"There is not enough room on the disk: {free} are free.",
             f"Files and environment take up to {needed / _GB:.1f} GB while they are installed.",
-            _more_room((needed - facts.disk_bytes) / _GB, facts),
+            _more_room((needed - info.disk_bytes) / _GB, info),
             "disk",
         )
     return _well(f"{free} free on the disk", "disk")
 
 
-def _more_room(gigabytes: float, facts: Facts) -> str:
-    if facts.wsl is not None:
+def _more_room(gigabytes: float, info: SystemInfo) -> str:
+    if info.wsl is not None:
         return f"Free {gigabytes:.1f} GB in Windows, where the disk of its Linux grows."
     return f"Free {gigabytes:.1f} GB, or move the data folder (HEARTH_DATA_DIR)."
 
 
-def _python(facts: Facts, pythons: Pythons) -> Finding:
-    fitting = [it for it in pythons if it in facts.pythons]
+def _python(info: SystemInfo, pythons: Pythons) -> Finding:
+    fitting = [it for it in pythons if it in info.pythons]
     if not fitting:
         names = " or ".join(f"{major}.{minor}" for major, minor in pythons)
         return Finding(
             False,
             f"There is no Python {names} here.",
             "This build of vLLM is made for that version, and an environment needs it.",
-            f"Open {facts.wsl.name} and run `sudo apt install python3`; Ubuntu 24.04 has 3.12."
-            if facts.wsl is not None
+            f"Open {info.wsl.name} and run `sudo apt install python3`; Ubuntu 24.04 has 3.12."
+            if info.wsl is not None
             else f"Install Python {names} so that uv or the command line finds it, then try again.",
             "python",
         )
     return _well("Python {}.{}".format(*fitting[0]), "python")
 
 
-def _compiler(facts: Facts) -> Finding:
-    if facts.compiler is None:
+def _compiler(info: SystemInfo) -> Finding:
+    if info.compiler is None:
         return Finding(
             False,
             "There is no C compiler.",
@@ -282,7 +283,7 @@ def _compiler(facts: Facts) -> Finding:
             "compiler",
             warning=True,
         )
-    return _well(f"There is a C compiler: {facts.compiler}", "compiler")
+    return _well(f"There is a C compiler: {info.compiler}", "compiler")
 
 
 def _well(what: str, code: str) -> Finding:

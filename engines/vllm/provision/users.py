@@ -1,4 +1,4 @@
-"""Whether a process works with an environment just now."""
+"""Finds processes that work with an environment just now."""
 
 from __future__ import annotations
 

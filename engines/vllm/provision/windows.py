@@ -1,4 +1,4 @@
-"""What a Windows needs for vLLM before its Linux can be looked at: pure."""
+"""The preconditions of a Windows for vLLM, before its Linux can be looked at: pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Wsl2:
 
 
 class Trouble(NamedTuple):
-    """What is in the way, why, and what to do."""
+    """A trouble in three parts: what is in the way, why, and what to do."""
 
     what: str
     why: str
@@ -29,7 +29,7 @@ class Trouble(NamedTuple):
 
 
 def trouble(wsl: Wsl2) -> Trouble:
-    """For any state but “ready”."""
+    """Say what is in the way, for any state but “ready”."""
     name = wsl.name
     match wsl.state:
         case "absent":

@@ -1,1 +1,1 @@
-"""vLLM on Windows: installed, and run, in the Linux inside it, which `wsl.exe` leads to."""
+"""vLLM on Windows: installed and run in the Linux inside it, through `wsl.exe`."""

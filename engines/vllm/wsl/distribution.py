@@ -1,4 +1,4 @@
-"""A distribution of WSL2, with Hearth's hands in it."""
+"""A distribution of WSL2, in which a program of Hearth's carries out orders."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _PYTHONS: Final = ("python3.12", "python3.13", "python3.11", "python3.14")
 
 @dataclass(frozen=True)
 class Distribution:
-    """folder: in Windows, for the file that Hearth's hands come in."""
+    """A distribution of WSL2. folder: in Windows, for the file with Hearth's program for it."""
 
     wsl: Wsl
     name: str
     folder: Path
 
     def talk(self, cancel: CancelToken | None = None) -> WslSession:
-        """With hands that serve. Raises OSError where their file cannot be written."""
+        """Open a session for orders. Raises OSError where its file cannot be written."""
         pack = packed(self.folder)
         return WslSession(
             self.name, lambda: self.start("serve", pack), pack, cancel or CancelToken()
         )
 
     def once(self, do: str, **order: Any) -> Any:
-        """One order. Raises EngineFailed, EngineUnavailable."""
+        """Carry out one order in a session of its own. Raises EngineFailed, EngineUnavailable."""
         try:
             with self.talk() as talk:
                 return talk.ask(do, **order)
@@ -46,10 +46,10 @@ class Distribution:
             ) from error
 
     def start(self, role: str, pack: Path, *, apart: bool = False) -> subprocess.Popen[bytes]:
-        """Hearth's hands as a process; see `Wsl.start`. role: see `inside`. Raises OSError."""
+        """Start Hearth's program in it; see `Wsl.start`. role: see `inside`. Raises OSError."""
         words = ["sh", "-c", START, "hearth", pack.as_posix(), role, *_PYTHONS]
         return self.wsl.start(self.wsl.within(self.name, words), apart=apart)
 
     def guardian(self) -> subprocess.Popen[bytes]:
-        """One that waits for its order, with its errors apart. Raises OSError."""
+        """Start a guardian that waits for its order, with its errors apart. Raises OSError."""
         return self.start("guard", packed(self.folder), apart=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineFailed, UserError
-from engines.vllm.command import Place
+from engines.vllm.command import WorkerPlace
 from engines.vllm.host import LaunchContext
 from engines.vllm.places import at_port, record_of
 from engines.vllm.streams import Lines, follow_with_beats
@@ -18,11 +18,11 @@ from engines.vllm.wsl.paths import reached
 logger = logging.getLogger(__name__)
 
 _END_S: Final = 20.0
-"""What a guardian may still take once wsl.exe has ended, before it is killed."""
+"""The time that a guardian may take once wsl.exe has ended, before it is killed."""
 
 
 class WslHost:
-    """An `engines.vllm.host.Host`. A socket cannot be shared, so it is a port with a key."""
+    """The Linux inside a Windows as a `Host`: a port with a key, as sockets cannot be shared."""
 
     silence_s = 30.0
     away = True
@@ -43,7 +43,7 @@ class WslHost:
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
         follow_with_beats(guardian, out, err)
 
-    def settle(self, place: Place) -> None:
+    def settle(self, place: WorkerPlace) -> None:
         record, scratch = record_of(place).as_posix(), place.scratch.as_posix()
         try:
             self._distribution.once("settle", record=record, scratch=scratch, limit_s=_END_S)

@@ -1,4 +1,4 @@
-"""Hearth's hands inside the Linux of a Windows: the main program of what `pack` packs.
+"""Hearth's program inside the Linux of a Windows: the main program of what `pack` packs.
 
 Its word is “guard”, for `engines.vllm.guardian`, or “serve”. Then orders come on standard input, a
 line of JSON each: {"do": name, …}; all goes the same way back: {"line": text} for what a command
@@ -37,14 +37,14 @@ from engines.vllm.provision.users import in_use
 from engines.vllm.scratch import make_scratch, runs_folder
 
 _ROOT: Final = ".local/share/hearth/engines"
-"""In the user's home."""
+"""The folder for engines in the user's home."""
 
 _SILENCE_S: Final = 60.0
 _CHUNK: Final = 1 << 16
 
 
 def main() -> int:
-    """Carry out what comes, until nothing comes any more."""
+    """Carry out orders until none comes any more."""
     if sys.argv[1] == "guard":
         from engines.vllm import guardian
 
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 class _StdinReader:
-    """Hear orders, and of Hearth's end while one is carried out. orders: None is the last."""
+    """Reads orders, and notices Hearth's end while one is carried out. orders: None is the last."""
 
     def __init__(self) -> None:
         self.cancel = CancelToken()
@@ -77,7 +77,7 @@ class _StdinReader:
         self._heard = time.monotonic()
 
     def listen(self) -> None:
-        """A thread. It reads past Python's own buffer, which an end without it would wait for."""
+        """Read input on a thread, past Python's own buffer, which would block an abrupt end."""
         rest = b""
         while data := os.read(0, _CHUNK):
             self._heard = time.monotonic()
@@ -87,7 +87,7 @@ class _StdinReader:
         self.end()
 
     def watch(self) -> None:
-        """Another."""
+        """End the work, on a thread, when Hearth has been silent too long."""
         while time.monotonic() - self._heard < _SILENCE_S:
             time.sleep(_SILENCE_S / 20)
         self.end()
@@ -98,7 +98,7 @@ class _StdinReader:
 
 
 def _say(what: dict[str, Any]) -> None:
-    """Raises Cancelled where nobody hears it."""
+    """Write a message. Raises Cancelled where nobody reads it."""
     try:
         os.write(1, json.dumps(what).encode() + b"\n")
     except OSError as error:
@@ -117,7 +117,10 @@ def _carry_out(hands: _Commands, order: dict[str, Any]) -> None:
 
 
 class _Commands:
-    """What can be ordered. root: Hearth's folder for engines. held: lasts as long as this."""
+    """The orders that can be given.
+
+    root: Hearth's folder for engines. held: lasts as long as this.
+    """
 
     def __init__(self, root: Path, cancel: CancelToken, held: ExitStack) -> None:
         self._home = EngineHome(root / "vllm")
@@ -127,7 +130,7 @@ class _Commands:
         self._making: Making | None = None
 
     def begin(self, lock: dict[str, Any], files: str, tool: str) -> None:
-        """An environment is going to be made. files: where its wheels lie. tool: uv's, of them."""
+        """Begin an environment. files: where its wheels lie. tool: uv's, of them."""
         pythons = tuple((int(major), int(minor)) for major, minor in lock["pythons"])
         wanted = Lock(**(lock | {"pythons": pythons, "files": ()}))
         holding = self._held.enter_context(alone(self._home.root, lambda: None, self._cancel))
@@ -148,14 +151,14 @@ class _Commands:
         self._made.try_it()
 
     def finish(self) -> dict[str, Any]:
-        """Where it lies, and what it takes."""
+        """Finish the environment; returns where it lies, and what it takes."""
         found = self._made.finish()
         self._making = None
         self._home.forget_work()
         return asdict(found) | {"folder": str(found.folder)}
 
     def remove(self, names: list[str]) -> None:
-        """Environments, whole or not; those that are there."""
+        """Remove environments, whole or not, as far as they exist."""
         with alone(self._home.root, lambda: None, self._cancel):
             for name in names:
                 folder = self._home.versions / Path(name).name
@@ -164,7 +167,7 @@ class _Commands:
             self._home.forget_work()
 
     def used(self, folder: str) -> bool:
-        """Whether a process works with an environment."""
+        """Tell whether a process works with an environment."""
         return in_use(Path(folder))
 
     def prepare(self) -> dict[str, Any]:
@@ -175,12 +178,12 @@ class _Commands:
         return {"folder": str(self._workers), "scratch": str(scratch), "variables": variables}
 
     def settle(self, record: str, scratch: str, limit_s: float) -> None:
-        """Return when nothing of a worker is left. limit_s: what its guardian may still take."""
+        """Wait until nothing of a worker is left. limit_s: what its guardian may still take."""
         outlive(Path(record), time.monotonic() + limit_s)
         settle(Path(record), Path(scratch))
 
     def clear_up(self) -> None:
-        """Nothing half made stays, where there is still somebody to see to it."""
+        """Remove what is half made, while somebody is there to do it."""
         if self._making is not None:
             shutil.rmtree(self._making.folder, ignore_errors=True)
             self._home.forget_work()
@@ -193,7 +196,7 @@ class _Commands:
 
 
 def _unpacked(wheel: Path, name: str, folder: Path) -> Path:
-    """A program out of its wheel. Source: PEP 427, .data/scripts. Raises OSError."""
+    """Take a program out of its wheel. Source: PEP 427, .data/scripts. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive:
         held = next(it for it in archive.namelist() if it.endswith(f".data/scripts/{name}"))

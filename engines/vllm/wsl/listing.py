@@ -1,4 +1,4 @@
-"""Which Linux of a Windows can be used, from what wsl.exe says: pure.
+"""Finds the Linux of a Windows that can be used, from what wsl.exe says: pure.
 
 Source: Microsoft's reference of the commands of WSL. All but the names of distributions comes in
 the user's language.
@@ -18,9 +18,10 @@ _NOT_FOR_USERS: Final = ("docker-desktop", "rancher-desktop", "podman-machine")
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended. status: None where there is no such program. late: it did not end.
+    """The result of a command.
 
-    text: its output. errors: the rest, where warnings come even if all is well.
+    status: None where there is no such program. late: it did not end. text: its output. errors: the
+    rest, where warnings come even if all is well.
     """
 
     status: int | None
@@ -34,7 +35,7 @@ class Said:
 
     @property
     def last(self) -> str:
-        """The last line that says something, of the output where there is one."""
+        """The last line that is not empty, of the output where there is one."""
         rows = f"{self.errors}\n{self.text}".splitlines()
         return next((it.strip() for it in reversed(rows) if it.strip()), "")
 
@@ -48,7 +49,7 @@ class Listed:
 
 
 def decoded(data: bytes) -> str:
-    """What wsl.exe writes of its own is UTF-16 without a mark, or UTF-8 where WSL_UTF8 is set.
+    """Decode output: wsl.exe's own is UTF-16 without a mark, or UTF-8 where WSL_UTF8 is set.
 
     What a Linux command writes passes through as it is.
     """
@@ -57,7 +58,7 @@ def decoded(data: bytes) -> str:
 
 
 def listed(names: str, table: str) -> tuple[Listed, ...]:
-    """The distributions, the usual one first.
+    """List the distributions, the usual one first.
 
     names: of `--list --quiet`. table: of `--list --verbose`, whose columns are name, state and
     version; the state can be several words.
@@ -68,7 +69,7 @@ def listed(names: str, table: str) -> tuple[Listed, ...]:
 
 
 def wsl2(status: Said, names: Said, table: Said, wanted: str = "") -> Wsl2:
-    """What there is. wanted: the name of a distribution that goes before the usual one."""
+    """Judge what there is. wanted: the name of a distribution that goes before the usual one."""
     if status.status is None:
         return Wsl2("absent")
     if status.late or names.late or table.late:
@@ -86,7 +87,7 @@ def wsl2(status: Said, names: Said, table: Said, wanted: str = "") -> Wsl2:
 
 
 def _version(name: str, rows: Sequence[str]) -> int:
-    """0 where the table does not have it."""
+    """Return a distribution's version of WSL; 0 where the table does not have it."""
     for row in rows:
         rest = row.removeprefix(name)
         if rest != row and rest[:1].isspace() and rest.split()[-1].isdigit():

@@ -1,4 +1,4 @@
-"""An environment that is made in the Linux of a Windows, step by step, by Hearth's hands there."""
+"""Makes an environment in the Linux of a Windows, step by step, by Hearth's program there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _LINUX: Final = "linux"
 def making(
     distribution: Distribution, home: EngineHome, lock: Lock, tool: str, cancel: CancelToken
 ) -> Iterator[Maker]:
-    """home: of what stands for environments. tool: uv's wheel among the files that have come.
+    """Begin an environment in a distribution.
+
+    home: of what stands for environments. tool: uv's wheel among the files that have come.
 
     Raises EngineUnavailable, OSError, CommandFailed and Cancelled.
     """
@@ -42,7 +44,7 @@ def making(
 
 
 class _Making:
-    """A `Maker`."""
+    """A `Maker` whose steps are carried out in a distribution."""
 
     def __init__(self, talk: WslSession, home: EngineHome, lock: Lock, linux: str) -> None:
         self._talk = talk
@@ -88,7 +90,7 @@ def drop(wsl: Wsl, hands: Path, stand_in: Path) -> None:
 
 
 def in_use(wsl: Wsl, hands: Path, installed: Installed) -> bool:
-    """Whether a process works with an environment in WSL2. Raises as `drop` does."""
+    """Tell whether a process works with an environment in WSL2. Raises as `drop` does."""
     if not wsl.has(installed.linux):
         return False
     lies = installed.folder.as_posix()

@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from engines.private import replacing
+
 _ROOT: Final = Path(__file__).parents[3]
 _WHOLE: Final = ("engines/vllm/mending", "engines/vllm/provision")
 _FILES: Final = (
@@ -35,14 +37,13 @@ _MAIN: Final = "from engines.vllm.wsl.inside import main\n\nraise SystemExit(mai
 
 
 def packed(folder: Path) -> Path:
-    """The file, in a folder. Raises OSError."""
+    """Pack the program into a file in a folder. Raises OSError."""
     data = _data()
     file = folder / f"hearth-{hashlib.sha256(data).hexdigest()[:16]}.pyz"
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished = file.with_suffix(".part")
-        unfinished.write_bytes(data)
-        unfinished.replace(file)
+        with replacing(file) as unfinished:
+            unfinished.write_bytes(data)
     return file
 
 

@@ -1,4 +1,4 @@
-"""How a path of Windows is called in the Linux inside it: pure."""
+"""Translates paths of Windows into those of the Linux inside it: pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SHARES: Final = ("wsl.localhost", "wsl$")
 
 
 def drives_at(outside: PurePath, inside: str) -> str:
-    """The folder that the drives of Windows are in, usually /mnt; "" on a Linux that plays Windows.
+    """Find the folder of Windows' drives, usually /mnt; "" on a Linux that plays Windows.
 
     Told by a path on a drive that both names are known of. Raises ValueError where they differ.
     """
@@ -21,7 +21,7 @@ def drives_at(outside: PurePath, inside: str) -> str:
 
 
 def reached(path: PurePath, drives: str, distribution: str) -> str | None:
-    """The path inside; None where there is none, as on another computer. drives: `drives_at`."""
+    """Return the path inside; None where there is none. drives: `drives_at`."""
     whole, drive = path.as_posix(), path.drive.replace("\\", "/")
     if not drive:
         return whole

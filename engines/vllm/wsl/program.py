@@ -1,4 +1,4 @@
-"""wsl.exe, the one way into the Linux of a Windows: asked, and told to run words there."""
+"""Runs wsl.exe, the one way into the Linux of a Windows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engines.vllm.provision.facts import free_bytes, nearest
 from engines.vllm.provision.lock import Pythons
-from engines.vllm.provision.preflight import Facts
+from engines.vllm.provision.preflight import SystemInfo
+from engines.vllm.provision.system_info import free_bytes, nearest
 from engines.vllm.provision.windows import Wsl2
-from engines.vllm.wsl.facts import facts_of, question
 from engines.vllm.wsl.listing import Said, decoded, wsl2
+from engines.vllm.wsl.system_info import question, system_info_of
 
 _LIST_S: Final = 20.0
 _START_S: Final = 90.0
@@ -26,28 +26,28 @@ _NO_WINDOW: Final = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 @dataclass(frozen=True)
 class Wsl:
-    """program: wsl.exe, or what stands in for it."""
+    """The program wsl.exe, or what stands in for it."""
 
     program: str
 
-    def look(self, folder: Path, pythons: Pythons, wanted: str = "") -> Facts:
-        """What the Linux has that is to be used, or why there is none; some seconds.
+    def look(self, folder: Path, pythons: Pythons, wanted: str = "") -> SystemInfo:
+        """Look up what the Linux to be used has, or why there is none; takes some seconds.
 
         folder: Hearth's, in Windows. wanted: the distribution that goes before the usual one.
         """
         found = self.find(wanted)
         if found.state != "ready":
-            return Facts("win32", "", None, wsl=found)
+            return SystemInfo("win32", "", None, wsl=found)
         said = self.ask(self.within(found.name, question(nearest(folder), pythons)), _START_S)
-        facts = facts_of(said.text, found.name, free_bytes(folder))
-        if facts is None:
-            return Facts("win32", "", None, wsl=Wsl2("broken", found.name, said.last))
-        if facts.wsl is not None and facts.wsl.state != "ready":
-            return Facts("win32", "", None, wsl=facts.wsl)
-        return facts
+        info = system_info_of(said.text, found.name, free_bytes(folder))
+        if info is None:
+            return SystemInfo("win32", "", None, wsl=Wsl2("broken", found.name, said.last))
+        if info.wsl is not None and info.wsl.state != "ready":
+            return SystemInfo("win32", "", None, wsl=info.wsl)
+        return info
 
     def find(self, wanted: str = "") -> Wsl2:
-        """Which distribution there is. Nothing is started."""
+        """Find the distribution to be used. Nothing is started."""
         status = self.ask([self.program, "--status"], _LIST_S)
         if status.status is None or status.late:
             return wsl2(status, status, status)
@@ -56,16 +56,16 @@ class Wsl:
         return wsl2(status, names, table, wanted)
 
     def has(self, name: str) -> bool:
-        """Whether there is a distribution of a name; while nobody answers, there may be."""
+        """Tell whether there is a distribution of a name; while nobody answers, there may be."""
         said = self.ask([self.program, "--list", "--quiet"], _LIST_S)
         return said.late or name in map(str.strip, said.text.splitlines())
 
     def within(self, name: str, words: Sequence[str]) -> list[str]:
-        """The words that run others in a distribution: `--exec` takes them past any shell."""
+        """Return the words that run others in a distribution, past any shell, with `--exec`."""
         return [self.program, "--distribution", name, "--exec", *words]
 
     def ask(self, words: Sequence[str], limit_s: float) -> Said:
-        """What a command says before its end."""
+        """Run a command to its end; returns its output."""
         try:
             result = subprocess.run(
                 list(words),
@@ -83,7 +83,7 @@ class Wsl:
         return Said(result.returncode, decoded(result.stdout), decoded(result.stderr))
 
     def start(self, words: Sequence[str], *, apart: bool = False) -> subprocess.Popen[bytes]:
-        """A command with all three streams; apart: the errors are not among its output.
+        """Start a command with all three streams; apart: errors are not among its output.
 
         It has to be given an end of its input, or killed. Raises OSError.
         """
@@ -99,5 +99,5 @@ class Wsl:
 
 
 def _variables() -> dict[str, str]:
-    """So that a wsl.exe that can says all in UTF-8; into its Linux nothing of them goes."""
+    """Return variables that make wsl.exe write UTF-8 if it can; its Linux gets none of them."""
     return os.environ | {"WSL_UTF8": "1"}

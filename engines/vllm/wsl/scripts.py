@@ -41,4 +41,4 @@ ASK: Final = "; ".join(
         "echo over",
     )
 )
-"""Its words: a folder of Windows, and the Pythons to look for. The answer is for `facts`."""
+"""Its words: a folder of Windows, and the Pythons to look for. The answer is for `system_info`."""

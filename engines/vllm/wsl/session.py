@@ -1,4 +1,4 @@
-"""One process inside the Linux of a Windows that carries out orders, one after the other."""
+"""A process inside the Linux of a Windows that carries out orders, one after the other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _END_S: Final = 20.0
 
 
 class WslSession:
-    """To be entered; what is inside ends with it.
+    """A session in a distribution, to be entered; what is inside ends with it.
 
     name: of the distribution. start: begins a process there that carries out orders; may raise
     OSError. pack: what that runs, as Windows names it.
@@ -102,7 +102,7 @@ class WslSession:
         return self._answer(heard)
 
     def _beat(self) -> None:
-        """The thread: that Hearth is gone does not always come through to that Linux."""
+        """Send beats, on a thread: Hearth's end does not always come through to that Linux."""
         while not self._over.wait(BEAT_S):
             self._tell(BEAT)
 
@@ -129,7 +129,7 @@ class WslSession:
         raise self._ended(status)
 
     def _hang_up(self) -> None:
-        """From the thread that cancels; the one that waits for an answer then gets none."""
+        """Close the session, on the thread that cancels; who waits for an answer gets none."""
         self._close()
         threading.Thread(target=_end, args=(self._process,), daemon=True).start()
 
@@ -154,7 +154,7 @@ class WslSession:
 
 
 def no_drives(name: str) -> EngineUnavailable:
-    """For a distribution that does not see a folder of Hearth's."""
+    """Make the error for a distribution that does not see a folder of Hearth's."""
     what, why, do = trouble(Wsl2("apart", name))
     return EngineUnavailable(what, why, do)
 
@@ -168,7 +168,7 @@ def _silent(name: str, said: str) -> EngineUnavailable:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The end of its input ends it; where that does not come through, wsl.exe is killed."""
+    """Close its input, which ends it; where that does not come through, kill wsl.exe."""
     try:
         process.wait(_END_S)
     except subprocess.TimeoutExpired:
@@ -177,7 +177,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
-    """A message; None for what else comes on the same way."""
+    """Parse a message; None for what else comes on the same way."""
     # wsl.exe's own warnings are UTF-16: the end of one stands before the first message.
     line = line.lstrip(b"\0")
     if not line.startswith(b"{"):

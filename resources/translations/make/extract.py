@@ -33,16 +33,17 @@ _UNSAID = (
     "app/core/chats/suggested_assistants.py", "app/core/chats/summary.py",
     "app/core/chats/titles.py", "app/services/measuring", "app/presenters/chat_search.py",
     "app/services/models/collection/places.py", "app/services/exchange/documents.py",
-    "app/services/exchange/page.py", "app/services/downloads/pulling.py", "app/store/migrations.py",
+    "app/core/engines/bench_results.py", "app/services/downloads/pulling.py",
+    "app/store/migrations.py",
     "app/store/search_terms.py", "app/store/chat_lists.py", "engines/dialect/formats.py",
     "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
     "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
     "engines/llamacpp/resume", "engines/llamacpp/sizing/account.py",
-    "engines/llamacpp/trial_child.py", "engines/vllm/wsl/facts.py", "engines/vllm/wsl/inside.py",
-    "engines/vllm/wsl/pack.py", "engines/vllm/wsl/scripts.py",
+    "engines/llamacpp/trial_child.py", "engines/vllm/wsl/inside.py", "engines/vllm/wsl/pack.py",
+    "engines/vllm/wsl/scripts.py", "engines/vllm/wsl/system_info.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
-_SOUGHT = ("CARE", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG")
+_SOUGHT = ("INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG")
 """Constants with names of queues, or with what is looked for in the words of other programs: of a
 row, what is first."""
 _CODE = re.compile(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from app.cli.main import main
+from engines.llamacpp import engine as llamacpp_engine
 from tests.support.scripted import ScriptedEngine
 
 Hearth = Callable[..., int]
@@ -15,7 +16,7 @@ Hearth = Callable[..., int]
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
-    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
     return engine
 
 

@@ -12,6 +12,7 @@ from app.core.chats.assistants import Assistant
 from app.store.assistants import AssistantStore
 from app.store.db import Database
 from app.store.folder import DataFolder
+from engines.llamacpp import engine as llamacpp_engine
 from tests.support.scripted import ScriptedEngine
 
 POET = Assistant("abc123", "Poet", "Rhyme.", "On what?", settings={"temperature": 0.25})
@@ -20,7 +21,7 @@ POET = Assistant("abc123", "Poet", "Rhyme.", "On what?", settings={"temperature"
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
-    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
     return engine
 
 

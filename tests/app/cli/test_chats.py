@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.main import main
 from app.store.folder import DataFolder
-from app.wiring import Core, open_core
+from app.wiring.app import App, open_app
 from engines.cancel import CancelToken
 
 
@@ -26,24 +26,24 @@ def value(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(said(capsys, *words, "--json"))
 
 
-def with_core(change: Callable[[Core], object]) -> Any:
-    core = open_core(DataFolder.default())
+def with_core(change: Callable[[App], object]) -> Any:
+    app = open_app(DataFolder.default())
     try:
-        return change(core)
+        return change(app)
     finally:
-        core.close()
+        app.close()
 
 
-def answered(core: Core, question: str, text: str) -> str:
-    _, answer = core.chats.ask(None, question)
-    core.chats.save_answer(replace(answer, text=text, state="complete"))
+def answered(app: App, question: str, text: str) -> str:
+    _, answer = app.chats.ask(None, question)
+    app.chats.save_answer(replace(answer, text=text, state="complete"))
     return answer.chat_id
 
 
 @pytest.fixture
 def ids() -> list[str]:
-    def write(core: Core) -> list[str]:
-        return [answered(core, it, f"about {it}, a needle") for it in ("apples", "pears")]
+    def write(app: App) -> list[str]:
+        return [answered(app, it, f"about {it}, a needle") for it in ("apples", "pears")]
 
     return list(with_core(write))
 
@@ -82,8 +82,8 @@ def test_a_daily_copy_is_put_back(
 ) -> None:
     assert value(capsys, "restore", "list") == []
     now = datetime(2026, 3, 1, tzinfo=UTC)
-    path = with_core(lambda core: core.snapshots.take(now, 7, CancelToken()))
-    with_core(lambda core: core.chats.ask(None, "later"))
+    path = with_core(lambda app: app.snapshots.take(now, 7, CancelToken()))
+    with_core(lambda app: app.chats.ask(None, "later"))
     (listed,) = value(capsys, "restore", "list")
     assert listed["path"] == str(path)
     kept = value(capsys, "restore", path.name)["kept"]

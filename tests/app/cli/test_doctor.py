@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +116,7 @@ def test_whatever_a_check_meets_the_others_go_on(
     def refused(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("shutil.disk_usage", refused)
+    monkeypatch.setattr(shutil, "disk_usage", refused)
     found = all_found(data_dir, capsys)
     assert len(found) == CHECKS
     assert found["disk"]["state"] == "failed"
@@ -138,7 +140,7 @@ def test_a_report_is_its_owners_alone_and_nobody_foresees_its_name(
 ) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     folder = DataFolder(tmp_path / "data")
     if blocked:
         folder.root.touch()
@@ -158,7 +160,7 @@ def test_where_no_report_can_be_kept_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "data").touch()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     said = explained(ValueError("x"), DataFolder(tmp_path / "data"))
     assert "no report could be saved" in said.do
     assert "report" not in explained(MemoryError(), DataFolder(tmp_path / "data")).do

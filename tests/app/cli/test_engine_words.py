@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,8 @@ import pytest
 from app.core.models.entry import STARTER_CHECKPOINT
 from app.wiring.vllm import Vllm
 from tests.app.cli.conftest import Hearth
-from tests.app.services.houses import ScriptedWorker
 from tests.engines.checkpoint_files import DRAFTER, TARGET
+from tests.support.houses import ScriptedWorker
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
 
@@ -110,8 +112,8 @@ def test_a_chat_goes_on_with_another_engine(
         except StopIteration:
             raise EOFError from None
 
-    monkeypatch.setattr("builtins.input", typed)
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(builtins, "input", typed)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     assert hearth("chat") == 0
     shown = capsys.readouterr()
     assert shown.out.count("is answered by llama.cpp") == 1
@@ -182,8 +184,8 @@ def test_the_engine_before_has_its_model_back_and_a_note_is_said_once(
             except StopIteration:
                 raise EOFError from None
 
-        monkeypatch.setattr("builtins.input", typed)
-        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr(builtins, "input", typed)
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
         capsys.readouterr()
         assert hearth("chat") == 0
     shown = capsys.readouterr()

@@ -12,6 +12,7 @@ import pytest
 
 from app.net import Gate
 from app.services.engines.installer import EngineInstaller
+from app.wiring import installer
 from tests.app.cli.conftest import Hearth
 from tests.support.engine_making import HERE, PYTHON, care_of
 from tests.support.package_index import PackageIndex, lock_of, made_vllm
@@ -34,7 +35,7 @@ def care(
     gate = Gate(lambda _: None, lambda: True)
     root = data_dir / "engines" / "vllm"
     care = care_of(root, lambda: lock_of(index.wheels, PYTHON), gate, [index.url])
-    monkeypatch.setattr("app.wiring.care.engine_care", lambda *_: care)
+    monkeypatch.setattr(installer, "engine_installer", lambda *_: care)
     yield care
     gate.close()
 
@@ -85,11 +86,11 @@ def test_nothing_starts_before_somebody_agrees(
 ) -> None:
     assert hearth("engines", "install", "vllm", "--profile", "cpu") == 1
     assert "--yes" in capsys.readouterr().err
-    monkeypatch.setattr("sys.stdin", _Terminal("n\n"))
+    monkeypatch.setattr(sys, "stdin", _Terminal("n\n"))
     assert hearth("engines", "install", "vllm", "--profile", "cpu") == 1
     assert "Nothing was changed" in capsys.readouterr().err
     assert not index.requests
-    monkeypatch.setattr("sys.stdin", _Terminal("y\n"))
+    monkeypatch.setattr(sys, "stdin", _Terminal("y\n"))
     assert hearth("engines", "install", "vllm", "--profile", "cpu") == 0
     assert index.requests
 
@@ -119,7 +120,7 @@ def test_what_forbids_it_ends_the_command(
     care = care_of(
         data_dir, lambda: lock_of(index.wheels, PYTHON), gate, [index.url], lambda: facts
     )
-    monkeypatch.setattr("app.wiring.care.engine_care", lambda *_: care)
+    monkeypatch.setattr(installer, "engine_installer", lambda *_: care)
     assert hearth("engines", "install", "vllm", "--profile", "cpu", "--yes", "--json") == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "engine_hindered"

@@ -1,6 +1,6 @@
 """`hearth engines` on a Windows: what is said where WSL2 is missing, and where it is not.
 
-The one switch of `app.wiring` is turned, and a stand-in for wsl.exe answers.
+The one switch of the composition root is turned, and a stand-in for wsl.exe answers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.wiring import app, vllm
 from app.wiring.vllm import linux_inside
 from engines.vllm.wsl.program import Wsl
 from tests.app.cli.conftest import Hearth
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is
 @pytest.fixture
 def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Windows:
     windows = Windows(tmp_path / "windows")
-    monkeypatch.setattr("app.wiring.core.linux_inside", lambda: windows.wsl)
+    monkeypatch.setattr(app, "linux_inside", lambda: windows.wsl)
     return windows
 
 
@@ -33,7 +34,7 @@ def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Windows:
 def test_only_a_windows_goes_through_wsl(
     monkeypatch: pytest.MonkeyPatch, system: str, found: Wsl | None
 ) -> None:
-    monkeypatch.setattr("app.wiring.vllm.system", lambda: system)
+    monkeypatch.setattr(vllm, "system", lambda: system)
     monkeypatch.setenv("SYSTEMROOT", "D:/Windows")
     assert linux_inside() == found
 

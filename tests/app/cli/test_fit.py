@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app.wiring import STARTER, STARTER_DRAFTER
+from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from tests.app.cli.conftest import Hearth
 from tests.hub.testhub import TestHub
 from tests.support.scripted import ScriptedEngine

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.services.engines.device_trials import DeviceTrials
+from app.wiring import devices as wiring_devices
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
 from tests.app.cli.conftest import Hearth
@@ -25,7 +26,7 @@ def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     command = (sys.executable, "-c", f"print({said!r})")
     trials = Trials(tmp_path, tmp_path / "model.gguf", command)
     care = DeviceTrials(lambda: (PROCESSOR, CARD), trials)
-    monkeypatch.setattr("app.wiring.devices.device_care", lambda *_: care)
+    monkeypatch.setattr(wiring_devices, "device_trials", lambda *_: care)
 
 
 def devices(hearth: Hearth, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:

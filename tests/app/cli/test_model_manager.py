@@ -11,7 +11,7 @@ import pytest
 
 from app.store.folder import DataFolder
 from tests.app.cli.conftest import Hearth
-from tests.app.services.collection.layouts import (
+from tests.app.services.models.collection.layouts import (
     put_in_ollama,
     put_on_hub,
     sha256,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.wiring import STARTER, STARTER_DRAFTER
+from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from engines.models.gguf import headers
 from engines.models.gguf.header import read_header
 from tests.app.cli.conftest import Hearth
 from tests.engines.gguf_files import write_llama
@@ -60,7 +61,7 @@ def test_a_second_list_reads_no_whole_header(
     shutil.copy(STARTER, model)
     shutil.copy(STARTER_DRAFTER, drafter)
     assert hearth("models", "import", str(model)) == 0
-    monkeypatch.setattr("app.services.models.headers.read_header", noted)
+    monkeypatch.setattr(headers, "read_header", noted)
     capsys.readouterr()
     assert hearth("models", "list", "--json") == 0
     first = capsys.readouterr().out

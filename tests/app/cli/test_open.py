@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.cli import main as cli_main
 from app.cli.main import main
 from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
@@ -16,7 +17,7 @@ from app.ui.window.single_instance import SingleInstance
 def test_without_a_display_it_says_what_else_there_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.cli.main.has_display", lambda: False)
+    monkeypatch.setattr(cli_main, "has_display", lambda: False)
     assert main(["open", "a.txt"]) == 1
     said = capsys.readouterr().err
     assert "The files were not opened." in said
@@ -26,7 +27,7 @@ def test_without_a_display_it_says_what_else_there_is(
 def test_files_go_to_the_window_that_is_open(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, data_dir: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("app.cli.main.has_display", lambda: True)
+    monkeypatch.setattr(cli_main, "has_display", lambda: True)
     monkeypatch.chdir(tmp_path)
     folder = DataFolder.default()
     folder.prepare()

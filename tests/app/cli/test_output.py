@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from app.cli.output import Output
@@ -12,7 +14,7 @@ ORDERS = "Begun \x1b[2J\x1b]52;c;aGk=\x07\x9b31m\r\tend\n"
 def test_a_text_gives_no_orders_to_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     Output().piece(ORDERS)
     Output().value(None, lambda: ORDERS)
     shown = capsys.readouterr().out

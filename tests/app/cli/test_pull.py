@@ -13,7 +13,7 @@ import pytest
 from huggingface_hub import hf_hub_download
 
 from app.cli import pull
-from app.hub.part import SUFFIX, here
+from app.hub.part import SUFFIX, arrived
 from app.hub.retry import Patience
 from app.services.models.fitting import Fitting
 from tests.app.cli.conftest import Hearth
@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(
     part = blobs / f"{full.sha256(REPO, MODEL)}{SUFFIX}"
 
     def interrupt() -> None:
-        while here(part)[0] < 100_000:
+        while arrived(part)[0] < 100_000:
             time.sleep(0.01)
         signal.raise_signal(signal.SIGINT)
 

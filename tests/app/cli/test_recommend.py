@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from app.cli.main import main
+from app.wiring import devices
 from engines.hardware import bandwidth as module
 from tests.app.cli.conftest import Hearth
-from tests.app.core.machines import MACHINES, with_card
 from tests.hub.testhub import TestHub
+from tests.support.machines import MACHINES, with_card
 
 
 @pytest.fixture(autouse=True)
 def described(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = with_card(12, 360, ())
-    monkeypatch.setattr("app.wiring.devices.looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(module, "memory_rates", lambda _: {"Card": 36e10})
 
 
@@ -40,7 +41,7 @@ def test_the_sentence_and_the_row_tell_the_same_speed(
     hearth: Hearth, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = next(it for it in MACHINES if "nothing is known" in it.name)
-    monkeypatch.setattr("app.wiring.devices.looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(module, "memory_rates", lambda _: {})
     assert hearth("recommend") == 0
     suggested = capsys.readouterr().out.split("\n\n")[0]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import keyring
 import pytest
 
+from app.cli import printing
 from engines.openai.values import ServerKind
 from tests.app.cli.conftest import Hearth
 from tests.app.store.test_secrets import Ring
@@ -59,7 +61,7 @@ def test_a_server_is_added_tested_listed_and_removed(
 def test_a_key_without_a_keyring_is_told(
     hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{KEY}\n"))
     assert hearth("servers", "add", "team", "http://192.0.2.7:8000", "--key-stdin") == 0
     told = capsys.readouterr().err
     assert "HEARTH_KEY_TEAM" in told
@@ -74,7 +76,7 @@ def test_what_becomes_of_a_key_is_told(
     assert "servers test 'my box'" in capsys.readouterr().out
     assert hearth("servers", "add", "my box", "http://192.0.2.7") == 0
     assert "key of “my box” goes to http://192.0.2.7:80" in capsys.readouterr().err
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert hearth("servers", "add", "my box", "http://192.0.2.7", "--key-stdin") == 0
     assert "No key came" in capsys.readouterr().err
 
@@ -83,7 +85,7 @@ def test_what_becomes_of_a_key_is_told(
 def test_a_kept_key_goes_to_another_address_only_if_told_to(
     hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch, ring: Ring, agrees: bool
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{KEY}\n"))
     assert hearth("servers", "add", "team", "https://ai.example.org", "--key-stdin") == 0
     capsys.readouterr()
     more = ["--keep-key"] if agrees else []
@@ -98,7 +100,7 @@ def test_a_kept_key_goes_to_another_address_only_if_told_to(
 def test_that_a_key_is_forgotten_is_said(
     hearth: Hearth, capsys: Captured, monkeypatch: pytest.MonkeyPatch, ring: Ring
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{KEY}\n"))
     hearth("servers", "add", "team", "https://ai.example.org", "--key-stdin")
     capsys.readouterr()
     hearth("servers", "add", "team", "https://elsewhere.example")
@@ -204,7 +206,7 @@ def test_that_text_leaves_is_said_before_it_does(
         capsys.readouterr()
         assert hearth("ask", "Hello", "--model", "team:tiny") == 0
         assert "leaves this computer" not in capsys.readouterr().err
-        monkeypatch.setattr("app.cli.printing.is_loopback", lambda _: False)
+        monkeypatch.setattr(printing, "is_loopback", lambda _: False)
         assert hearth("ask", "Hello", "--model", "team:tiny") == 0
         assert "Text leaves this computer: it goes to team (127.0.0.1)." in capsys.readouterr().err
         assert hearth("models", "list") == 0

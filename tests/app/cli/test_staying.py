@@ -7,26 +7,26 @@ import sys
 
 import pytest
 
-from app.core.network.servers import ServedModel, ServerFacts, ServerProfile
+from app.core.network.servers import ServedModel, ServerInfo, ServerProfile
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.servers import ServerStore
-from app.wiring import open_core
+from app.wiring.app import open_app
 from tests.app.cli.conftest import Hearth
 from tests.support.scripted import ScriptedEngine
 
 FAR = ServerProfile("s1", "team", "http://10.9.8.7:8000")
-FACTS = ServerFacts("vllm", "0.33.0", (ServedModel("tiny", 4096),), False, True)
+FACTS = ServerInfo("vllm", "0.33.0", (ServedModel("tiny", 4096),), False, True)
 
 
 @pytest.fixture
 def chat(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> str:
     """The id of a chat without a model, where a model at another computer is the usual one."""
-    core = open_core(DataFolder.default())
-    chat_id = core.chats.ask(None, "My secret")[0].chat_id
-    keep_server(core.database)
-    core.settings.write(core.settings.read().changed("model", "team:tiny"))
-    core.close()
+    app = open_app(DataFolder.default())
+    chat_id = app.chats.ask(None, "My secret")[0].chat_id
+    keep_server(app.database)
+    app.settings.write(app.settings.read().changed("model", "team:tiny"))
+    app.close()
     capsys.readouterr()
     return chat_id
 
@@ -34,7 +34,7 @@ def chat(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> str:
 def keep_server(database: Database) -> None:
     store = ServerStore(database)
     store.save(FAR)
-    store.keep_facts(FAR.id, FACTS)
+    store.keep_info(FAR.id, FACTS)
 
 
 def test_a_question_in_it_is_answered_here(
@@ -66,11 +66,11 @@ def test_a_new_conversation_keeps_the_model_that_it_began_with(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("Hi\n"))
     assert hearth("chat") == 0
-    core = open_core(DataFolder.default())
+    app = open_app(DataFolder.default())
     try:
-        keep_server(core.database)
-        (chat,) = core.chats.chats()
-        usual = core.settings.read().changed("model", "team:tiny")
-        assert core.answers.kept_from(chat.id, usual) is None
+        keep_server(app.database)
+        (chat,) = app.chats.chats()
+        usual = app.settings.read().changed("model", "team:tiny")
+        assert app.answers.withheld_model(chat.id, usual) is None
     finally:
-        core.close()
+        app.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestHub]:
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Type:
     """Puts a text on standard input."""
-    return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 
 
 @pytest.mark.usefixtures("hub")

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from app.cli import main as cli_main
 from app.cli.main import _window_alone, main
 from app.cli.parser import build_parser
 
@@ -35,7 +36,7 @@ def test_all_else_is_left_to_the_parser(words: list[str]) -> None:
 def test_where_no_window_can_be_made_the_terminal_takes_over_and_says_why(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.cli.main.has_display", lambda: True)
+    monkeypatch.setattr(cli_main, "has_display", lambda: True)
     monkeypatch.delattr("app.window", raising=False)
     monkeypatch.setitem(sys.modules, "app.window", None)
     taken: list[str | None] = []
@@ -44,7 +45,7 @@ def test_where_no_window_can_be_made_the_terminal_takes_over_and_says_why(
         taken.append(args.command)
         return 0
 
-    monkeypatch.setattr("app.cli.main._in_terminal", in_terminal)
+    monkeypatch.setattr(cli_main, "_in_terminal", in_terminal)
     assert main(words) == 0
     assert taken == [None]
     assert capsys.readouterr().err.count("The window cannot open (") == 1

@@ -12,7 +12,7 @@ import pytest
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
 from app.hub.checksum import hasher, is_checksum, is_sha256, plain
-from app.hub.part import Part, here, remove_part
+from app.hub.part import Part, arrived, remove_part
 from app.hub.space import explained
 from engines.cancel import CancelToken
 
@@ -29,7 +29,7 @@ def test_the_whole_room_is_taken_and_the_length_stays(path: Path) -> None:
     with Part(path, len(BYTES), SHA256) as part:
         part.reserve()
         part.write(BYTES[:100])
-    size, taken = here(path)
+    size, taken = arrived(path)
     assert size == 100
     assert taken >= len(BYTES) or not sys.platform.startswith("linux")
 
@@ -37,7 +37,7 @@ def test_the_whole_room_is_taken_and_the_length_stays(path: Path) -> None:
 def test_no_room_to_reserve_is_an_error_of_the_system(path: Path) -> None:
     with Part(path, 1 << 60, SHA256) as part, pytest.raises(OSError, match=r"large|space"):
         part.reserve()
-    assert here(path)[0] == 0
+    assert arrived(path)[0] == 0
 
 
 def test_what_was_written_before_an_error_counts(path: Path) -> None:

@@ -15,7 +15,7 @@ from app.core.errors import AppError, DataFolderReadOnly, HubUnreadable, NoConne
 from app.core.models.hub import RepoFile
 from app.hub.client import Hub
 from app.hub.remote_header import FIRST, MOST, fetch_headers, forget_headers
-from app.wiring import STARTER
+from app.wiring.shipped import STARTER
 from engines.errors import ModelDamaged, NotAModel
 from engines.models.gguf.header import read_header
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf

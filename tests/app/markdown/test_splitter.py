@@ -107,17 +107,17 @@ class Measured(Parser):
 STEP = 1_000
 
 HUGE = {
-    "line": "word " * 20_000,
-    "unbroken": "x" * 100_000,
-    "list": "- a point of a list\n" * 5_000,
-    "quote": "> a line of a quotation\n" * 4_000,
-    "table": "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 10_000,
-    "code": "```python\n" + "a = 1\n" * 15_000,
-    "code in a list": "- a\n\n  ```\n" + "  a = 1\n" * 12_000,
-    "brackets": "[" * 60_000,
-    "formula": "$$\n" + "a +\n" * 20_000,
-    "html": "<div><script>" * 7_000,
-    "definitions": "[a]: http://b\n" * 7_000,
+    "line": "word " * 6_000,
+    "unbroken": "x" * 30_000,
+    "list": "- a point of a list\n" * 1_500,
+    "quote": "> a line of a quotation\n" * 1_300,
+    "table": "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 3_000,
+    "code": "```python\n" + "a = 1\n" * 5_000,
+    "code in a list": "- a\n\n  ```\n" + "  a = 1\n" * 6_000,
+    "brackets": "[" * 20_000,
+    "formula": "$$\n" + "a +\n" * 7_000,
+    "html": "<div><script>" * 2_300,
+    "definitions": "[a]: http://b\n" * 2_300,
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.core.errors import ConnectionTimedOut
 from app.core.network.connections import LoggedConnection
-from app.hub.asking import Asking, ask
+from app.hub.api_request import Asking, ask
 from app.net import Gate
 from app.net import client as wire
 from engines.errors import ServerBusy

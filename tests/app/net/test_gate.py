@@ -13,7 +13,7 @@ import pytest
 from app.core.errors import NoConnection, Offline
 from app.core.network.connections import LoggedConnection
 from app.net import Gate, explained
-from app.net.entry import Entry
+from app.net.entry import LedgerEntry
 from engines.redaction import remember
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
@@ -324,5 +324,5 @@ def test_the_client_survives_who_closes_it(gate: Gate, server: Server) -> None:
 def test_a_secret_in_the_name_of_a_host_is_not_in_the_ledger(kept: list[LoggedConnection]) -> None:
     """As a redirect could have it."""
     remember("hf_secret0815")
-    Entry(kept.append, "hf_secret0815.invalid", 443, PURPOSE, "GET").end("failed")
+    LedgerEntry(kept.append, "hf_secret0815.invalid", 443, PURPOSE, "GET").end("failed")
     assert [it.host for it in kept] == ["[hidden].invalid"]

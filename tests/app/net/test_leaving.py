@@ -12,6 +12,9 @@ import httpx2
 import pytest
 
 from app.core.network.connections import LoggedConnection
+from app.hub.limiter import Limiter
+from app.hub.source import Source
+from app.hub.transfer import Terms, transfer
 from app.net import Gate
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -99,6 +102,34 @@ def test_a_cancel_ends_the_look_at_a_server_that_does_not_answer(stuck: Stuck, g
         assert len(ended) == 1
         stuck.until_closed()
         assert not server.asked
+
+
+def test_a_cancel_ends_a_download_whose_connection_does_not_open(
+    stuck: Stuck, gate: Gate, kept: list[LoggedConnection], tmp_path: Path
+) -> None:
+    ended: list[BaseException] = []
+    with OpenAiServer() as server:
+        source = Source(f"{server.address}/file", "", "file", 10, "0" * 64)
+        cancel = CancelToken()
+
+        def download() -> None:
+            try:
+                with gate.for_purpose("download a model"):
+                    terms = Terms(Limiter(), connect_s=60.0)
+                    transfer(gate.client, source, tmp_path / "file", terms, print, cancel)
+            except Cancelled as error:
+                ended.append(error)
+
+        downloading = threading.Thread(target=download)
+        downloading.start()
+        assert stuck.asked.wait(60)
+        cancel.cancel()
+        downloading.join(60)
+        assert not downloading.is_alive()
+        assert len(ended) == 1
+        stuck.until_closed()
+        assert not server.asked
+    assert [it.result for it in kept] == ["cancelled"]
 
 
 def test_the_end_of_hearth_ends_a_connection_that_does_not_open(stuck: Stuck, gate: Gate) -> None:

@@ -13,7 +13,7 @@ from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
-from app.store.memory import MemoryDatabase
+from app.store.memory_database import MemoryDatabase
 from app.store.prompts import PromptStore
 
 WRITER = Assistant("w", "Writer", "Write.", "Hello.", "m", {"temperature": 0.25, "top_k": 3})

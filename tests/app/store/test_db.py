@@ -109,7 +109,7 @@ def test_what_is_deleted_is_written_over_where_sqlite_would_not(
         connection.execute("PRAGMA secure_delete=OFF")
         return connection
 
-    monkeypatch.setattr("sqlite3.connect", leaves_it_there)
+    monkeypatch.setattr(sqlite3, "connect", leaves_it_there)
     database = Database(tmp_path / "chats.db")
     chats = ChatStore(database)
     index = SearchIndex(tmp_path / "search.db", database)

@@ -22,20 +22,20 @@ def test_folders_come_in_the_order_in_which_they_were_made(database: Database) -
 
 
 def test_a_removed_folder_comes_back_with_its_chats(database: Database, chats: ChatStore) -> None:
-    folders, shelves = FolderStore(database), ChatLists(database)
+    folders, lists = FolderStore(database), ChatLists(database)
     folder, other = new_folder("Work"), new_folder("Other")
     folders.add(folder)
     folders.add(other)
     ids = [chats.ask(None, name)[0].chat_id for name in ("stays", "moves")]
-    shelves.move(ids, folder.id)
+    lists.move(ids, folder.id)
     removed = folders.remove(folder.id)
     assert removed is not None
-    assert shelves.count(CHATS) == 2, "a folder takes no chat with it"
-    shelves.move(ids[1:], other.id)
+    assert lists.count(CHATS) == 2, "a folder takes no chat with it"
+    lists.move(ids[1:], other.id)
     folders.put_back(removed)
     assert [it.name for it in folders.folders()] == ["Work", "Other"]
     places = (folder_place(folder.id), folder_place(other.id))
-    found = [[chat.title for chat in shelves.page(place, 0, 9)] for place in places]
+    found = [[chat.title for chat in lists.page(place, 0, 9)] for place in places]
     assert found == [["stays"], ["moves"]]
 
 

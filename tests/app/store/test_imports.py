@@ -49,14 +49,14 @@ def test_chats_lie_in_a_folder_and_come_once(database: Database) -> None:
 
 
 def test_an_import_that_was_undone_can_be_made_again(database: Database) -> None:
-    store, shelves = ImportStore(database), ChatLists(database)
+    store, chats = ImportStore(database), ChatStore(database)
     found = chats_of(chatgpt_chat())
     done = store.add(found)
-    shelves.delete(done.new)
+    chats.delete(*done.new)
     assert store.known(done.new) == {done.new[0]: True}
     again = store.add(found)
     assert (again.new, again.back) == ((), done.new)
-    assert len(ChatStore(database).chats()) == 1
+    assert len(chats.chats()) == 1
 
 
 def test_nothing_is_kept_of_an_import_that_fails(database: Database) -> None:

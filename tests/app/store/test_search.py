@@ -156,11 +156,11 @@ def test_the_archive_is_searched_and_the_trash_is_not(
 ) -> None:
     archived = answered(chats, "Q", "needle one")
     deleted = answered(chats, "Q", "needle two")
-    shelves = ChatLists(database)
-    shelves.set_archived((archived,), True)
-    shelves.delete((deleted,))
+    lists = ChatLists(database)
+    lists.set_archived((archived,), True)
+    chats.delete(deleted)
     assert found("needle") == ["[needle] one"]
-    shelves.undelete((deleted,))
+    chats.undelete(deleted)
     assert found("needle") == ["[needle] two", "[needle] one"]
 
 

@@ -10,17 +10,17 @@ import pytest
 from app.core.errors import AddressInvalid, ServerInvalid
 from app.core.network.servers import (
     ServedModel,
-    ServerFacts,
+    ServerInfo,
     ServerProfile,
     key_variable,
-    plain_address,
-    plain_name,
+    normalised_address,
+    normalised_name,
 )
 from app.store.db import Database
 from app.store.servers import ServerStore
 
 TEAM = ServerProfile("1", "Team", "https://ai.example.com", Path("/ca.pem"), None)
-FACTS = ServerFacts("vllm", "0.32.0", (ServedModel("tiny", 4096), ServedModel("x")), True, True)
+FACTS = ServerInfo("vllm", "0.32.0", (ServedModel("tiny", 4096), ServedModel("x")), True, True)
 
 
 def test_profiles_are_kept_changed_and_removed(database: Database) -> None:
@@ -45,12 +45,12 @@ def test_a_name_is_given_once(database: Database) -> None:
 def test_what_was_found_is_kept_until_the_address_is_another(database: Database) -> None:
     store = ServerStore(database)
     store.save(TEAM)
-    assert store.facts("1") is None
-    store.keep_facts("1", FACTS)
+    assert store.info("1") is None
+    store.keep_info("1", FACTS)
     store.save(replace(TEAM, name="Other"))
-    assert store.facts("1") == FACTS
+    assert store.info("1") == FACTS
     store.save(replace(TEAM, address="http://elsewhere.example.com"))
-    assert store.facts("1") is None
+    assert store.info("1") is None
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_was_found_is_kept_until_the_address_is_another(database: Database)
     ],
 )
 def test_an_address_is_kept_without_its_ending(text: str, address: str) -> None:
-    assert plain_address(text) == address
+    assert normalised_address(text) == address
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_an_address_is_kept_without_its_ending(text: str, address: str) -> None:
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(AddressInvalid):
-        plain_address(text)
+        normalised_address(text)
 
 
 def test_names_and_variables() -> None:
-    assert plain_name("  my   box ") == "my box"
+    assert normalised_name("  my   box ") == "my box"
     assert key_variable("my box-1") == "HEARTH_KEY_MY_BOX_1"
     for text in ("", " ", "a:b", "…", "red \x1b[31m", "a\u202eb"):
         with pytest.raises(ServerInvalid) as caught:
-            plain_name(text)
+            normalised_name(text)
         assert caught.value.what.isprintable()

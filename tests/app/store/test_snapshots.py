@@ -109,10 +109,8 @@ def test_what_a_crash_has_left_goes_with_the_next_copy(snapshots: Snapshots) -> 
     assert names == ["chats-2026-03-01.db", "chats-2026-03-02.db"]
 
 
-def test_a_copy_that_is_cancelled_leaves_nothing(
-    snapshots: Snapshots, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("app.store.snapshots._LOOK_EVERY", 1)
+def test_a_copy_that_is_cancelled_leaves_nothing(database: Database, tmp_path: Path) -> None:
+    snapshots = Snapshots(tmp_path / "snapshots", tmp_path / "chats.db", look_every=1)
     cancel = CancelToken()
     cancel.cancel()
     assert snapshots.take(NOON, 7, cancel) is None

@@ -56,19 +56,19 @@ def test_one_that_is_sent_is_a_question_and_waits_no_more(
 ) -> None:
     chat_id = answered(chats)
     one = waiting.add(chat_id, "one", "{}")
-    question, answer = waiting.send(one.id, here=False)
+    question, answer = waiting.send(one.id, on_shown_branch=False)
     assert waiting.of(chat_id) == ()
     assert [it.id for it in chats.path(chat_id)][2:] == [question.id, answer.id]
     with pytest.raises(NotWaiting):
-        waiting.send(one.id, here=False)
+        waiting.send(one.id, on_shown_branch=False)
     assert len(chats.messages(chat_id)) == 4
 
 
 def test_each_follows_the_answer_to_the_one_before(chats: ChatStore, waiting: WaitingStore) -> None:
     chat_id = answered(chats)
     one, two = waiting.add(chat_id, "one", "{}"), waiting.add(chat_id, "two", "{}")
-    _, first = waiting.send(one.id, here=False)
-    question, _ = waiting.send(two.id, here=False)
+    _, first = waiting.send(one.id, on_shown_branch=False)
+    question, _ = waiting.send(two.id, on_shown_branch=False)
     assert question.parent_id == first.id
 
 
@@ -79,7 +79,7 @@ def test_it_stays_on_its_branch_while_another_is_looked_at(
     path = chats.path(chat_id)
     one = waiting.add(chat_id, "one", "{}")
     other = BranchStore(database).say_instead(path[1], "mine", "")
-    question, _ = waiting.send(one.id, here=False)
+    question, _ = waiting.send(one.id, on_shown_branch=False)
     assert question.parent_id == path[1].id
     assert chats.chat(chat_id).leaf_id == other.id, "what is shown stays"
 
@@ -90,7 +90,7 @@ def test_its_user_sends_it_where_they_look(
     chat_id = answered(chats)
     one = waiting.add(chat_id, "one", "{}")
     other = BranchStore(database).say_instead(chats.path(chat_id)[1], "mine", "")
-    question, answer = waiting.send(one.id, here=True)
+    question, answer = waiting.send(one.id, on_shown_branch=True)
     assert question.parent_id == other.id
     assert chats.chat(chat_id).leaf_id == answer.id
 
@@ -102,7 +102,7 @@ def test_what_it_waited_for_was_deleted(
     path = chats.path(chat_id)
     one = waiting.add(chat_id, "one", "{}")
     BranchStore(database).remove(path[1], {})
-    question, _ = waiting.send(one.id, here=False)
+    question, _ = waiting.send(one.id, on_shown_branch=False)
     assert question.parent_id == path[0].id
 
 
@@ -113,7 +113,7 @@ def test_it_goes_with_its_chat_and_comes_back_with_it(
     one = waiting.add(chat_id, "one", "{}")
     chats.delete(chat_id)
     with pytest.raises(ChatNotFound):
-        waiting.send(one.id, here=False)
+        waiting.send(one.id, on_shown_branch=False)
     with pytest.raises(ChatNotFound):
         waiting.add(chat_id, "two", "{}")
     chats.undelete(chat_id)
@@ -133,6 +133,6 @@ def test_a_crash_while_sending_leaves_it_waiting_or_asked_never_both_or_neither(
             "CREATE TRIGGER full BEFORE DELETE ON waiting BEGIN SELECT RAISE(ABORT, 'cut'); END"
         )
     with pytest.raises(sqlite3.DatabaseError):
-        waiting.send(one.id, here=False)
+        waiting.send(one.id, on_shown_branch=False)
     assert texts(waiting, chat_id) == ["one"]
     assert len(chats.messages(chat_id)) == 2

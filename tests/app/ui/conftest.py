@@ -1,4 +1,4 @@
-"""The real window over real services and a real database, with a scripted engine."""
+"""The real window over real presenters and a real database, with a scripted engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.presenters.tasks import Tasks
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.store.folder import DataFolder
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.composer.message_edit import MessageEdit
@@ -24,13 +24,15 @@ from app.ui.chat.transcript.transcript import Transcript
 from app.ui.look.appearance import Appearance
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
-from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
-from app.wiring import Core, open_core
-from app.wiring.window import open_services
+from app.wiring import devices
+from app.wiring.app import App, open_app
+from app.wiring.window import WindowApp
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
+from engines.llamacpp import engine as llamacpp_engine
 from tests.support.scripted import ScriptedEngine
+from tests.support.windows import built_window
 
 COMPUTER = Hardware(
     os="Test OS 1",
@@ -61,8 +63,8 @@ class Ui:
 
     qtbot: QtBot
     window: MainWindow
-    core: Core
-    services: WindowServices
+    app: App
+    presenters: WindowPresenters
     engine: ScriptedEngine
     tasks: Tasks
 
@@ -170,23 +172,23 @@ def ui(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, hold: threading.Event
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
-    monkeypatch.setattr("engines.llamacpp.engine.LlamaCppEngine", lambda *_, **__: engine)
-    monkeypatch.setattr("app.wiring.devices.looking", lambda *_, **__: lambda: COMPUTER)
+    monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
+    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: COMPUTER)
     monkeypatch.setattr(BandwidthBook, "of", lambda *_: Bandwidth(30e9))
     folder = DataFolder.default()
-    core = open_core(folder)
-    parts = open_services(core)
+    app = open_app(folder)
+    presenters = WindowApp(app)
     appearance = Appearance(qapp)
-    appearance.apply(parts.services.settings.current)
-    parts.services.settings.changed.connect(appearance.apply)
-    window = built_window(parts.services, lambda error: f"report: {error!r}")
+    appearance.apply(presenters.settings.current)
+    presenters.settings.changed.connect(appearance.apply)
+    window = built_window(presenters, lambda error: f"report: {error!r}")
     with qtbot.waitExposed(window):
         window.show()
     qtbot.waitUntil(lambda: is_active(window) and QApplication.focusWidget() is not None)
-    yield Ui(qtbot, window, core, parts.services, engine, parts.tasks)
+    yield Ui(qtbot, window, app, presenters, engine, presenters.tasks)
     hold.set()
     window.close()
-    parts.tasks.close()
-    core.close()
+    presenters.tasks.close()
+    app.close()
     shiboken6.delete(window)
     QApplication.processEvents()

@@ -65,7 +65,7 @@ PAGES: dict[str, Callable[[Ui], object]] = {
     "chat": lambda ui: ui.press("Ctrl+N"),
     "models": lambda ui: ui.press("Ctrl+M"),
     "downloads": lambda ui: ui.press("Ctrl+J"),
-    "discover": lambda ui: ui.window.go_to_models("discover"),
+    "discover": lambda ui: ui.window.go_to("models", "discover"),
     "connections": lambda ui: ui.press("Ctrl+Shift+J"),
     "assistants": lambda ui: ui.press("Ctrl+Shift+A"),
     "prompts": lambda ui: ui.press("Ctrl+Shift+L"),
@@ -202,14 +202,14 @@ def test_what_was_waited_for_is_not_told_behind_the_first_words(
     ui.ask("Hi", wait=False)
     ui.qtbot.waitUntil(lambda: ("The first.", False) in heard)
     del heard[:]
-    ui.services.generation.loading.emit(ui.last.message.id, 1.0)
+    ui.presenters.generation.loading.emit(ui.last.message.id, 1.0)
     hold.set()
     ui.qtbot.waitUntil(lambda: ("The answer is complete.", False) in heard)
     assert not any("loaded" in text for text, _ in heard)
 
 
 def test_announcements_can_be_turned_off(ui: Ui, heard: list[Say]) -> None:
-    ui.services.settings.set("announce", False)
+    ui.presenters.settings.set("announce", False)
     ui.ask("Hi")
     assert heard == []
 

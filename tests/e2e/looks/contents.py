@@ -16,7 +16,7 @@ from app.core.models.hub import Found
 from app.core.network.connections import LoggedConnection
 from app.core.network.servers import ServerProfile
 from app.store.folders import new_folder
-from app.wiring import Core
+from app.wiring.app import App
 from engines.types import MtpReport
 from tests.engines.gguf_files import write_llama
 from tests.support.scripted_hub import GB, ScriptedHub, repository
@@ -112,22 +112,22 @@ _REASONING: Final = (
 )
 
 
-def fill(core: Core, data: Path) -> None:
+def fill(hearth: App, data: Path) -> None:
     """Straight into the stores, before there is a window."""
-    _models(core, data)
+    _models(hearth, data)
     for assistant in ASSISTANTS:
-        core.assistants.save(assistant)
-    core.prompts.save(PROMPTS)
-    _chats(core)
-    _connections(core)
-    _downloads(core)
+        hearth.assistants.save(assistant)
+    hearth.prompts.save(PROMPTS)
+    _chats(hearth)
+    _connections(hearth)
+    _downloads(hearth)
     for name, address in (("team", "https://ai.example.org:8000"), ("near", "127.0.0.1:11434")):
-        core.servers.save(ServerProfile("", name, address), None)
+        hearth.servers.save(ServerProfile("", name, address), None)
 
 
-def rich_chat(core: Core) -> str:
+def rich_chat(hearth: App) -> str:
     """The id of the chat that has everything in it."""
-    return next(chat.id for chat in core.chats.chats() if chat.title == TITLES[0])
+    return next(chat.id for chat in hearth.chats.chats() if chat.title == TITLES[0])
 
 
 def scripted_hub() -> ScriptedHub:
@@ -147,77 +147,77 @@ def scripted_hub() -> ScriptedHub:
     return hub
 
 
-def _models(core: Core, data: Path) -> None:
+def _models(hearth: App, data: Path) -> None:
     for name in ("Qwen3-8B-Q4_K_M", "a-model-with-quite-a-long-file-name-Instruct-Q6_K_L"):
-        entry = core.library.add(write_llama(data / f"{name}.gguf"))
+        entry = hearth.library.add(write_llama(data / f"{name}.gguf"))
         if name.startswith("Qwen"):
-            core.settings.write(replace(core.settings.read(), model=entry.id))
+            hearth.settings.write(replace(hearth.settings.read(), model=entry.id))
 
 
-def _chats(core: Core) -> None:
+def _chats(hearth: App) -> None:
     now = time.time()
-    ids = [_chat(core, title) for title in reversed(TITLES)][::-1]
-    _make_rich(core, ids[0])
-    _make_failed(core, ids[3])
+    ids = [_chat(hearth, title) for title in reversed(TITLES)][::-1]
+    _make_rich(hearth, ids[0])
+    _make_failed(hearth, ids[3])
     travel, home = new_folder("Travel"), new_folder("Kitchen and garden")
-    core.folders.add(travel)
-    core.folders.add(home)
-    core.shelves.move(ids[5:7], travel.id)
-    core.shelves.move([ids[1], ids[12]], home.id)
-    core.shelves.set_pinned([ids[2], ids[7]], True)
-    core.shelves.set_archived(ids[13:15], True)
-    core.shelves.delete(ids[15:])
-    with core.database.write() as db:
+    hearth.folders.add(travel)
+    hearth.folders.add(home)
+    hearth.chat_lists.move(ids[5:7], travel.id)
+    hearth.chat_lists.move([ids[1], ids[12]], home.id)
+    hearth.chat_lists.set_pinned([ids[2], ids[7]], True)
+    hearth.chat_lists.set_archived(ids[13:15], True)
+    hearth.chats.delete(*ids[15:])
+    with hearth.database.write() as db:
         for at, chat_id in enumerate(ids):
             db.execute("UPDATE chats SET updated = ? WHERE id = ?", (now - HOUR * at * at, chat_id))
 
 
-def _chat(core: Core, title: str) -> str:
-    question, answer = core.chats.ask(None, title)
-    _end(core, answer, f"About “{title}”: there is more than one way, and each has its price.")
+def _chat(hearth: App, title: str) -> str:
+    question, answer = hearth.chats.ask(None, title)
+    _end(hearth, answer, f"About “{title}”: there is more than one way, and each has its price.")
     return question.chat_id
 
 
-def _end(core: Core, answer: StoredMessage, text: str, **changes: object) -> None:
+def _end(hearth: App, answer: StoredMessage, text: str, **changes: object) -> None:
     ended = replace(answer, text=text, state="complete", facts=_FACTS)
-    core.chats.save_answer(replace(ended, **changes))  # type: ignore[arg-type]
+    hearth.chats.save_answer(replace(ended, **changes))  # type: ignore[arg-type]
 
 
-def _make_rich(core: Core, chat_id: str) -> None:
+def _make_rich(hearth: App, chat_id: str) -> None:
     """Reasoning, branches, a rating, a pinned question, and an answer with every kind of block."""
-    question, answer = core.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
-    _end(core, answer, "Yes, with a running total.")
-    again = core.chats.answer_again(chat_id, answer.id)
-    _end(core, again, RICH, reasoning=_REASONING, reasoning_s=12.4)
-    with core.database.write() as db:
+    question, answer = hearth.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
+    _end(hearth, answer, "Yes, with a running total.")
+    again = hearth.chats.answer_again(chat_id, answer.id)
+    _end(hearth, again, RICH, reasoning=_REASONING, reasoning_s=12.4)
+    with hearth.database.write() as db:
         db.execute("UPDATE messages SET pinned = 1 WHERE id = ?", (question.id,))
         db.execute("UPDATE messages SET rating = 1 WHERE id = ?", (again.id,))
 
 
-def _make_failed(core: Core, chat_id: str) -> None:
+def _make_failed(hearth: App, chat_id: str) -> None:
     failure = Failure(
         "out_of_memory",
         "The model does not fit into memory any more.",
         "Another program has taken 9 GB since it was loaded.",
         "Close that program, or choose a smaller context in the settings.",
     )
-    _, answer = core.chats.ask(chat_id, "And on the Moon?")
-    _end(core, answer, "On the Moon the", state="failed", failure=failure)
+    _, answer = hearth.chats.ask(chat_id, "And on the Moon?")
+    _end(hearth, answer, "On the Moon the", state="failed", failure=failure)
 
 
-def _connections(core: Core) -> None:
+def _connections(hearth: App) -> None:
     first = LoggedConnection(
         time.time() - 3 * HOUR, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096,
         "200",
     )  # fmt: skip
     file = replace(first, purpose="download a model", host="cdn.example.org", received=5 * GB)
     for one in (first, file, replace(first, result="refused", received=0)):
-        core.ledger.add(one)
+        hearth.ledger.add(one)
 
 
-def _downloads(core: Core) -> None:
+def _downloads(hearth: App) -> None:
     for name in ("ada/Model-8B-Instruct-GGUF", "ada/Model-12B-Instruct-GGUF"):
-        core.downloads.add(_wanted(name))
+        hearth.downloads.add(_wanted(name))
 
 
 def _wanted(name: str) -> Wanted:

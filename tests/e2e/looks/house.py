@@ -1,11 +1,11 @@
-"""The real window over real services on made chats, with a scripted engine and a scripted Hub."""
+"""The real window over real presenters on made chats, with a scripted engine and a scripted Hub."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 from unittest.mock import patch
@@ -15,20 +15,21 @@ from PySide6.QtCore import QEventLoop, QRect, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.hub import client
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.services.downloads.queue import DownloadQueue
 from app.store.folder import DataFolder
 from app.ui.look.appearance import Appearance
 from app.ui.widgets.toast import Toast
-from app.ui.window.build import built_window
 from app.ui.window.main_window import MainWindow
-from app.wiring import Core, devices, open_core
-from app.wiring.window import open_services
+from app.wiring import devices
+from app.wiring.app import App, open_app
+from app.wiring.window import WindowApp
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from engines.llamacpp import engine as llamacpp
 from tests.e2e.looks.contents import fill, scripted_hub
 from tests.support.scripted import ScriptedEngine
+from tests.support.windows import built_window
 
 COMPUTER = Hardware(
     os="Linux 6.12",
@@ -49,8 +50,8 @@ class House:
 
     app: QApplication
     window: MainWindow
-    core: Core
-    services: WindowServices
+    hearth: App
+    presenters: WindowPresenters
     engine: ScriptedEngine
     hold: threading.Event
     closers: list[QWidget] = field(default_factory=list)
@@ -80,7 +81,7 @@ class House:
 
     def set(self, **settings: object) -> None:
         for name, value in settings.items():
-            self.services.settings.set(name, value)
+            self.presenters.settings.set(name, value)
         settle()
 
     def tidy(self) -> None:
@@ -118,20 +119,20 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
             (DownloadQueue, "start", lambda *_: None),
         ):
             patches.enter_context(patch.object(target, name, value))
-        core = open_core(DataFolder(data))
+        hearth = open_app(DataFolder(data))
         if full:
-            fill(core, data)
-        parts = open_services(core)
-        services = replace(parts.services, data_folder=SHOWN_FOLDER)
-        services.settings.set("auto_titles", False)
-        services.settings.set("motion", "reduced")
+            fill(hearth, data)
+        presenters = WindowApp(hearth)
+        presenters.data_folder = SHOWN_FOLDER
+        presenters.settings.set("auto_titles", False)
+        presenters.settings.set("motion", "reduced")
         appearance = Appearance(app)
-        appearance.apply(services.settings.current)
-        services.settings.changed.connect(appearance.apply)
-        window = built_window(services, lambda error: f"Report: {error!r}")
+        appearance.apply(presenters.settings.current)
+        presenters.settings.changed.connect(appearance.apply)
+        window = built_window(presenters, lambda error: f"Report: {error!r}")
         window.show()
         window.activateWindow()
-        house = House(app, window, core, services, engine, hold)
+        house = House(app, window, hearth, presenters, engine, hold)
         settle()
         try:
             yield house
@@ -139,8 +140,8 @@ def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
             hold.set()
             house.tidy()
             window.close()
-            parts.tasks.close()
-            core.close()
+            presenters.tasks.close()
+            hearth.close()
             shiboken6.delete(window)
             shiboken6.delete(appearance)
             QApplication.processEvents()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.settings.declared import SECTIONS
 from tests.e2e.looks import ways
 from tests.e2e.looks.house import House
+from tests.support.windows import models_page
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ PAGES: Final = (
     Page("archive", ways.place("show_archive"), leave=ways.chats_again, grows=True),
     Page("trash", ways.place("show_trash"), leave=ways.chats_again, grows=True),
     Page("here", ways.models("here", "diskUse")),
-    Page("details", ways.details, leave=lambda house: house.window.models.here.go_back()),
+    Page("details", ways.details, leave=lambda house: models_page(house.window).here.go_back()),
     Page("results", ways.results),
     Page("repository", ways.repository, leave=lambda house: ways.click(house, "backToResults")),
     Page("downloads", ways.models("downloads")),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListWidget, QPlainTextEdit, QWidget
 
-from app.core.engines.care import Check, Price
+from app.core.engines.installation import Check, Price
 from app.core.models.entry import STARTER
 from app.core.settings.declared import SECTIONS, Section
 from app.ui.assistants.scratch_window import ScratchWindow
@@ -17,6 +17,7 @@ from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
 from tests.e2e.looks.contents import rich_chat
 from tests.e2e.looks.house import House, rest, settle
+from tests.support.windows import engines_page, models_page
 
 FINDINGS = (
     Finding(True, "Linux on x86_64", "", "", "system"),
@@ -34,11 +35,11 @@ SEARCHED = "memory"
 
 
 def chat(house: House) -> QWidget:
-    house.window.open_chat(rich_chat(house.core))
+    house.window.open_chat(rich_chat(house.hearth))
     settle()
     view = house.window.page.transcript.last()
     assert view is not None
-    view.tail.want(True)
+    view.footer.want(True)
     rest(60)
     return house.window
 
@@ -83,12 +84,12 @@ def let_go(house: House) -> None:
     for _ in range(1_500):
         rest(20)
         if page.chat_id is None or not (
-            house.services.generation.is_answering(page.chat_id) or house.has("queueStrip")
+            house.presenters.generation.is_answering(page.chat_id) or house.has("queueStrip")
         ):
             break
     if page.chat_id is not None:
-        house.services.chats.delete(page.chat_id)
-        house.services.chats.delete_for_good(page.chat_id)
+        house.presenters.chats.delete(page.chat_id)
+        house.presenters.chats.delete_for_good(page.chat_id)
     house.window.open_chat(None)
 
 
@@ -131,7 +132,7 @@ def context(house: House) -> QWidget:
 
 
 def failed(house: House) -> QWidget:
-    chat = next(it for it in house.core.chats.chats() if it.title.startswith("Why is the sky"))
+    chat = next(it for it in house.hearth.chats.chats() if it.title.startswith("Why is the sky"))
     house.window.open_chat(chat.id)
     return house.window
 
@@ -207,7 +208,7 @@ def no_guide(house: House) -> None:
 
 def models(part: str, until: str = "") -> Callable[[House], QWidget]:
     def show(house: House) -> QWidget:
-        house.window.go_to_models(part)  # type: ignore[arg-type]
+        house.window.go_to("models", part)
         settle()
         if until:
             house.until(until)
@@ -219,7 +220,7 @@ def models(part: str, until: str = "") -> Callable[[House], QWidget]:
 
 def details(house: House) -> QWidget:
     models("here")(house)
-    house.window.models.here.open(house.core.library.entries()[0].id)
+    models_page(house.window).here.open(house.hearth.library.entries()[0].id)
     house.until("ownSettings")
     rest(100)
     return house.window
@@ -283,9 +284,9 @@ def dialog(command: str, name: str) -> Callable[[House], QWidget]:
 def price(house: House) -> QWidget:
     """What vLLM would take, with what is in its way."""
     house.do("show_engines")
-    house.window.engines.vllm.show_check(Check(FINDINGS, PRICE))
+    engines_page(house.window).vllm.show_check(Check(FINDINGS, PRICE))
     settle()
-    area = house.window.engines
+    area = engines_page(house.window)
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
     return house.window
 
@@ -331,10 +332,10 @@ def quick(house: House) -> QWidget:
 
 
 def forget_quick(house: House) -> None:
-    for chat in house.core.chats.chats():
+    for chat in house.hearth.chats.chats():
         if chat.title.startswith("How many litres"):
-            house.services.chats.delete(chat.id)
-            house.services.chats.delete_for_good(chat.id)
+            house.presenters.chats.delete(chat.id)
+            house.presenters.chats.delete_for_good(chat.id)
 
 
 def chat_settings(house: House) -> QWidget:
@@ -403,4 +404,4 @@ def click(house: House, name: str) -> None:
 
 
 def no_panel(house: House) -> None:
-    house.window.assistants_controller.panel.hide()
+    house.window.assistants.panel.hide()

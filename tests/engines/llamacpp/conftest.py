@@ -13,6 +13,7 @@ from engines.types import LoadPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.mtp_models import write_qwen, write_step
+from tests.support.trusting import TrustingProbe
 
 Load = Callable[..., LlamaCppEngine]
 
@@ -23,7 +24,7 @@ def load() -> Iterator[Load]:
     engines = []
 
     def make(model: Path = STARTER, **plan: object) -> LlamaCppEngine:
-        engine = LlamaCppEngine()
+        engine = LlamaCppEngine(probe=TrustingProbe())
         engines.append(engine)
         values = {"context": 1024, "threads": 1, "batch_threads": 1} | plan
         engine.load(LoadPlan(model, **values), lambda _: None, CancelToken())  # type: ignore[arg-type]

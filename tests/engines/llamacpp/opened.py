@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engines.cancel import CancelToken
-from engines.llamacpp.cache import KvCache
+from engines.llamacpp.cache import DraftingState, KvCache
 from engines.llamacpp.context import EVALUATED, Context
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
@@ -31,6 +31,7 @@ class Opened:
         states: Path | None = None,
         memory: int = MEMORY,
         disk: int = MEMORY,
+        drafting: DraftingState | None = None,
         **plan: object,
     ) -> None:
         values = {"context": 1024, "threads": 1, "batch_threads": 1, "batch": 64} | plan
@@ -48,6 +49,7 @@ class Opened:
             memory_bytes=memory,
             folder=self.folder,
             key=self.key,
+            drafting=drafting,
         )
         self.evaluated = 0
         """Tokens of the last prompt that had to be evaluated."""

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from engines.errors import EngineUnavailable
+from engines.llamacpp import devices as llamacpp_devices
 from engines.llamacpp.devices import FAILED_S, FRESH_S, Devices
 from engines.llamacpp.native import load_native
 
@@ -26,7 +27,7 @@ def speaking(said: str, code: int = 0) -> tuple[str, ...]:
 
 @pytest.fixture(autouse=True)
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.llamacpp.devices.loaded_native", lambda: None)
+    monkeypatch.setattr(llamacpp_devices, "loaded_native", lambda: None)
 
 
 def test_another_process_sees_what_this_one_would() -> None:
@@ -45,7 +46,7 @@ def test_the_library_stays_out_of_the_process_that_asks() -> None:
 def test_once_it_is_loaded_nobody_else_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     load_native().load_cards()
     assert load_native().complete
-    monkeypatch.setattr("engines.llamacpp.devices.loaded_native", load_native)
+    monkeypatch.setattr(llamacpp_devices, "loaded_native", load_native)
     assert Devices(("no such program",)).look() == load_native().devices()
 
 
@@ -53,7 +54,7 @@ def test_where_cards_are_not_loaded_here_another_process_looks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     half = SimpleNamespace(complete=False, devices=lambda: pytest.fail("it knows only half"))
-    monkeypatch.setattr("engines.llamacpp.devices.loaded_native", lambda: half)
+    monkeypatch.setattr(llamacpp_devices, "loaded_native", lambda: half)
     assert Devices(speaking("[]")).look() == ()
 
 

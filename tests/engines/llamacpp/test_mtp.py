@@ -11,6 +11,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch
+from engines.llamacpp import engine as llamacpp_engine
 from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
@@ -217,7 +218,7 @@ def test_a_wrong_drafter_is_refused_before_anything_is_loaded(
     shape = Gemma(window=256)
     model, drafter = write_gemma(tmp_path / "gemma.gguf", tmp_path / "gemma-mtp.gguf", shape)
     monkeypatch.setattr(
-        "engines.llamacpp.engine.open_model", lambda *_, **__: pytest.fail("it was loaded")
+        llamacpp_engine, "open_model", lambda *_, **__: pytest.fail("it was loaded")
     )
     for wrong in (Pair(STARTER, drafter), Pair(model, STARTER_DRAFTER), Pair(STARTER, model)):
         with pytest.raises(DrafterMismatch):

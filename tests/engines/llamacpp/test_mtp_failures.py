@@ -10,6 +10,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import GrammarInvalid, NotEnoughMemory
+from engines.llamacpp import answer
 from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
@@ -123,7 +124,7 @@ def test_a_grammar_that_ends_an_answer_ends_it_where_it_does_without_drafts(
     def opened(native: Native, model: Model, *_: object, **__: object) -> NineTokens:
         return NineTokens(native, model.vocabulary.size)
 
-    monkeypatch.setattr("engines.llamacpp.answer.open_sampler", opened)
+    monkeypatch.setattr(answer, "open_sampler", opened)
     ends = []
     for change in (plain, drafting):
         assert engine._loaded is not None

@@ -18,8 +18,7 @@ from engines.llamacpp.ggml import Ggml, ggml_libraries
 from engines.llamacpp.log import CONTINUED, WARN, NativeLog
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.conftest import Load
-
-ROOT = Path(__file__).parents[3]
+from tests.support.paths import ROOT
 
 
 def test_it_is_loaded_once() -> None:

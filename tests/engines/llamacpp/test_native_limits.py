@@ -15,8 +15,8 @@ import pytest
 
 from tests.engines.llamacpp.random_models import byte_tokenizer, write_random_llama
 from tests.faults.gguf_parts import put_together, take_apart
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 BEGIN = """
 import sys
 from math import inf, nan

@@ -37,6 +37,7 @@ from engines.types import LoadedModel, LoadPlan
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_random_llama
 from tests.faults.gguf_parts import put_together, scalar, take_apart
+from tests.support.paths import ROOT
 
 DRAFTER = STARTER.with_name("starter-mtp.gguf")
 PLAN = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
@@ -315,7 +316,7 @@ def app(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 
 
 def _environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    return os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def test_it_ends_when_the_app_does(app: tuple[subprocess.Popen[bytes], int]) -> None:

@@ -21,7 +21,7 @@ from tests.support.mtp_models import write_qwen, write_step
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 EXAMINATION = STARTER.parent / "make" / "examination.toml"
-PROMPTS, TOKENS = 200, 128
+TOKENS = 64
 FILE_TYPES = {"F16": 1, "Q4_0": 2, "Q8_0": 7}
 TIE = 0.02
 """Rows of a batch and single rows are summed in another order: logits differ by about this much,
@@ -72,7 +72,7 @@ def questions() -> list[str]:
     return [question for group in asked.values() for question in group]
 
 
-def checks(load: Load, pair: Files, count: int = PROMPTS) -> list[MtpCheck]:
+def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
     """One answer for each of `count` prompts, at all depths in turn."""
     engine = load(pair[0], drafter=pair[1], kept_bytes=0)
     found = []
@@ -84,18 +84,19 @@ def checks(load: Load, pair: Files, count: int = PROMPTS) -> list[MtpCheck]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["F16", "Q8_0", "Q4_0"])
+# How a family goes back is tried at length; another quantisation differs in its sums alone.
+@pytest.mark.parametrize(("kind", "count"), [("F16", 200), ("Q8_0", 50), ("Q4_0", 50)])
 @pytest.mark.parametrize("family", ["starter", "qwen", "step"])
-def test_two_hundred_answers_are_the_same(
-    load: Load, files: Callable[[str, str], Files], family: str, kind: str
+def test_answers_are_the_same(
+    load: Load, files: Callable[[str, str], Files], family: str, kind: str, count: int
 ) -> None:
-    found = checks(load, files(family, kind))
+    found = checks(load, files(family, kind), count)
     differing = [check for check in found if not check.identical]
     print(f"{family} {kind}: {len(differing)} of {len(found)} part at a tie: {differing}")
     assert all(check.gap is not None and check.gap < TIE for check in differing)
     assert len(differing) <= len(found) // 50
-    assert sum(check.tokens for check in found) > PROMPTS * 16
-    assert sum(check.accepted for check in found) > PROMPTS
+    assert sum(check.tokens for check in found) > count * 16
+    assert sum(check.accepted for check in found) > count
 
 
 @pytest.mark.parametrize("family", ["starter", "qwen"])

@@ -14,7 +14,7 @@ import pytest
 
 from engines.errors import GrammarInvalid
 from engines.llamacpp.context import EVALUATED
-from engines.llamacpp.guided import Guide, open_sampler
+from engines.llamacpp.guided import GrammarState, open_sampler
 from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler
 from engines.types import Sampling
 from tests.engines.contract import ask, done_of, run, text_of
@@ -43,8 +43,8 @@ def sampler(seeded: Seeded, sampling: Sampling, seed: int = 1) -> Sampler:
     return open_sampler(seeded.native, seeded.model, sampling, seed, prior=seeded.prompt)
 
 
-def guide(seeded: Seeded, grammar: str) -> Guide:
-    return Guide(seeded.native, seeded.model, grammar)
+def guide(seeded: Seeded, grammar: str) -> GrammarState:
+    return GrammarState(seeded.native, seeded.model, grammar)
 
 
 def tokens(seeded: Seeded, text: str) -> Answer:
@@ -156,7 +156,7 @@ def test_a_token_longer_than_the_stack_is_deep(load: Load, tmp_path: Path) -> No
     loaded = load(path)._loaded
     assert loaded is not None
     with pytest.raises(GrammarInvalid, match="too long"):
-        Guide(loaded.native, loaded.model, LETTERS)
+        GrammarState(loaded.native, loaded.model, LETTERS)
 
 
 def test_what_llama_cpp_refuses_itself_is_told(seeded: Seeded) -> None:

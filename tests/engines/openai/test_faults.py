@@ -11,11 +11,11 @@ import httpx2
 import pytest
 
 from engines.cancel import CancelToken
+from engines.connection import Connection
 from engines.errors import EngineError, ServerBusy, ServerFailed, ServerUnreachable
 from engines.openai import client as clients
 from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient
-from engines.openai.line import Connection
 from engines.types import Event
 from tests.engines.asking import ask, done_of
 from tests.engines.openai.conftest import Serve
@@ -175,16 +175,16 @@ class Stream:
 
 def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
     """`SSLSocket.shutdown` forgets it first: what is written meanwhile would go out plain."""
-    stream, line = Stream(), Connection()
-    line.hold(stream)
-    line.hang_up()
+    stream, connection = Stream(), Connection()
+    connection.hold(stream)
+    connection.hang_up()
     assert stream.opened.how == socket.SHUT_RDWR
 
 
-def test_a_line_that_is_let_go_ends_nothing() -> None:
-    """Its connection may be used for somebody else's request by then."""
-    stream, line = Stream(), Connection()
-    line.hold(stream)
-    line.let_go()
-    line.hang_up()
+def test_a_connection_that_is_let_go_ends_nothing() -> None:
+    """It may be used for somebody else's request by then."""
+    stream, connection = Stream(), Connection()
+    connection.hold(stream)
+    connection.let_go()
+    connection.hang_up()
     assert stream.opened.how == -1

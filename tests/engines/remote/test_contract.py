@@ -19,8 +19,9 @@ from engines.types import ChatRequest, LoadPlan, Tool
 from tests.engines.asking import ask, done_of, run, text_of
 from tests.engines.contract import EngineContract
 from tests.support.openai_server import DONE, OpenAiServer, chunk, stream
+from tests.support.paths import ROOT
 
-STARTER = Path(__file__).resolve().parents[3] / "resources" / "starter" / "starter.gguf"
+STARTER = ROOT / "resources" / "starter" / "starter.gguf"
 BINARY = os.environ.get("HEARTH_LLAMA_SERVER", "")
 CONTEXT = 512
 CHAT = "/v1/chat/completions"
@@ -40,6 +41,7 @@ def engine_at(address: str) -> RemoteEngine:
 class RemoteContract(EngineContract):
     """What a server keeps for a next turn is its own affair."""
 
+    elsewhere = True
     cached_again = False
     answers_at_once = 4
 

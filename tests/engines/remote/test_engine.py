@@ -9,9 +9,9 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable, ServerUnreachable
-from engines.openai.values import ServerFacts
+from engines.openai.values import ServerInfo
 from engines.remote.engine import RemoteEngine
-from engines.types import LoadedModel
+from engines.types import EngineStatus, LoadedModel
 from tests.engines.asking import ask, done_of, run
 from tests.engines.remote.test_contract import engine_at, plan_for
 from tests.support.openai_server import OpenAiServer, Reply, chunk, event
@@ -110,7 +110,7 @@ def test_what_was_learnt_is_told() -> None:
 
     from engines.remote.engine import Served
 
-    seen: list[ServerFacts] = []
+    seen: list[ServerInfo] = []
     with OpenAiServer() as server:
         engine = RemoteEngine(
             lambda _: Served(httpx2.Client(trust_env=False), server.address, learnt=seen.append)
@@ -118,3 +118,21 @@ def test_what_was_learnt_is_told() -> None:
         load(engine)
         engine.close()
     assert [it.kind for it in seen] == ["vllm"]
+
+
+def test_while_it_looks_at_a_server_it_is_loading(server: OpenAiServer) -> None:
+    import httpx2
+
+    from engines.remote.engine import Served
+
+    seen: list[EngineStatus] = []
+    engine = RemoteEngine(
+        lambda _: Served(
+            httpx2.Client(trust_env=False),
+            server.address,
+            learnt=lambda _: seen.append(engine.status()),
+        )
+    )
+    load(engine)
+    assert seen == [EngineStatus("loading", elsewhere=True)]
+    engine.close()

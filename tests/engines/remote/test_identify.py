@@ -9,7 +9,7 @@ import pytest
 
 from engines.errors import ServerFailed, ServerRefused
 from engines.openai.client import OpenAiClient
-from engines.openai.values import ServedModel, ServerFacts, ServerKind
+from engines.openai.values import ServedModel, ServerInfo, ServerKind
 from engines.remote.identify import identify
 from tests.support.openai_server import OpenAiServer, Reply
 
@@ -21,17 +21,17 @@ def client() -> Iterator[httpx2.Client]:
 
 
 FOUND = [
-    ServerFacts("vllm", "0.32.0", (ServedModel("tiny", 512),), False, True),
-    ServerFacts("llama-server", "b9999-abc", (ServedModel("tiny", 512, 1234, 5678),), None, True),
-    ServerFacts("lmstudio", "", (ServedModel("tiny", 512),), None, False),
-    ServerFacts("ollama", "0.12.3", (ServedModel("tiny"),), None, False),
-    ServerFacts("sglang", "0.5.5", (ServedModel("tiny", 512),), None, False),
-    ServerFacts("openai", "", (ServedModel("tiny"),), None, False),
+    ServerInfo("vllm", "0.32.0", (ServedModel("tiny", 512),), False, True),
+    ServerInfo("llama-server", "b9999-abc", (ServedModel("tiny", 512, 1234, 5678),), None, True),
+    ServerInfo("lmstudio", "", (ServedModel("tiny", 512),), None, False),
+    ServerInfo("ollama", "0.12.3", (ServedModel("tiny"),), None, False),
+    ServerInfo("sglang", "0.5.5", (ServedModel("tiny", 512),), None, False),
+    ServerInfo("openai", "", (ServedModel("tiny"),), None, False),
 ]
 
 
 @pytest.mark.parametrize("facts", FOUND, ids=lambda it: it.kind)
-def test_a_server_is_named(client: httpx2.Client, facts: ServerFacts) -> None:
+def test_a_server_is_named(client: httpx2.Client, facts: ServerInfo) -> None:
     with OpenAiServer(facts.kind) as server:
         assert identify(OpenAiClient(client, server.address)) == facts
 

@@ -20,10 +20,10 @@ from engines.vllm.provision.home import Installed
 from engines.vllm.wsl.distribution import Distribution
 from engines.vllm.wsl.host import WslHost
 from engines.vllm.wsl.program import Wsl
+from tests.support.paths import ROOT
 from tests.support.wsl.windows import words_at
 
 SERVER = Path(__file__).with_name("fake_vllm.py")
-ROOT = Path(__file__).parents[3]
 TARGET = ROOT / "resources/starter/safetensors/target"
 ASSISTANT = ROOT / "resources/starter/safetensors/drafter"
 PLAN = LoadPlan(TARGET, 512, 2, 2, draft_max=0)

@@ -10,7 +10,8 @@ from typing import Any
 
 from engines.vllm.engine import card_users
 from engines.vllm.running import read_switch
-from tests.engines.vllm.faked import ROOT, TARGET
+from tests.engines.vllm.faked import TARGET
+from tests.support.paths import ROOT
 
 QWEN = (ROOT / "tests/engines/samples/qwen3.jinja").read_text(encoding="utf-8")
 

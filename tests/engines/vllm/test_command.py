@@ -8,10 +8,10 @@ from pathlib import Path
 
 from engines.models.checkpoint import read_checkpoint
 from engines.types import Adapter, LoadPlan
-from engines.vllm.command import Command, Place, command
+from engines.vllm.command import WorkerCommand, WorkerPlace, command
 from engines.vllm.places import make_place
 from engines.vllm.provision.home import Installed
-from engines.vllm.speculation import Speculation
+from engines.vllm.speculation import SpeculativeConfig
 from tests.engines.vllm.faked import PLAN, TARGET
 
 OUTSIDE = {"PATH": "/bin", "PYTHONPATH": "/a", "LD_LIBRARY_PATH": "/b", "HF_TOKEN": "secret"}
@@ -20,13 +20,13 @@ OUTSIDE = {"PATH": "/bin", "PYTHONPATH": "/a", "LD_LIBRARY_PATH": "/b", "HF_TOKE
 def made(
     plan: LoadPlan = PLAN,
     profile: str = "cuda",
-    place: Place | None = None,
-    drafts: Speculation | None = None,
+    place: WorkerPlace | None = None,
+    drafts: SpeculativeConfig | None = None,
     share: float | None = 0.8,
     cards: tuple[int, ...] = (),
-) -> Command:
+) -> WorkerCommand:
     installed = Installed("0.33.0", profile, Path("/env"))  # type: ignore[arg-type]
-    place = place or Place(Path("/data"), Path("/data/run/x"), Path("/data/run/x/w.sock"))
+    place = place or WorkerPlace(Path("/data"), Path("/data/run/x"), Path("/data/run/x/w.sock"))
     checkpoint = read_checkpoint(TARGET)
     return command(
         plan, installed, place, checkpoint, drafts=drafts, share=share, cards=cards, outside=OUTSIDE
@@ -51,7 +51,7 @@ def test_a_plain_plan() -> None:
 
 
 def test_the_key_is_in_the_environment_only() -> None:
-    place = Place(Path("/data"), Path("/data/run/x"), port=20001, key="s3cret")
+    place = WorkerPlace(Path("/data"), Path("/data/run/x"), port=20001, key="s3cret")
     told = made(place=place)
     assert after(told.words, "--port") == "20001"
     assert after(told.words, "--host") == "127.0.0.1"
@@ -80,7 +80,7 @@ def test_keys_and_values_in_fewer_bits() -> None:
 
 
 def test_drafts() -> None:
-    told = made(drafts=Speculation("drafter", 3, Path("/assistant")))
+    told = made(drafts=SpeculativeConfig("drafter", 3, Path("/assistant")))
     assert json.loads(after(told.words, "--speculative-config")) == {
         "method": "mtp",
         "num_speculative_tokens": 3,

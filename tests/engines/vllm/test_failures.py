@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engines.vllm.failures import Circumstances, cause, crashed, gave_up, stalled, start_failure
+from engines.vllm.failures import (
+    Circumstances,
+    cause,
+    crash_failure,
+    gave_up,
+    stalled,
+    start_failure,
+)
 
 AROUND = Circumstances("gemma", 32768, ("blender 3.1 GB",))
 GENERAL = "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above."
@@ -260,12 +267,12 @@ def test_an_empty_log_is_no_riddle() -> None:
 
 
 def test_a_crash_and_its_like() -> None:
-    assert (
-        crashed(["(Worker) torch.OutOfMemoryError: CUDA out of memory. x"], AROUND).code == "memory"
-    )
-    assert "kept" in crashed([], AROUND).do
-    assert "want of memory" in crashed([HARMLESS, GENERAL], AROUND).why
-    said = crashed(["(Worker pid=3) ERROR 11-21 [w.py:1] RuntimeError: index 7 is out"], AROUND)
+    lost = crash_failure(["(Worker) torch.OutOfMemoryError: CUDA out of memory. x"], AROUND)
+    assert lost.code == "memory"
+    assert "kept" in crash_failure([], AROUND).do
+    assert "want of memory" in crash_failure([HARMLESS, GENERAL], AROUND).why
+    line = "(Worker pid=3) ERROR 11-21 [w.py:1] RuntimeError: index 7 is out"
+    said = crash_failure([line], AROUND)
     assert said.why == "It says: index 7 is out."
     assert "10 minutes" in stalled("gemma", 600).why
     assert "3 times" in gave_up(3).why

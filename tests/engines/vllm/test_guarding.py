@@ -17,6 +17,8 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
 from engines.types import Done, TextDelta
+from engines.vllm import engine as vllm_engine
+from engines.vllm import scratch, supervised
 from engines.vllm.engine import VllmEngine
 from engines.vllm.leftovers import reap, write_record
 from engines.vllm.marks import new_mark
@@ -26,7 +28,6 @@ from tests.engines.vllm.faked import (
     ASSISTANT,
     MACHINE,
     PLAN,
-    ROOT,
     answer,
     behave,
     gone,
@@ -38,6 +39,7 @@ from tests.engines.vllm.faked import (
     tree,
     until,
 )
+from tests.support.paths import ROOT
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -247,7 +249,7 @@ def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, fake: Path, tmp_
 def test_a_worker_that_does_not_obey_is_killed(
     engine: VllmEngine, fake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.vllm.supervised._GRACE_S", 0.5)
+    monkeypatch.setattr(supervised, "_GRACE_S", 0.5)
     behave(fake, obstinate=True)
     load(engine)
     assert engine.worker is not None
@@ -288,7 +290,7 @@ def test_progress_grows_and_the_log_is_kept(engine: VllmEngine, tmp_path: Path) 
     engine.load(PLAN, told.append, CancelToken())
     assert told == sorted(told)
     assert told[-1] == 1.0
-    assert any("KV cache size" in line for line in engine.log_tail)
+    assert any("KV cache size" in line for line in engine.status().log)
     assert "KV cache size" in (tmp_path / "engine" / "vllm.log").read_text()
 
 
@@ -320,13 +322,15 @@ def test_an_environment_without_its_python_leaves_nothing_behind(
 def test_it_stops_trying_after_three_crashes(
     engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.vllm.engine._PAUSE_S", 0.01)
+    monkeypatch.setattr(vllm_engine, "_PAUSE_S", 0.01)
     load(engine)
     for _ in range(3):
         assert answer(engine, max_tokens=1) == " word0"
         assert engine.worker is not None
         os.kill(engine.worker.session, signal.SIGKILL)
         until(lambda: not engine.well)
+        until(lambda: engine.status().state == "stopped")
+        assert engine.status().log
     with pytest.raises(EngineFailed) as caught:
         answer(engine)
     assert "3 times" in caught.value.why
@@ -371,7 +375,7 @@ def test_where_no_socket_can_be_it_is_a_port_with_a_key(
 ) -> None:
     import httpx2
 
-    monkeypatch.setattr("engines.vllm.scratch._LONGEST_SOCKET", 10)
+    monkeypatch.setattr(scratch, "_LONGEST_SOCKET", 10)
     lent: list[tuple[Path | str, str]] = []
 
     def connect(where: Path | str, key: str) -> httpx2.Client:

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from engines.errors import EngineError
+from engines.vllm import supervised
 from engines.vllm.engine import VllmEngine
 from engines.vllm.leftovers import reap, write_record
 from engines.vllm.marks import marked, new_mark, variables
 from engines.vllm.processes import Process, process, processes
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.faked import (
-    ROOT,
     behave,
     gone,
     guardian_under,
@@ -31,6 +31,7 @@ from tests.engines.vllm.faked import (
     started_in,
     until,
 )
+from tests.support.paths import ROOT
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -58,7 +59,7 @@ def pause(number: int) -> None:
     time.sleep(random.Random(number).random())
 
 
-@pytest.mark.parametrize("number", range(30))
+@pytest.mark.parametrize("number", range(12))
 def test_a_guardian_killed_at_any_moment(
     engine: VllmEngine, fake: Path, tmp_path: Path, number: int
 ) -> None:
@@ -83,7 +84,7 @@ def test_a_guardian_killed_at_any_moment(
     assert list(runs_folder(tmp_path / "engine").iterdir()) == []
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", range(5))
 def test_hearth_and_its_guardian_killed_at_any_moment(
     engine: VllmEngine, fake: Path, tmp_path: Path, number: int
 ) -> None:
@@ -180,7 +181,7 @@ def test_without_a_record_nothing_is_started(
     engine: VllmEngine, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker whose mark is nowhere could not be found again."""
-    monkeypatch.setattr("engines.vllm.supervised.record_of", lambda _: tmp_path / "none/it.json")
+    monkeypatch.setattr(supervised, "record_of", lambda _: tmp_path / "none/it.json")
     with pytest.raises(EngineError):
         load(engine)
     assert not list(fake.glob("starting.*"))

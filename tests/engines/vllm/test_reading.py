@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engines.vllm import mtp_status as truth
-from engines.vllm.gain_book import GainBook, Pace
+from engines.vllm.gain_book import DraftSpeeds, GainBook
 from engines.vllm.log import stage
-from engines.vllm.metrics import Drafts, read_metrics
+from engines.vllm.metrics import DraftCounts, read_metrics
 
 METRICS = """\
 # HELP vllm:num_requests_running Number of requests
@@ -34,9 +34,9 @@ def test_figures() -> None:
     found = read_metrics(METRICS)
     assert (found.running, found.waiting, found.cache_used) == (1, 2, 0.25)
     assert (found.prompt_tokens, found.generated_tokens) == (13, 60)
-    assert found.drafts == Drafts(20, 40, 30, (20, 10))
-    later = Drafts(30, 60, 40, (28, 12))
-    assert later.since(found.drafts) == Drafts(10, 20, 10, (8, 2))
+    assert found.drafts == DraftCounts(20, 40, 30, (20, 10))
+    later = DraftCounts(30, 60, 40, (28, 12))
+    assert later.since(found.drafts) == DraftCounts(10, 20, 10, (8, 2))
 
 
 def test_without_drafts_there_are_none() -> None:
@@ -69,7 +69,7 @@ def test_other_lines_are_no_stage() -> None:
 def test_a_gain_needs_both_ways(tmp_path: Path) -> None:
     book = GainBook(tmp_path / "deep" / "speeds.json")
     book.learn("m", 0, 100, 20.0)
-    assert book.pace("m", 2) == Pace(20.0, None)
+    assert book.pace("m", 2) == DraftSpeeds(20.0, None)
     assert book.pace("m", 2).gain is None
     book.learn("m", 2, 100, 36.0)
     book.learn("m", 2, 5, 900.0)
@@ -83,7 +83,7 @@ def test_a_gain_needs_both_ways(tmp_path: Path) -> None:
 def test_a_book_that_cannot_be_read_is_a_new_one(tmp_path: Path) -> None:
     file = tmp_path / "speeds.json"
     file.write_text('{"m": 3}')
-    assert GainBook(file).pace("m", 0) == Pace()
+    assert GainBook(file).pace("m", 0) == DraftSpeeds()
 
 
 def test_the_line_of_truth() -> None:
@@ -91,6 +91,6 @@ def test_the_line_of_truth() -> None:
     assert truth.running(1, 40, 30, 1.8) == (
         "MTP on: 1 token ahead, 75 % accepted, 1.8x measured on this computer"
     )
-    assert "does not pay" in truth.standing("drafter", 2, Pace(20.0, 20.5), "")
-    assert truth.standing("none", 0, Pace(), "Nothing drafts.") == "Nothing drafts."
+    assert "does not pay" in truth.standing("drafter", 2, DraftSpeeds(20.0, 20.5), "")
+    assert truth.standing("none", 0, DraftSpeeds(), "Nothing drafts.") == "Nothing drafts."
     assert "about 60 s" in truth.still_on(2, 60.2)

@@ -39,7 +39,8 @@ from tests.engines.vllm.conftest import (
     SharedEngine,
     shared_memory,
 )
-from tests.engines.vllm.faked import ROOT, gone, make_engine, members, tree, until
+from tests.engines.vllm.faked import gone, make_engine, members, tree, until
+from tests.support.paths import ROOT
 
 pytestmark = [
     pytest.mark.vllm,
@@ -52,6 +53,7 @@ class TestContract(EngineContract):
     """On the shared worker. What a prefix cache holds are whole blocks, and not told here."""
 
     counts_cached = False
+    has_worker = True
     cached_again = False
     after_cancel = 3
     answers_at_once = AT_ONCE
@@ -197,7 +199,7 @@ def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
 
     thread = threading.Thread(target=load)
     thread.start()
-    until(lambda: engine.stage is not None and engine.stage.words == "Starting the engine", 240)
+    until(lambda: engine.status().words == "Starting the engine", 240)
     worker = engine.worker
     assert worker is not None
     until(lambda: "core" in tree(worker.session, worker.guardian))

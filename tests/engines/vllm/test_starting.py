@@ -15,6 +15,9 @@ from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.hardware.values import Gpu, Hardware
+from engines.types import EngineStatus
+from engines.vllm import engine as vllm_engine
+from engines.vllm import worker
 from engines.vllm.engine import VllmEngine
 from tests.engines.vllm.faked import (
     MACHINE,
@@ -73,7 +76,7 @@ class Starting:
 def test_one_that_waits_for_an_answer_ends_at_once(
     fake: Path, engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.vllm.worker._HEALTH_S", 600.0)
+    monkeypatch.setattr(worker, "_HEALTH_S", 600.0)
     behave(fake, hushed=True)
     starting = Starting(engine)
     until((fake / "hushed").exists)
@@ -85,11 +88,14 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
 ) -> None:
     behave(fake, hold="starting")
     starting = Starting(engine)
-    until(lambda: engine.stage is not None)
-    until(lambda: engine.stage is not None and engine.stage.share > 0)
-    assert engine.stage is not None
-    assert engine.stage.words == "Looking at the model"
+    until(lambda: engine.status().state == "loading")
+    until(lambda: engine.status().share > 0)
+    status = engine.status()
+    assert (status.words, status.elsewhere) == ("Looking at the model", False)
+    assert status.process
+    assert status.log
     starting.end()
+    assert engine.status() == EngineStatus("stopped", log=engine.status().log)
 
 
 def test_the_window_comes_before_all_of_the_worker(engine: VllmEngine) -> None:
@@ -107,7 +113,7 @@ def test_the_window_comes_before_all_of_the_worker(engine: VllmEngine) -> None:
 def test_the_end_does_not_wait_for_a_driver_that_keeps_memory(
     fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.vllm.engine._FREED_S", 0.5)
+    monkeypatch.setattr(vllm_engine, "_FREED_S", 0.5)
     looks: list[int] = []
 
     def look() -> Hardware:

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import uv
 
-from app.core.engines.care import Profile, Step
+from app.core.engines.installation import Profile, Step
 from app.net import Gate
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher
 from app.packages.lookup import Lookup
 from app.services.engines.installer import EngineInstaller
 from app.services.engines.installing import InstallSources
-from app.wiring.care_wsl import inside
+from app.wiring.installer import in_wsl
 from engines.cancel import CancelToken
 from engines.vllm.provision.lock import Lock
 from engines.vllm.wsl.program import Wsl
@@ -47,7 +47,7 @@ def care_inside(
         fetcher=PackageFetcher(gate, TERMS),
         offline=lambda: False,
     )
-    return EngineInstaller(*inside(wsl, root, ways, locks))
+    return EngineInstaller(*in_wsl(wsl, root, ways, locks))
 
 
 def tool_wheel() -> Wheel:

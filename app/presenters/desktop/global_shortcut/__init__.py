@@ -1,1 +1,1 @@
-"""Keys that reach Hearth from any other program, by what each system offers for that."""
+"""A shortcut that reaches Hearth from any program, by what each system offers."""

@@ -1,4 +1,4 @@
-"""Keys as people write them, such as Ctrl+Alt+H, and as the systems' interfaces want them."""
+"""Translates keys as people write them, such as Ctrl+Alt+H, for the systems' interfaces."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ _SIGNS = {
 
 @dataclass(frozen=True)
 class Keys:
-    """modifiers: Ctrl, Alt, Shift, Meta, in this order. key: its name as X11 has it (keysym)."""
+    """A key with its modifiers.
+
+    modifiers: Ctrl, Alt, Shift, Meta, in this order. key: its name as X11 has it (keysym).
+    """
 
     modifiers: tuple[str, ...]
     key: str
 
     @property
     def for_portal(self) -> str:
-        """By the XDG shortcuts specification: `CTRL+ALT+h`."""
+        """The keys by the XDG shortcuts specification: `CTRL+ALT+h`."""
         return "+".join([*(_PORTAL[each] for each in self.modifiers), self.key])
 
     @property
@@ -34,7 +37,7 @@ class Keys:
 
 
 def read(text: str) -> Keys:
-    """Raises ValueError with half a sentence that says what is wrong."""
+    """Parse keys. Raises ValueError with half a sentence that says what is wrong."""
     *before, last = [part.strip() for part in text.split("+")]
     unknown = next((part for part in before if part.lower() not in _MODIFIERS), None)
     if unknown is not None:

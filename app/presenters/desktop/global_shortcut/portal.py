@@ -27,7 +27,7 @@ Results = dict[str, tuple[str, Any]]
 
 
 class PortalShortcut(QObject):
-    """Asks for one shortcut; what comes of it is told to `told`, with "" when it is in force."""
+    """A shortcut of the desktop portal; `told` gets the trouble with it, "" when it works."""
 
     _numbers = count(1)
 
@@ -40,7 +40,7 @@ class PortalShortcut(QObject):
         told: Callable[[str], None],
         parent: QObject | None = None,
     ) -> None:
-        """what: for the user, in the desktop's own settings. `bus` is open."""
+        """Ask for the shortcut. what: for the user, in the desktop's settings. `bus` is open."""
         super().__init__(parent)
         self._bus = bus
         self._pressed = pressed
@@ -59,7 +59,7 @@ class PortalShortcut(QObject):
         )
 
     def close(self) -> None:
-        """The shortcut goes with its session."""
+        """Close the session, with which the shortcut goes."""
         if self._session:
             call = self._call(self._session, "org.freedesktop.portal.Session", "Close", "", ())
             self._bus.call(call, lambda _: None, lambda: None)
@@ -83,7 +83,7 @@ class PortalShortcut(QObject):
         options: Results,
         found: Callable[[Results], None],
     ) -> None:
-        """Call a method whose answer comes later, as a signal of an object named beforehand."""
+        """Call a method whose reply comes later, as a signal of an object named beforehand."""
         token = f"hearth{next(self._numbers)}"
         sender = self._bus.name.removeprefix(":").replace(".", "_")
         self._handles[f"/org/freedesktop/portal/desktop/request/{sender}/{token}"] = found

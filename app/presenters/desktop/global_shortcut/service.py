@@ -1,4 +1,4 @@
-"""The keys for quick ask, kept in force by what this desktop offers, or why they cannot be."""
+"""Keeps the shortcut of quick ask in force on any desktop, or says why that cannot be."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _NO_BUS = "The desktop’s message bus cannot be reached."
 
 
 class GlobalShortcut(QObject):
-    """pressed(): wherever the user is. told(): what `problem` says is another.
+    """The shortcut of quick ask.
+
+    pressed(): wherever the user is. told(): `problem` has changed.
 
     The X11 way grabs the key itself; on Wayland the desktop's portal has to pass it on.
     """
@@ -43,11 +45,11 @@ class GlobalShortcut(QObject):
 
     @property
     def problem(self) -> str:
-        """Why the keys are not in force, as a sentence; "" if they are, or none are wanted."""
+        """A sentence on why the keys are not in force; "" if they are, or none are wanted."""
         return self._problem
 
     def use(self, keys: str, platform: str) -> None:
-        """keys: as in the settings. platform: Qt's name of the window system."""
+        """Take these keys. keys: as in the settings. platform: Qt's name of the window system."""
         if (keys, platform) != (self._text, self._platform):
             self._text, self._platform = keys, platform
             self._take()

@@ -41,12 +41,12 @@ _Handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_XErro
 
 
 class X11Shortcut(QObject):
-    """Holds one grab until `close`."""
+    """A key that is grabbed until `close`."""
 
     def __init__(
         self, keys: Keys, pressed: Callable[[], object], parent: QObject | None = None
     ) -> None:
-        """Raises OSError with a sentence: no display, no such key, or another program has it."""
+        """Grab it. Raises OSError, as no display, no such key, or another program has it."""
         super().__init__(parent)
         self._pressed = pressed
         self._x = _xlib()
@@ -65,7 +65,7 @@ class X11Shortcut(QObject):
         self._notifier.activated.connect(self._read)
 
     def close(self) -> None:
-        """The grab goes with the connection."""
+        """Close the connection, with which the grab goes."""
         if self._notifier is not None:
             self._notifier.setEnabled(False)
             self._notifier = None
@@ -104,7 +104,7 @@ class X11Shortcut(QObject):
 
 
 def _xlib() -> ctypes.CDLL:
-    """Raises OSError where it is not installed."""
+    """Load Xlib. Raises OSError where it is not installed."""
     x = ctypes.CDLL(ctypes.util.find_library("X11") or "libX11.so.6")
     display, window = ctypes.c_void_p, ctypes.c_ulong
     x.XOpenDisplay.restype = display

@@ -1,1 +1,1 @@
-"""Everything on this computer that can be chatted with: who keeps models, and what they keep."""
+"""The models on this computer: the programs that keep them, and the files."""

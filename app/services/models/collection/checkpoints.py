@@ -1,17 +1,15 @@
-"""Checkpoints for vLLM among what lies here: folders with config.json and safetensors files."""
+"""Finds checkpoints for vLLM: folders with config.json and safetensors files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from app.core.models.entry import Source
 from app.services.models.collection.found import FoundModel, Inode, Scan, read_json, skipped
-from engines.models.checkpoint import ASSISTANTS, CHATS, INDEX, missing_in
-
-_ITS_OWN: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
+from engines.models.checkpoint import ASSISTANTS, CHATS, INDEX, missing_in, weights_in
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class CheckpointFiles:
     inode: Inode
 
     def found(self, source: Source, identity: str) -> FoundModel:
-        """As a model of a place; what the place knows besides is put in with `replace`."""
+        """Make a found model of it; what its place knows besides is added with `replace`."""
         return FoundModel(
             identity=identity,
             name=self.folder.name,
@@ -38,7 +36,7 @@ class CheckpointFiles:
 
 
 def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:
-    """Those in the folders that were come upon; drafters are noted down in `scan.assistants`.
+    """Yield the checkpoints in a scan's folders; drafters go to `scan.draft_checkpoints`.
 
     What is no chat model is passed over, and one of which files are missing is noted.
     """
@@ -58,21 +56,9 @@ def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:
         if missing := missing_in(index, files):
             scan.notes.append(f"{folder} was skipped: {missing} is not in it.")
         elif kind == "drafter":
-            scan.assistants.append(folder)
+            scan.draft_checkpoints.append(folder)
         else:
             yield CheckpointFiles(folder, files, size, (facts.st_dev, facts.st_ino))
-
-
-def checkpoint_files(folder: Path) -> tuple[Path, ...]:
-    """All that belongs to a checkpoint: its tensors first, then what describes them."""
-    others = (it for it in sorted(folder.iterdir()) if it.is_file() and it.suffix in _ITS_OWN)
-    weights = weights_in(folder)
-    return (*weights, *(it for it in others if it not in weights))
-
-
-def weights_in(folder: Path) -> tuple[Path, ...]:
-    """Its safetensors files, by name. Raises OSError."""
-    return tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
 
 
 def _kind(config: Any) -> str | None:

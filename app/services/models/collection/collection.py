@@ -1,4 +1,4 @@
-"""All models that lie on this computer, found again only where something has changed."""
+"""Finds all models on this computer, again only where something has changed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _Look = Callable[[], Scan]
 
 
 class Collection:
-    """May be used from any thread.
+    """The models found in all places; may be used from any thread.
 
     own: Hearth's folder of models. further: the folders that the settings name at this moment.
     """
@@ -56,7 +56,7 @@ class Collection:
         return self._places.hub
 
     def models(self) -> tuple[FoundModel, ...]:
-        """Each file once, whatever ways lead to it; the same tuple as long as nothing changes."""
+        """Return each file once, whatever ways lead to it; the same tuple while nothing changes."""
         with self._lock:
             looks = self._looks()
             stale = {key: look for key, look in looks.items() if not self._holds(key)}
@@ -73,7 +73,7 @@ class Collection:
             return self._models
 
     def drafters(self) -> list[Path]:
-        """Files that draft tokens for some model, as they were when models were last asked for.
+        """Return files that draft for some model, as found when models were last asked for.
 
         Asked for once a model, so that nothing is looked at again for it.
         """
@@ -82,15 +82,15 @@ class Collection:
         with self._lock:
             return [path for scan, _ in self._scans.values() for path in scan.drafters]
 
-    def assistants(self) -> list[Path]:
-        """Checkpoints that draft for others, as they were when models were last asked for."""
+    def draft_checkpoints(self) -> list[Path]:
+        """Return checkpoints that draft for others, as found when models were last asked for."""
         if not self._scans:
             self.models()
         with self._lock:
-            return [path for scan, _ in self._scans.values() for path in scan.assistants]
+            return [path for scan, _ in self._scans.values() for path in scan.draft_checkpoints]
 
     def notes(self) -> list[str]:
-        """What was there and could not be listed, one sentence each."""
+        """Return a sentence for each thing that was there and could not be listed."""
         self.models()
         with self._lock:
             return [note for scan, _ in self._scans.values() for note in scan.notes]
@@ -101,7 +101,7 @@ class Collection:
             self._scans.clear()
 
     def _looks(self) -> dict[tuple[str, object], _Look]:
-        """Where to look, in the order in which one of several ways to a file is chosen."""
+        """Return the places to look, first the one that is preferred for a file in several."""
         places = self._places
         looks: dict[tuple[str, object], _Look] = {
             # First, as it alone knows of every file where it comes from.
@@ -128,7 +128,7 @@ class Collection:
 
 
 def _looked(look: _Look) -> Scan:
-    """A place that changes, or is forbidden, while it is looked at is left out with a note.
+    """Scan a place; one that changes meanwhile, or is forbidden, is left out with a note.
 
     So is a file whose name is no text, as nothing could be kept of it.
     """
@@ -147,7 +147,7 @@ def _looked(look: _Look) -> Scan:
 
 
 def _once(models: Sequence[FoundModel]) -> tuple[FoundModel, ...]:
-    """The first way to each file.
+    """Keep the first way to each file.
 
     Repositories that hold the same bytes are two models all the same, as each is asked for.
     """

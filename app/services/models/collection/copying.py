@@ -1,4 +1,4 @@
-"""Copying a model into Hearth's own folder: whole, checked, or not at all."""
+"""Copies a model into Hearth's own folder: whole, checked, or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from engines.private import private
 
 _SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
-_ABANDONED_S: Final = 3600.0
+ABANDONED_S: Final = 3600.0
+"""An unfinished file that nobody has written to for so many seconds is nobody's any more."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ def copy_model(
     """
     _sweep(own)
     sizes = _sizes(files)
-    _require_room(sum(sizes), own)
+    _require_disk_space(sum(sizes), own)
     share = Share(2 * sum(sizes), progress)
-    folder = _new_folder(own, name)
+    folder = new_folder(own, name)
     try:
         return [_copy(source, folder / source.name, share, cancel) for source in files]
     except BaseException:
@@ -52,10 +53,10 @@ def copy_model(
 
 
 def _sweep(own: Path) -> None:
-    """Remove what copies left whose process was killed; one that goes on writes all the time."""
+    """Remove the copies of killed processes; one that goes on writes all the time."""
     for part in own.glob("*/*.part"):
         with contextlib.suppress(OSError):
-            if time.time() - part.stat().st_mtime > _ABANDONED_S:
+            if time.time() - part.stat().st_mtime > ABANDONED_S:
                 part.unlink()
                 part.parent.rmdir()
 
@@ -110,7 +111,7 @@ def _sizes(files: tuple[Path, ...]) -> list[int]:
     return sizes
 
 
-def _require_room(needed: int, own: Path) -> None:
+def _require_disk_space(needed: int, own: Path) -> None:
     free = shutil.disk_usage(own).free
     if free < needed + _SPARE:
         raise DiskFull(
@@ -120,8 +121,8 @@ def _require_room(needed: int, own: Path) -> None:
         )
 
 
-def _new_folder(own: Path, stem: str) -> Path:
-    """Of its own for every copy, so that nothing is overwritten, also by another process."""
+def new_folder(own: Path, stem: str) -> Path:
+    """Make a folder for a copy, so that nothing is overwritten, also by another process."""
     with explained(own):
         for number in count(1):
             folder = own / (stem if number == 1 else f"{stem}-{number}")

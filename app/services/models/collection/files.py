@@ -1,9 +1,8 @@
-"""The GGUF files below a folder, as models: parts together, sidecars beside what they serve."""
+"""Groups GGUF files below a folder into models: parts, and sidecars beside their model."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,11 +12,9 @@ from typing import Final
 from app.core.models.entry import Source
 from app.services.models.collection.found import FoundModel, Inode, Scan, skipped
 from engines.models.checkpoint import is_checkpoint
+from engines.models.gguf.format import PART, parts_of
 from engines.models.gguf.glance import Glance, glance
 
-PART: Final = re.compile(
-    r"^(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$", re.IGNORECASE
-)
 _DEEPEST: Final = 8
 # What programs call a GGUF file that is still coming: GPT4All, and macOS' shadows of files.
 _NOT_YET: Final = ("incomplete-", "._", ".")
@@ -35,7 +32,7 @@ class Group:
     projector: Path | None = None
 
     def found(self, source: Source, identity: str) -> FoundModel:
-        """As a model of a place; what the place knows besides is put in with `replace`."""
+        """Make a found model of it; what its place knows besides is added with `replace`."""
         return FoundModel(
             identity=identity,
             name=self.stem,
@@ -48,7 +45,7 @@ class Group:
 
 
 def groups_below(folder: Path, scan: Scan) -> list[Group]:
-    """The chat models below `folder`; what is only a part of one, or none at all, is noted.
+    """Yield the chat models below `folder`; incomplete ones, and what is none, are noted.
 
     A model has the projector that lies beside it, or in a folder above it up to `folder`.
     Folders with a checkpoint are put into `scan.folders`.
@@ -74,28 +71,17 @@ def groups_below(folder: Path, scan: Scan) -> list[Group]:
 
 
 def is_complete_name(name: str) -> bool:
-    """Whether a file is called like a model that has been downloaded whole."""
+    """Tell whether a file is named like a model that was downloaded whole."""
     return name.lower().endswith(".gguf") and not name.lower().startswith(_NOT_YET)
 
 
 def group_of(path: Path, scan: Scan) -> Group | None:
-    """The model, drafter or projector whose first file this is; None, and a note, if it is none."""
+    """Return the model, drafter or projector of a first file; None, and a note, if it is none."""
     return next(_whole(path.parent, [path.name], scan), None)
 
 
-def parts_of(path: Path) -> tuple[Path, ...]:
-    """All files of the model of this file, by its name: several if it is the first of several."""
-    part = PART.match(path.name)
-    if part is None or int(part["number"]) != 1:
-        return (path,)
-    return tuple(
-        path.with_name(f"{part['stem']}-{number:05}-of-{part['count']}{path.suffix}")
-        for number in range(1, int(part["count"]) + 1)
-    )
-
-
 def look(path: Path, scan: Scan) -> Glance | None:
-    """What a file is; None for what is no model, which is noted."""
+    """Glance at a file; None for what is no model, which is noted."""
     try:
         facts = path.stat()
         found = _glance(path, facts.st_size, facts.st_mtime_ns)
@@ -109,7 +95,7 @@ def look(path: Path, scan: Scan) -> Glance | None:
 
 
 def inode_of(path: Path) -> Inode:
-    """Raises OSError."""
+    """Return a file's device and inode. Raises OSError."""
     facts = path.stat()
     return facts.st_dev, facts.st_ino
 
@@ -117,7 +103,7 @@ def inode_of(path: Path) -> Inode:
 def _projector_for(
     model: Group, here: Path, top: Path, inside: dict[Path, list[Group]]
 ) -> Path | None:
-    """The nearest one that fits; the smallest of several, and F16 rather than BF16."""
+    """Pick the nearest projector that fits: the smallest of several, F16 rather than BF16."""
     while True:
         fitting = [
             it
@@ -135,7 +121,7 @@ def _projector_for(
 def _folders(
     folder: Path, scan: Scan, depth: int, passed: set[Inode]
 ) -> Iterator[tuple[Path, list[str]]]:
-    """`folder` and those below it with the names in them, each once, also where links circle."""
+    """Yield `folder` and those below it with their names, each once, also where links circle."""
     if not scan.watch(folder):
         return
     try:
@@ -165,7 +151,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
-    """The models, drafters and projectors among the files of a folder."""
+    """Return the models, drafters and projectors among the files of a folder."""
     for name in filter(is_complete_name, names):
         path = folder / name
         part = PART.match(name)

@@ -11,7 +11,7 @@ from app.services.models.collection.found import Scan
 
 
 def scan_folder(folder: Path) -> Scan:
-    """The models below a folder.
+    """Find the models below a folder.
 
     A model is told from others by where it lies: moving a file makes another of it.
     """
@@ -24,6 +24,6 @@ def scan_folder(folder: Path) -> Scan:
 
 
 def folders_named(text: str) -> tuple[Path, ...]:
-    """The folders of the setting `model_folders`: one a line."""
+    """Parse the setting `model_folders`: a folder a line."""
     lines = (line.strip() for line in text.splitlines())
     return tuple(dict.fromkeys(from_home(line).absolute() for line in lines if line))

@@ -1,4 +1,4 @@
-"""What a scan finds: models as they lie on the disk, before they have ids."""
+"""Results of a scan: models as they lie on the disk, before they have ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_TEXT: Final = "its name, or that of a folder above it, holds bytes that are n
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A model to chat with, found somewhere.
+    """A model to chat with, found in some place.
 
     identity: what tells it from all others, for good: repository, file and hash, or its path.
     files: its parts in their order. inode: of the first. folder: of a checkpoint, whose inode it
@@ -47,15 +47,15 @@ class FoundModel:
 
     @property
     def path(self) -> Path:
-        """What an engine is given."""
+        """The path that an engine is given."""
         return self.folder or self.files[0]
 
 
 @dataclass
 class Scan:
-    """What one look at one place has brought.
+    """The result of looking at one place.
 
-    drafters: files that draft for some model; assistants: checkpoints that do. folders: with
+    drafters: files that draft for some model; draft_checkpoints: checkpoints that do. folders: with
     a checkpoint in them, come upon but not looked into yet. notes: one sentence each on what was
     there and could not be listed.
     seen: the folders that were looked into; the scan holds as long as none of them has changed.
@@ -63,13 +63,13 @@ class Scan:
 
     models: list[FoundModel] = field(default_factory=list)
     drafters: list[Path] = field(default_factory=list)
-    assistants: list[Path] = field(default_factory=list)
+    draft_checkpoints: list[Path] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seen: dict[Path, Stamp] = field(default_factory=dict)
 
     def watch(self, folder: Path) -> bool:
-        """Look at a folder from now on; returns whether it is there."""
+        """Watch a folder for changes; returns whether it is there."""
         self.seen[folder] = changed(folder)
         return self.seen[folder] is not None
 
@@ -77,7 +77,7 @@ class Scan:
         for other in others:
             self.models += other.models
             self.drafters += other.drafters
-            self.assistants += other.assistants
+            self.draft_checkpoints += other.draft_checkpoints
             self.notes += other.notes
             self.seen |= other.seen
         return self
@@ -91,7 +91,7 @@ def changed(path: Path) -> Stamp:
 
 
 def inside(folder: Path, scan: Scan) -> list[Path]:
-    """What lies in a folder, by name; nothing of a file. One that cannot be read is noted."""
+    """List a folder by name; nothing for a file. One that cannot be read is noted."""
     try:
         return sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -102,7 +102,7 @@ def inside(folder: Path, scan: Scan) -> list[Path]:
 
 
 def read_json(path: Path, scan: Scan) -> Any:
-    """The content of a JSON file; None if it is not there, or damaged, which is noted."""
+    """Read a JSON file; None if it is missing, or damaged, which is noted."""
     scan.watch(path)
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
@@ -114,18 +114,18 @@ def read_json(path: Path, scan: Scan) -> Any:
 
 
 def is_text(name: str) -> bool:
-    """Whether a name can be kept: those of some old disks hold bytes that stand for no letter."""
+    """Tell whether a name can be stored: those of some old disks hold bytes of no letter."""
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def require_text(path: Path) -> None:
-    """Raises NotAModel for a path of which nothing could be kept."""
+    """Refuse a path that cannot be stored. Raises NotAModel."""
     if not is_text(str(path)):
         raise NotAModel(f"“{path.name}” cannot be used.", f"{path}: {NO_TEXT}", "Rename it first.")
 
 
 def skipped(path: Path, error: Exception) -> str:
-    """The note on what could not be read, or not be understood."""
+    """Return the note on what could not be read, or not be understood."""
     if isinstance(error, OSError):
         return f"{path} was skipped: it cannot be read ({error.strerror or error})."
     return f"{path} was skipped: it is damaged."

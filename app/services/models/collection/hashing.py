@@ -1,4 +1,4 @@
-"""The SHA-256 of files that may be many gigabytes long."""
+"""Hashes files that may be many gigabytes long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK: Final = 4 << 20
 
 
 class Share:
-    """Tells how far a piece of work is that is measured in bytes."""
+    """Tells the progress of work that is measured in bytes."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self._total = max(1, total)
@@ -30,7 +30,7 @@ class Share:
 
 
 def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
-    """In hexadecimal. Raises ModelNotRead, or Cancelled."""
+    """Return a file's SHA-256 in hexadecimal. Raises ModelNotRead, or Cancelled."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -47,7 +47,7 @@ def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
 
 
 def real(path: Path) -> Path:
-    """The file that a link of the Hub's cache stands for: it is the same in every snapshot."""
+    """Return the file behind a link of the Hub's cache: the same in every snapshot."""
     return path.resolve() if path.is_symlink() else path
 
 

@@ -19,7 +19,7 @@ _SHA256: Final = re.compile(r"^(?:sha256[-:])?([0-9a-f]{64})$")
 
 
 def scan_hub(cache: Path) -> Scan:
-    """The models in a cache; of a file that several commits share, the newest commit's."""
+    """Find the models in a cache; of a file in several commits, the newest commit's."""
     scan = Scan()
     if not scan.watch(cache):
         return scan
@@ -33,18 +33,18 @@ def scan_hub(cache: Path) -> Scan:
 
 
 def repository_of(folder: Path) -> str:
-    """ "owner/name" from the name of its folder in the cache."""
+    """Return "owner/name" from the name of its folder in the cache."""
     return folder.name.removeprefix("models--").replace("--", "/", 1)
 
 
 def hash_in_name(path: Path) -> str | None:
-    """The SHA-256 that a file's name is, or that of what it links to; None if neither is one."""
+    """Return the SHA-256 that names a file, or what it links to; None if neither is one."""
     names = [path.name, path.readlink().name] if path.is_symlink() else [path.name]
     return next((match[1] for name in names if (match := _SHA256.match(name))), None)
 
 
 def _commits(folder: Path, scan: Scan) -> list[Path]:
-    """Snapshots, the one that `main` stands for first, then the newest first."""
+    """List the snapshots: that of `main` first, then the newest first."""
     try:
         main = (folder / "refs" / "main").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):

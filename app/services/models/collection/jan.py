@@ -16,7 +16,7 @@ from app.services.models.collection.found import FoundModel, Scan, inside, read_
 
 
 def scan_jan(homes: Iterable[Path]) -> Scan:
-    """homes: the folders that may hold its settings."""
+    """Find Jan's models. homes: the folders that may hold its settings."""
     scan = Scan()
     folders: dict[Path, None] = {}
     for home in homes:
@@ -59,7 +59,7 @@ def _found(group: Group) -> FoundModel:
 
 
 def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
-    """Ids may hold slashes, so models lie some folders down."""
+    """Yield the models' cards, some folders down, as ids may hold slashes."""
     if not scan.watch(folder) or not folder.is_dir():
         return
     card = folder / "model.yml"
@@ -72,7 +72,7 @@ def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
 
 
 def _file(named: Any, data: Path) -> Path | None:
-    """A file that a card names, from the data folder on unless it says where it lies."""
+    """Return a file that a card names, from the data folder on unless it is absolute."""
     if not isinstance(named, str) or not named:
         return None
     path = data / named

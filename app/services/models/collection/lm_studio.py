@@ -16,7 +16,7 @@ from app.services.models.collection.found import Scan, read_json
 
 
 def scan_lm_studio(homes: Iterable[Path]) -> Scan:
-    """homes: its home folders, of today's version and of older ones."""
+    """Find LM Studio's models. homes: its folders, of this version and of older ones."""
     scan = Scan()
     folders: dict[Path, None] = {}
     for home in homes:

@@ -19,7 +19,7 @@ _USUAL: Final = ("registry.ollama.ai", "library")
 
 
 def scan_ollama(models: Path) -> Scan:
-    """The chat models in one of Ollama's folders."""
+    """Find the chat models in one of Ollama's folders."""
     scan = Scan()
     level = [models / "manifests"]
     for _ in range(4):
@@ -31,7 +31,7 @@ def scan_ollama(models: Path) -> Scan:
 
 
 def called(manifest: Path) -> str:
-    """The name as `ollama list` shows it: what is usual is left out."""
+    """Return the name as `ollama list` shows it: what is usual is left out."""
     *place, model, tag = manifest.parts[-4:]
     shown = [part for part, usual in zip(place, _USUAL, strict=True) if part != usual]
     return "/".join([*shown, f"{model}:{tag}"])
@@ -67,7 +67,7 @@ def _add(manifest: Path, models: Path, scan: Scan) -> None:
 
 
 def _blobs(content: Any, models: Path) -> dict[str, Path] | None:
-    """Media type by media type the first blob of it; None if this is no manifest."""
+    """Return the first blob of each media type; None if this is no manifest."""
     layers = content.get("layers") if isinstance(content, dict) else None
     if not isinstance(layers, list):
         return None

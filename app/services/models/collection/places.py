@@ -1,4 +1,4 @@
-"""Where programs keep their models, by what each of them documents or does: pure.
+"""The folders in which programs keep their models, by what each documents or does: pure.
 
 Sources: Ollama's envconfig and its FAQ; LM Studio's documents on
 importing models; Jan's app commands (data folder, settings.json); GPT4All's mysettings.cpp.
@@ -17,10 +17,11 @@ from app.hub.cache_root import default_root
 
 @dataclass(frozen=True)
 class Places:
-    """hub: the Hub's cache. ollama: its folders of models. lm_studio: its home folders.
+    """The places where models lie.
 
-    jan: its folders of settings, each with the data folder "data" unless its settings name
-    another; gpt4all: folders of models. gpt4all_settings: its file, which may name another.
+    hub: the Hub's cache. ollama: its folders of models. lm_studio: its home folders. jan: its
+    folders of settings, each with the data folder "data" unless its settings name another. gpt4all:
+    folders of models. gpt4all_settings: its file, which may name another.
     """
 
     hub: Path
@@ -32,17 +33,20 @@ class Places:
 
 
 def places_here() -> Places:
-    """Of the user of this computer."""
+    """Return the places of this computer's user."""
     return places_of(os.environ, home(), sys.platform, default_root())
 
 
 def home() -> Path:
-    """Of the user; tests put an empty one in its place, so that they see nobody's models."""
+    """Return the user's home; tests replace it by an empty one, to see nobody's models."""
     return Path.home()
 
 
 def places_of(environ: Mapping[str, str], home_folder: Path, platform: str, hub: Path) -> Places:
-    """environ: the process's environment. platform: as in `sys.platform`. hub: the Hub's cache."""
+    """Return the places for an environment.
+
+    environ: the process's environment. platform: as in `sys.platform`. hub: the Hub's cache.
+    """
     data = _data_folder(environ, home_folder, platform)
     config = _config_folder(environ, home_folder, platform)
     local = data
@@ -74,7 +78,7 @@ def _data_folder(environ: Mapping[str, str], home_folder: Path, platform: str) -
 
 
 def _config_folder(environ: Mapping[str, str], home_folder: Path, platform: str) -> Path:
-    """Where Qt's ini files lie; on Windows beside the data, on the others in ~/.config."""
+    """Return the folder of Qt's ini files: on Windows beside the data, else ~/.config."""
     if platform == "win32":
         return Path(environ.get("APPDATA") or home_folder / "AppData" / "Roaming")
     return Path(environ.get("XDG_CONFIG_HOME") or home_folder / ".config")

@@ -1,4 +1,4 @@
-"""What deleting a model removes and frees, worked out before anything is touched, and doing it."""
+"""Deletes a model's files, after working out what that removes and frees."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from app.core.errors import TrashFailed
 
 @dataclass(frozen=True)
 class Removal:
-    """trash: files that move to the trash. links: names that are taken off, with no bytes of
-    their own. frees: bytes that the disk gains once the trash is emptied. repository: its folder
-    in the Hub's cache, which goes when nothing is left in it.
+    """The plan of a model's deletion.
+
+    trash: files that move to the trash. links: names that are taken off, with no bytes of their
+    own. frees: bytes that the disk gains once the trash is emptied. repository: its folder in the
+    Hub's cache, which goes when nothing is left in it.
     """
 
     trash: tuple[Path, ...]
@@ -25,13 +27,13 @@ class Removal:
 
 
 def of_files(files: Iterable[Path]) -> Removal:
-    """Of files that lie by themselves."""
+    """Plan the removal of files that lie by themselves."""
     present = tuple(path for path in files if path.is_file())
     return Removal(present, frees=sum(_freed(path) for path in present))
 
 
 def of_hub_files(files: Iterable[Path], cache: Path) -> Removal:
-    """Of files in the Hub's cache: their names in all snapshots, and the blobs of no other file.
+    """Plan the removal from the Hub's cache: names in all snapshots, blobs of no other file.
 
     files: as they are called in one snapshot.
     """
@@ -59,7 +61,7 @@ def of_hub_files(files: Iterable[Path], cache: Path) -> Removal:
 
 
 def remove(removal: Removal) -> None:
-    """Raises TrashFailed; names are taken off only after the bytes are in the trash."""
+    """Delete; names go only after the bytes are in the trash. Raises TrashFailed."""
     from send2trash import send2trash
 
     for path in removal.trash:
@@ -106,6 +108,6 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _freed(path: Path) -> int:
-    """Nothing, as long as the same bytes have another name somewhere."""
+    """Return the bytes that a file frees: 0 while another name has the same bytes."""
     facts = path.lstat()
     return facts.st_size if facts.st_nlink == 1 else 0

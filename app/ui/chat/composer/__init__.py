@@ -1,1 +1,1 @@
-"""Where the next message is written, with the switches that hold for it."""
+"""The composer: the field for the next message, with its switches."""

@@ -1,4 +1,4 @@
-"""Multi-token prediction in the window: which mode the next message has, and what is known."""
+"""Multi-token prediction in the window: the mode of the next message, and the line on it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.ui.look.language import translated
 from engines.types import MtpMode, MtpReport
 
 if TYPE_CHECKING:
+    from app.core.chats.answers import Ready
     from app.core.chats.conversation import StoredMessage
     from app.core.settings.fields import Settings
     from app.presenters.chats import Chats
     from app.presenters.generation import Generation
-    from app.services.answers.answers import Ready
     from app.ui.chat.composer.mtp_bar import MtpBar
 
 Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object]], object]
@@ -24,7 +24,7 @@ Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object
 
 
 class ChatMtp(QObject):
-    """Stands between the bar at the composer and the services, for the chat that is open.
+    """Stands between the bar at the composer and the presenters, for the chat that is open.
 
     The switch is the chat's own: it is saved with it, and only its user moves it. The line says
     the latest of what is known: the report of the chat's last answer, what the loaded model can,
@@ -65,7 +65,7 @@ class ChatMtp(QObject):
 
     @property
     def mode(self) -> MtpMode:
-        """For the next message."""
+        """The mode of the next message."""
         return self._bar.mode
 
     def apply(self, settings: Settings) -> None:
@@ -87,7 +87,7 @@ class ChatMtp(QObject):
         self._show()
 
     def show_files(self, model: str, sentence: str) -> None:
-        """What the files of a model say, by the name that the settings have for it."""
+        """Show what a model's files say of MTP, by the name that the settings have for it."""
         self._files = (model, sentence)
         self._show_line()
 
@@ -148,7 +148,7 @@ class ChatMtp(QObject):
         if self._models.get(chat_id) != ready.entry.id:
             self._reports.pop(chat_id, None)
         self._models[chat_id] = ready.entry.id
-        if ready.entry.engine != "remote":
+        if not ready.entry.on_server:
             # They share this computer's memory: what another of them had is unloaded.
             self._loaded = {it: of for it, of in self._loaded.items() if it == "remote"}
         self._loaded[ready.entry.engine] = ready
@@ -203,7 +203,7 @@ class ChatMtp(QObject):
         return self._from_now_on(mode) or self._known(mode)
 
     def _from_now_on(self, mode: MtpMode) -> str:
-        """What changes with the next message, or costs time with it; "" if nothing does."""
+        """Say what changes or takes time with the next message; "" if nothing does."""
         ready = self._loaded_here()
         if self._is_due and ready is not None:
             return self.tr("With the next message the engine starts again: about {0} s.").format(

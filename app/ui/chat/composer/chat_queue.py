@@ -1,4 +1,4 @@
-"""The messages that wait, for the chat that is open: between the strip and the services."""
+"""The waiting messages of the chat that is open: between the strip and the presenters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class ChatQueue(QObject):
-    """Also the menu beside the button that sends, for a message to another model.
+    """Handles the waiting messages of the open chat.
+
+    Also the menu beside the button that sends, for a message to another model.
 
     ask: sends what the composer holds to the model of this id.
     """
@@ -61,7 +63,7 @@ class ChatQueue(QObject):
         generation.ended.connect(self._answer_changed)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """current: the id or name of the chat's."""
+        """Set the models for the menu. current: the id or name of the chat's."""
         self._entries, self._current = entries, current
 
     def show_chat(self, chat_id: str | None) -> None:

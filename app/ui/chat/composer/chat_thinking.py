@@ -10,13 +10,13 @@ from app.presenters.model_thinking import ModelThinking, ThinkingFacts, of_loade
 from app.ui.chat.composer.thinking_switch import OFF, ON, ThinkingSwitch
 
 if TYPE_CHECKING:
+    from app.core.chats.answers import Ready
     from app.presenters.chat_settings import ChatSettings
     from app.presenters.generation import Generation
-    from app.services.answers.answers import Ready
 
 
 class ChatThinking(QObject):
-    """Stands between the switch at the composer and the services.
+    """Stands between the switch at the composer and the presenters.
 
     The switch is the chat's own, as one of its settings; until it is moved, it stands as the
     settings have it, or as the model does by itself.

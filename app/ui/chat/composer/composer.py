@@ -1,4 +1,4 @@
-"""Where messages are written and sent, and answers stopped."""
+"""The composer: messages are written and sent, and answers stopped."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Composer(QWidget):
         self.edit.setTextCursor(cursor)
 
     def set_answering(self, answering: bool) -> None:
-        """While an answer is written the button stops it; what is sent then waits for its end."""
+        """Let the button stop an answer while one is written; messages wait meanwhile."""
         self._answering = answering
         self._show_button()
 
@@ -113,7 +113,7 @@ class Composer(QWidget):
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is no room beside the switches, the buttons stand under them."""
+        """Put the buttons under the switches where there is no room beside them."""
         super().resizeEvent(event)
         direction = QBoxLayout.Direction
         narrow = event.size().width() < scaled(_NARROW)
@@ -127,7 +127,7 @@ class Composer(QWidget):
         return super().eventFilter(watched, event)
 
     def _show_focus(self) -> None:
-        """When it has settled: who is given another parent loses it for a moment."""
+        """Show the focus once it has settled: a new parent takes it away for a moment."""
         has_focus = self.edit.hasFocus()
         if self._panel.property("focused") != has_focus:
             self._panel.setProperty("focused", has_focus)

@@ -63,7 +63,7 @@ class MtpBar(QWidget):
         return cast(MtpMode, self._switch.choice)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is no room beside the switch, the line stands under it."""
+        """Put the line under the switch where there is no room beside it."""
         super().resizeEvent(event)
         direction = QBoxLayout.Direction
         narrow = event.size().width() < scaled(_NARROW)
@@ -74,7 +74,7 @@ class MtpBar(QWidget):
         self._switch.show_choice(mode)
 
     def show_out_of_reach(self, why: str) -> None:
-        """why: the reason why the switch moves nothing here; "" lets it move."""
+        """Disable the switch for a reason; "" enables it."""
         self._switch.setEnabled(not why)
         self._switch.setToolTip(why)
         self._switch.setAccessibleDescription(why or self._tip)

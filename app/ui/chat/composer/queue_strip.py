@@ -90,7 +90,7 @@ class QueueRow(QWidget):
 
     @property
     def edited(self) -> str | None:
-        """What is being written in place of it; None if nothing is."""
+        """The text that is being written in its place; None if none is."""
         return self._editor.text if self._editor is not None else None
 
     def edit(self, text: str) -> None:
@@ -173,7 +173,7 @@ class QueueStrip(QWidget):
         going: Callable[[Waiting], bool],
         model: Callable[[Waiting], str],
     ) -> None:
-        """going: whether one goes out by itself. model: where it goes, if not to the chat's.
+        """Show the messages. going: whether one goes out by itself. model: if not the chat's.
 
         One that is being edited stays so, with what was written.
         """

@@ -36,7 +36,7 @@ class StayLine(Panel):
         self.hide()
 
     def show_model(self, server: str | None) -> None:
-        """server: the usual model, at a server; None hides the line."""
+        """Show that the chat is kept from a server; None hides the line."""
         if server is not None:
             words = self.tr("Nobody has chosen {0} for it, so a model of this computer answers.")
             self._why.setText(words.format(server))

@@ -1,4 +1,4 @@
-"""The switches at the composer: side by side, or where there is little room one under another."""
+"""The switches at the composer: side by side, or stacked where there is little room."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.ui.look.theme import GRID
 
 
 class Switches(QWidget):
-    """Of those that are given, the last one takes all the room that is left."""
+    """Lays switches out; the last one takes all the room that is left."""
 
     def __init__(self, *switches: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class Switches(QWidget):
         self._arrange(narrow=False)
 
     def minimumSizeHint(self) -> QSize:
-        """As one under another: the window may become as narrow as that."""
+        """Return the size of a stack: the window may become as narrow as that."""
         width = max((hint.width() for hint in self._least()), default=0)
         return QSize(width, self._box.minimumSize().height())
 
@@ -36,7 +36,7 @@ class Switches(QWidget):
         self._arrange(narrow=event.size().width() < needed)
 
     def _least(self) -> list[QSize]:
-        """What each of them cannot do without."""
+        """Return the least size of each."""
         return [it.minimumSizeHint() for it in self._switches if it.isVisibleTo(self)]
 
     def _arrange(self, *, narrow: bool) -> None:

@@ -1,4 +1,4 @@
-"""At the composer: whether, and how hard, the model thinks before it answers."""
+"""At the composer: the switch for whether, and how hard, the model thinks."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class ThinkingSwitch(QWidget):
 
     @property
     def choice(self) -> str:
-        """What is marked; "" where there is nothing to choose."""
+        """The choice that is marked; "" where there is nothing to choose."""
         return self._segments.choice if self._segments else ""
 
     def show_facts(self, facts: ThinkingFacts | None, choice: str) -> None:
-        """None where nothing is known of the model. choice: "" marks what it does by itself."""
+        """Show the choices; None where nothing is known. choice: "" marks the usual one."""
         if facts != self._facts:
             self._facts = facts
             self._rebuild(facts)

@@ -1,1 +1,1 @@
-"""What the model's context holds of a chat: the ring, the card, the marks."""
+"""The context of a chat: the meter, the card, the warning and the marks."""

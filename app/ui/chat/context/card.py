@@ -1,4 +1,4 @@
-"""What is in the context of a chat and what is not, and what shall happen when it is full."""
+"""The card of what is in a chat's context, with the choice of what happens when it is full."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class _Rows(QAbstractListModel):
 
 
 class _Painter(QStyledItemDelegate):
-    """Who and how much above, how it begins below; what is not in the context is dimmed."""
+    """Paints role and size above, the beginning below; what is left out is dimmed."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(200, _ROW)
@@ -205,7 +205,7 @@ class _Painter(QStyledItemDelegate):
 
 
 def pin_place(row: QRect) -> QRect:
-    """Where the pin stands in a row."""
+    """Return the place of the pin in a row."""
     return QRect(row.right() - _INSET - _PIN + 1, row.center().y() - _PIN // 2, _PIN, _PIN)
 
 
@@ -247,7 +247,10 @@ class ContextBar(QWidget):
 
 
 class _Strip(QWidget):
-    """amounts: with the names of their colours; what is missing of `whole` is free."""
+    """A bar of the context's parts.
+
+    amounts: with the names of their colours; what is missing of `whole` is free.
+    """
 
     def __init__(self, amounts: list[tuple[int, str]], whole: int) -> None:
         super().__init__()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from app.core.chats.answers import AnswerOptions
 from app.core.chats.conversation import OverflowPolicy, StoredMessage
-from app.services.answers.answers import AnswerOptions
 from app.ui.chat.context.marks import ContextMarks
 from app.ui.chat.context.meter import ContextMeter
 from app.ui.chat.context.warning import ContextWarning
@@ -32,7 +32,7 @@ _NARROW = 560
 
 
 class ChatContext(QObject):
-    """Stands between the widgets of one chat page and the services, for the chat that is open."""
+    """Stands between the widgets of one chat page and the presenters, for the chat that is open."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class ChatContext(QObject):
 
     @property
     def use(self) -> ContextUse | None:
-        """What is known of the next message, as it is written now."""
+        """The use of the context by the next message, as it is written now."""
         return self._use.with_draft(self._composer.text.strip()) if self._use else None
 
     def overflow(self) -> OverflowPolicy | None:
-        """What the next message is sent with, where the chat does not say it; asked once."""
+        """Return the policy of the next message, where the chat has none; asked once."""
         once, self._once = self._once, None
         return once or (self._new if self._chat_id is None else None)
 
@@ -126,14 +126,14 @@ class ChatContext(QObject):
         self._find_out(None)
 
     def _count_draft(self) -> None:
-        """Nobody types any more; of the chat nothing is counted that is known."""
+        """Measure the draft once nobody types any more; the chat itself is known."""
         if not self._pause.isActive():
             self._find_out(None if self._looking else self._use)
 
     def _find_out(self, known: ContextUse | None) -> None:
         self._pause.stop()
         self._typing.stop()
-        options = AnswerOptions(overflow=self._new if self._chat_id is None else None)
+        options = AnswerOptions({"overflow": self._new if self._chat_id is None else None})
         self._uses.look(self._chat_id, self._composer.text.strip(), options, known)
 
     def may_send(self, text: str) -> bool:
@@ -178,7 +178,7 @@ class ChatContext(QObject):
 
     @property
     def _is_told(self) -> bool:
-        """It was said, or shows in the last answer."""
+        """Whether it was said, or shows in the last answer."""
         if self._chat_id in self._told:
             return True
         last = next((it for it in reversed(self._transcript.messages) if it.facts), None)
@@ -252,7 +252,7 @@ class ChatContext(QObject):
             self._sure = False
 
     def _place(self) -> None:
-        """Over the meter, above what is written, within the page."""
+        """Place the card over the meter, above the message, within the page."""
         right = self.meter.mapTo(self._page, self.meter.rect().topRight()).x()
         above = self._composer.edit.mapTo(self._page, self._composer.edit.rect().topLeft()).y()
         self.card.place(right, above - 3 * GRID)

@@ -10,10 +10,10 @@ from app.ui.look.language import translated
 from app.ui.widgets.label import Label
 
 if TYPE_CHECKING:
+    from app.core.chats.answers import Compaction
     from app.core.chats.budget import ContextUse
     from app.core.chats.conversation import StoredMessage
     from app.presenters.generation import Generation
-    from app.services.answers.compacting import Compaction
     from app.ui.chat.transcript.message_mark import Mark
     from app.ui.chat.transcript.message_view import MessageView
     from app.ui.chat.transcript.transcript import Transcript
@@ -92,7 +92,7 @@ class ContextMarks(QObject):
             self._say_failure(view)
 
     def _ended(self, answer: StoredMessage) -> None:
-        """Its view has been filled anew, and what stood beside the text is gone."""
+        """Show the marks again: the answer's view was filled anew."""
         view = self._transcript.view_of(answer.id)
         if view is not None:
             self._showing(view)
@@ -106,7 +106,7 @@ class ContextMarks(QObject):
 
 
 def marks_of(use: ContextUse | None) -> dict[str, Mark]:
-    """By the ids of messages."""
+    """Return the marks by message id."""
     if use is None:
         return {}
     marks: dict[str, Mark] = {part.id: "summed" for part in use.summed}

@@ -1,4 +1,4 @@
-"""At the message box: how full the model's context is, as a ring and in numbers."""
+"""The meter at the message box: how full the context is, as a ring and in numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIZE = 16
 _BESIDE = 4
 """Pixels between the ring and the number."""
 _NEARLY = 0.85
-"""Of the room that there is; from here on the ring says so by its colour, too."""
+"""The share of the room from which on the ring warns by its colour, too."""
 
 
 class ContextMeter(QPushButton):
@@ -36,7 +36,7 @@ class ContextMeter(QPushButton):
         return self._use
 
     def show_use(self, use: ContextUse | None) -> None:
-        """None where nothing is known."""
+        """Show the use; None where nothing is known."""
         self._use = use
         self.setVisible(use is not None)
         if use is None:
@@ -50,7 +50,7 @@ class ContextMeter(QPushButton):
         self._draw()
 
     def set_narrow(self, narrow: bool) -> None:
-        """Where there is little room, the ring says it alone; the number is in its tip."""
+        """Show the ring alone where there is little room; the number is in its tip."""
         if narrow != self._narrow:
             self._narrow = narrow
             self.show_use(self._use)

@@ -59,7 +59,7 @@ class ContextWarning(Panel):
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
-        """What is offered is only what helps."""
+        """Show the problem, and offer only what helps."""
         what, why = problem(use)
         self._what.setText(what)
         self._why.setText(why)
@@ -86,7 +86,7 @@ class ContextWarning(Panel):
         self._arrange(event.size().width())
 
     def _arrange(self, width: int) -> None:
-        """As many buttons in a row as there is room for."""
+        """Put as many buttons in a row as there is room for."""
         widest = max((button.sizeHint().width() for button in self._shown), default=1)
         columns = min(len(self._shown), max(1, (width - _BESIDE) // (widest + GRID)))
         if columns == self._columns:

@@ -1,4 +1,4 @@
-"""What is said of a chat's context: numbers, sentences, and the words of a warning."""
+"""Words for a chat's context: numbers, sentences, and the texts of a warning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def short(tokens: int) -> str:
 
 
 def meter(use: ContextUse) -> str:
-    """As it stands beside the message box."""
+    """Return the words beside the message box."""
     if not use.context:
         words = _tr("context", "{0} tokens") if use.exact else _tr("context", "about {0} tokens")
         return words.format(short(use.total))
@@ -27,7 +27,7 @@ def meter(use: ContextUse) -> str:
 
 
 def spoken(use: ContextUse) -> str:
-    """All of it in a sentence."""
+    """Say all of it in a sentence."""
     if not use.context:
         words = _tr("context", "The next message takes {0}.").format(taken(use))
         return f"{words} {standing(use)}"
@@ -40,7 +40,7 @@ def spoken(use: ContextUse) -> str:
 
 
 def taken(use: ContextUse) -> str:
-    """How much it is, and of how much, as far as that is known."""
+    """Say how much is taken, and of how much, as far as known."""
     if not use.context:
         return meter(use)
     words = (
@@ -52,7 +52,7 @@ def taken(use: ContextUse) -> str:
 
 
 def standing(use: ContextUse) -> str:
-    """What happens with the next message, in a sentence."""
+    """Say in a sentence what happens with the next message."""
     if use.fits:
         words = (
             _tr("context", "Everything fits; there is room for about {0} tokens more.")

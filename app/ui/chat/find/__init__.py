@@ -1,1 +1,1 @@
-"""Finding words in the messages of one chat."""
+"""The search for words in the messages of one chat."""

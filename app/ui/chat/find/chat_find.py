@@ -1,4 +1,4 @@
-"""Finding words in all messages of a chat, also in those that are not live."""
+"""Finds words in all messages of a chat, also in those that are not live."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class FindBar(Panel):
 
 
 Marks = tuple[tuple[int, int], ...]
-"""Where words begin and end in a text, in characters; from its beginning on."""
+"""The beginnings and ends of words in a text, in characters; from its beginning on."""
 
 
 def text_of(message: StoredMessage, parser: Parser) -> str:
@@ -119,7 +119,7 @@ def text_of(message: StoredMessage, parser: Parser) -> str:
 
 
 def occurrences(text: str, words: str) -> Marks:
-    """Where the words stand, whatever their case and accents; no two overlap."""
+    """Find where the words stand, whatever their case and accents; no two overlap."""
     wanted = fold(words).strip()
     if not wanted:
         return _exactly(text, words.strip())
@@ -282,7 +282,7 @@ class ChatFind(QObject):
                 return
 
     def _nearest(self) -> int:
-        """The first from the message on that is uppermost; from the beginning if none follows."""
+        """Return the first hit from the uppermost message on; the first of all if none follows."""
         seen = self._transcript.view_around(self._transcript.place.first_seen())
         ids = [message_id for message_id, _ in self._counts]
         shown = seen.message.id if seen is not None else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.ui.chat.transcript.transcript import Transcript
 
 Matcher = Callable[[str], Sequence[tuple[int, int]]]
-"""From a text to the places that are to be marked, in its characters."""
+"""A function from a text to the places to be marked, in its characters."""
 
 _PAUSE_MS = 120
 _FAINT = 0.28
@@ -26,7 +26,7 @@ _MOST = 500
 
 
 class Highlights(QObject):
-    """One of the places is the current one: the `number`th, from 0, of one message."""
+    """Highlights hits; the current one is the `number`th, from 0, of one message."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)

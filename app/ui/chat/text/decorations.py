@@ -1,4 +1,4 @@
-"""What is painted behind a text: cards under code, bars beside quotations, rules."""
+"""Paints what is behind a text: cards under code, bars beside quotations, rules."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from app.ui.chat.text.drawing import Order
 from app.ui.chat.text.formats import CODE_PAD, PictureKind, TextFormats
 
 MOST_PICTURES = 300
-"""In one text; what comes after stays as it was written."""
+"""The most pictures in a text; what comes after stays as it was written."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SpanWriter:
                 cursor.insertText(span.text, self._formats.span(span, heading))
 
     def forget_from(self, position: int) -> None:
-        """What stood from here on is about to be removed."""
+        """Forget what stood from here on, as it is about to be removed."""
         self._gaps = [gap for gap in self._gaps if gap.start < position]
         if not position:
             self._room = MOST_PICTURES
@@ -64,7 +64,7 @@ class SpanWriter:
         return tuple(dict.fromkeys(gap.order for gap in self._gaps[: self._room]))
 
     def put(self, pictures: Mapping[Order, QImage | None]) -> Iterator[tuple[int, int]]:
-        """Put pictures where they belong; yields where, and by how much the text became longer.
+        """Put pictures in; yields where, and by how much the text became longer.
 
         Where a picture could not be made (None), its source stays.
         """
@@ -124,7 +124,10 @@ class WrittenCode:
 
 @dataclass(frozen=True)
 class _Written:
-    """start: the position from which this block is removed. fresh: an empty line stood there."""
+    """A block in the document.
+
+    start: the position from which this block is removed. fresh: an empty line stood there.
+    """
 
     block: Block
     start: int
@@ -182,7 +185,7 @@ class DocumentWriter:
         self._edit(lambda: self._rewrite(0, blocks))
 
     def code_blocks(self) -> list[WrittenCode]:
-        """All blocks of code; what is above the last block of all was looked up before."""
+        """Return the blocks of code; those above the last block were looked up before."""
         last = len(self._written) - 1
         found = []
         for index in self._codes:
@@ -196,7 +199,7 @@ class DocumentWriter:
 
     @property
     def tail_top(self) -> float:
-        """How far down, in pixels, what may still change begins."""
+        """The top of what may still change, in pixels."""
         if self._settled >= len(self._written):
             return self._document.size().height()
         block = self._document.findBlock(self._written[self._settled].start)

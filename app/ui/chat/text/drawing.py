@@ -17,7 +17,7 @@ from app.core.home import from_home
 from app.markdown.typeset import SetFormula, typeset
 
 _FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp"}
-"""Not SVG: it may refer to other files."""
+"""The picture formats that are read; not SVG, which may refer to other files."""
 _WIDEST = 760
 _HIGHEST = 480
 _MOST_BYTES = 50_000_000
@@ -41,7 +41,7 @@ class Order:
 
 
 def draw(order: Order) -> QImage | None:
-    """None where it cannot be drawn."""
+    """Draw a picture; None where it cannot be drawn."""
     if order.kind == "file":
         return _read(from_home(order.source), order.ratio)
     inline = order.kind == "inline"

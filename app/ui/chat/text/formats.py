@@ -1,4 +1,4 @@
-"""How each kind of block and span looks in a text document."""
+"""The formats of each kind of block and span in a text document."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _HEADINGS = (1.0, 1.5, 1.3, 1.15, 1.05, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class TextFormats:
-    """size: of plain text, in pixels."""
+    """The formats of a theme. size: of plain text, in pixels."""
 
     theme: Theme
     size: int
@@ -114,7 +114,7 @@ class TextFormats:
         return shape
 
     def marker(self, place: Place) -> QTextCharFormat:
-        """What stands before a list item; that of a footnote leads back to where it is named."""
+        """Return the format of a list marker; a footnote's leads back to where it is named."""
         shape = QTextCharFormat(self.text)
         if place.note:
             self._link(shape, f"#reference-{place.note}")
@@ -122,7 +122,7 @@ class TextFormats:
         return shape
 
     def source(self, kind: PictureKind, heading: int) -> QTextCharFormat:
-        """What stands for a picture until it is there."""
+        """Return the format of the text that stands for a picture until it is there."""
         shape = self._new_span(Span("", italic=kind == "file"), heading)
         if kind != "file":
             shape.setFont(code_font(round((self.size - 1) * _HEADINGS[heading])))
@@ -197,7 +197,7 @@ class TextFormats:
         return shape
 
     def cell(self, spans: Sequence[Span], align: Align, head: bool) -> QTextBlockFormat:
-        """Of a cell of a table. A short heading keeps its words whole, so that columns do."""
+        """Return the format of a table's cell; a short heading is not broken."""
         shape = QTextBlockFormat()
         shape.setAlignment(_ALIGN[align])
         if is_right_to_left(spans):

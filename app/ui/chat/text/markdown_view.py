@@ -38,7 +38,7 @@ SHORTEST_S = 0.033
 _CALM_S = 0.1
 """Text that grows ten times a second still flows."""
 _SHARE = 32.0
-"""Of the time, drawing takes one part in so many, as far as the text flows then."""
+"""Drawing takes one part in so many of the time, as far as the text flows then."""
 _MOST = 4.0
 """And never more than one part in so many."""
 _SMOOTHING = 0.3

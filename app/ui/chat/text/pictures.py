@@ -1,4 +1,4 @@
-"""Brings pictures to the texts of a transcript that wait for them, and keeps them for a while."""
+"""Draws the pictures for which a transcript's texts wait, and keeps them for a while."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text document says where its plain text would not: pictures by their words, anchors."""
+"""Reads what a document's plain text lacks: pictures by their words, and anchors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plain_text(cursor: QTextCursor) -> str:
 
 
 def anchor_height(document: QTextDocument, name: str) -> float | None:
-    """How far down an anchor stands; None if there is none of this name."""
+    """Return how far down an anchor stands, in pixels; None if there is none of this name."""
     block = document.begin()
     while block.isValid():
         for fragment in fragments_of(block):

@@ -1,4 +1,4 @@
-"""Answering again in another way: which model, and how it draws its words."""
+"""The dialog for answering again differently: with another model, or other sampling."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.ui.widgets.label import Label
 
 
 class AgainDialog(QDialog):
-    """chosen(changes): what the user has set, by the names of `AnswerOptions`.
+    """chosen(changes): what the user has set, as `AnswerOptions.changed` takes it.
 
     What is left as it stands is not among them, so that the chat's own settings hold.
     """

@@ -1,4 +1,4 @@
-"""Brings what an answer says, while it is being written, to its message in the transcript."""
+"""Brings the text of an answer that is being written to its message in the transcript."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.ui.look.language import translated
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
+    from app.core.engines.wait import Wait
     from app.presenters.generation import Generation
-    from app.services.engines.queue import Wait
     from app.ui.chat.transcript.transcript import Transcript
     from engines.types import PromptReady
 
 
 class AnswerStream(QObject):
-    """What belongs to a message that is not shown is left: it is read from the store later."""
+    """Shows running answers; a message that is not shown is read from the store later."""
 
     def __init__(
         self, generation: Generation, transcript: Transcript, parent: QObject | None = None
@@ -36,7 +36,7 @@ class AnswerStream(QObject):
         generation.ended.connect(self._ended)
 
     def show_waiting(self, chat_id: str) -> None:
-        """Its messages were read again, which do not know what they wait for."""
+        """Show again what the chat's answers wait for, after its messages were read again."""
         for answer_id in self._generation.answering(chat_id):
             wait = self._generation.waits_for(answer_id)
             if wait is not None:

@@ -13,8 +13,8 @@ from app.ui.look.language import in_full
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
+    from app.core.engines.wait import Wait
     from app.presenters.generation import Generation
-    from app.services.engines.queue import Wait
     from app.ui.chat.transcript.transcript import Transcript
 
 

@@ -1,4 +1,4 @@
-"""What the user wrote, in a bubble that is as wide as it needs to be."""
+"""The bubble of the user's message, as wide as it needs to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with single messages, for the chat that is open: between transcript and services."""
+"""Acts on single messages of the open chat: between transcript and presenters."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from app.ui.chat.transcript.editing import Editing
 from app.ui.look.language import translated
 
 if TYPE_CHECKING:
+    from app.core.chats.answers import AnswerOptions
     from app.core.chats.conversation import StoredMessage
     from app.core.chats.tree import Fork, Removed
     from app.core.models.entry import ModelEntry
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from app.presenters.answering import Answering
     from app.presenters.generation import Generation
     from app.presenters.reproducing import Comparison, Plan
-    from app.services.answers.answers import AnswerOptions
     from app.ui.chat.composer.composer import Composer
     from app.ui.chat.transcript.message_view import MessageView
     from app.ui.chat.transcript.transcript import Transcript
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 
 class Copying(QObject):
-    """so_far: what is known of a message now, which is more than the store has of a running one."""
+    """Copies and quotes messages.
+
+    so_far: what is known of a message now, which is more than the store has of a running one.
+    """
 
     def __init__(
         self,
@@ -46,11 +49,11 @@ class Copying(QObject):
         self._notifier = notifier
 
     def copy(self, message: StoredMessage) -> None:
-        """As Markdown."""
+        """Copy a message as Markdown."""
         self._put_on_clipboard(self._so_far(message).text)
 
     def copy_plain(self, message: StoredMessage) -> None:
-        """As it is read, without markup."""
+        """Copy a message as it is read, without markup."""
         from app.ui.chat.transcript.quoting import plain_text
 
         view = self._transcript.view_of(message.id)
@@ -67,7 +70,7 @@ class Copying(QObject):
             self._put_on_clipboard(plain_text(view.view.textCursor()))
 
     def quote(self, message: StoredMessage) -> None:
-        """What is selected, or all of it, behind what is written in the composer."""
+        """Quote the selection, or all of it, behind what is written in the composer."""
         from app.ui.chat.transcript.quoting import quotation, selected_markdown
 
         view = self._transcript.view_of(message.id)
@@ -83,13 +86,14 @@ class Copying(QObject):
 
 
 class ChatAnswers(QObject):
-    """asking(number): an answer was asked for. pin(message): it is to stay in the context, or not.
-    fix(message): what made it fail is to be mended.
+    """asking(): an answer was asked for. refused(): it could not be. pin(message): it is to stay
+    in the context, or not. fix(message): what made it fail is to be mended.
 
     options: how the next answer is to be written, where the settings do not say it.
     """
 
-    asking = Signal(int)
+    asking = Signal()
+    refused = Signal()
     pin = Signal(object)
     fix = Signal(object)
 
@@ -116,8 +120,9 @@ class ChatAnswers(QObject):
         self._chat_id: str | None = None
         self._forks: dict[str, Fork] = {}
         self._models: tuple[Sequence[ModelEntry], str] = ((), "")
-        self.editing = Editing(transcript, generation, self._branches, options, notifier, self)
+        self.editing = Editing(transcript, self._branches, options, notifier, self)
         self.editing.asking.connect(self.asking)
+        self.editing.refused.connect(self.refused)
         copying = Copying(transcript, composer, generation.so_far, notifier, self)
         self._does: dict[str, Callable[[StoredMessage], object]] = {
             "copy": copying.copy,
@@ -131,7 +136,7 @@ class ChatAnswers(QObject):
             "good": lambda message: self._rate(message, 1),
             "bad": lambda message: self._rate(message, -1),
             "facts": self._show_facts,
-            "reproduce": self._reproducing.plan,
+            "reproduce": self._reproduce,
             "pin": self.pin.emit,
             "branches": lambda message: self.show_tree(message.chat_id),
             "delete": self._branches.remove,
@@ -142,16 +147,13 @@ class ChatAnswers(QObject):
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
         self._branches.removed.connect(self._removed)
         self._branches.failed.connect(notifier.error)
-        self._reproducing.planned.connect(self._planned)
-        self._reproducing.impossible.connect(notifier.error)
-        self._reproducing.compared.connect(self._compared)
 
     def apply(self, settings: Settings) -> None:
         self._settings = settings
         self.editing.set_send_with(settings.send_with)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """current: the id or name of the chat's."""
+        """Set the models for the menus. current: the id or name of the chat's."""
         self._models = (entries, current)
 
     def refresh(self, chat_id: str | None) -> None:
@@ -159,7 +161,7 @@ class ChatAnswers(QObject):
         path = [message.id for message in self._transcript.messages]
         self._forks = self._branches.forks(chat_id, path) if chat_id else {}
         for view in self._transcript.views:
-            view.tail.show_fork(self._forks.get(view.message.id))
+            view.footer.show_fork(self._forks.get(view.message.id))
         if chat_id is not None and chat_id != self._chat_id:
             self.editing.show_chat(chat_id)
         self._chat_id = chat_id
@@ -197,14 +199,14 @@ class ChatAnswers(QObject):
         view.act.connect(self.act)
         view.go.connect(self._go)
         view.entered.connect(lambda: self._entered(view))
-        view.tail.show_fork(self._forks.get(view.message.id))
+        view.footer.show_fork(self._forks.get(view.message.id))
 
     def _entered(self, view: MessageView) -> None:
         """Messages that move away under a resting pointer are not told that it has left them."""
         focused = self._transcript.view_around(QApplication.focusWidget())
         for other in self._transcript.views:
             if other is not view and other is not focused:
-                other.tail.want(False)
+                other.footer.want(False)
 
     def act(self, name: str, message: StoredMessage) -> None:
         self._does[name](message)
@@ -216,8 +218,9 @@ class ChatAnswers(QObject):
             self._branches.go(message.chat_id, beside)
 
     def _again(self, message: StoredMessage, changes: dict[str, object] | None = None) -> None:
-        options = replace(self._options(), **(changes or {}))  # type: ignore[arg-type]
-        self.asking.emit(self._branches.answer_again(message, options))
+        options = self._options().changed(**(changes or {}))
+        self.asking.emit()
+        self._branches.answer_again(message, options, self._refuse)
 
     def _choose_again(self, message: StoredMessage) -> None:
         from app.ui.chat.transcript.message_menu import again_menu
@@ -237,10 +240,15 @@ class ChatAnswers(QObject):
         menu.popup(self._beside(message, "againMenu"))
 
     def _go_on(self, message: StoredMessage) -> None:
-        self.asking.emit(self._generation.resume(message, self._options()))
+        self.asking.emit()
+        self._generation.resume(message, self._options(), self._refuse)
+
+    def _refuse(self, error: Exception) -> None:
+        self.refused.emit()
+        self._notifier.error(error)
 
     def _rate(self, message: StoredMessage, rating: int) -> None:
-        """The same rating once more takes it back."""
+        """Rate a message; the same rating once more takes it back."""
         rated = replace(message, rating=0 if message.rating == rating else rating)
         self._transcript.renew(rated)
         self._branches.rate(message, rated.rating)
@@ -249,12 +257,12 @@ class ChatAnswers(QObject):
         view = self._transcript.view_of(message.id)
         if view is None:
             return
-        from app.ui.chat.transcript.facts_card import FactsCard
+        from app.ui.chat.transcript.answer_facts_card import AnswerFactsCard
 
-        card = FactsCard(message, self._window)
-        card.reproduce.connect(lambda: self._reproducing.plan(message))
+        card = AnswerFactsCard(message, self._window)
+        card.reproduce.connect(lambda: self._reproduce(message))
         card.copied.connect(self._notifier.say_copied)
-        card.open_at(view.findChild(QWidget, "showFacts") or view.tail)
+        card.open_at(view.findChild(QWidget, "showFacts") or view.footer)
 
     def _show_menu(self, message: StoredMessage) -> None:
         view = self._transcript.view_of(message.id)
@@ -273,7 +281,7 @@ class ChatAnswers(QObject):
         menu.popup(self._beside(message, "moreActions"))
 
     def _beside(self, message: StoredMessage, name: str) -> QPoint:
-        """Where a menu opens: under its button if that was pressed, else at the pointer."""
+        """Return where a menu opens: under the pressed button, else at the pointer."""
         view = self._transcript.view_of(message.id)
         button = view.findChild(QWidget, name) if view is not None else None
         if button is not None and (button.underMouse() or button.hasFocus()):
@@ -292,10 +300,14 @@ class ChatAnswers(QObject):
             words = self.tr("The message and the {0} after it were deleted.").format(more)
         self._notifier.offer_undo(words, lambda: self._branches.put_back(removed))
 
+    def _reproduce(self, message: StoredMessage) -> None:
+        self._reproducing.plan(message, self._planned, self._notifier.error)
+
     def _planned(self, plan: Plan) -> None:
         def answered(name: str) -> None:
             if name == "reproduce":
-                self.asking.emit(self._reproducing.begin(plan))
+                self.asking.emit()
+                self._reproducing.begin(plan, self._compared, self._refuse)
 
         if plan.doubt is None:
             answered("reproduce")
@@ -328,6 +340,6 @@ class ChatAnswers(QObject):
     def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
         before, now = map(self._transcript.view_around, (old, new))
         if before is not None and before is not now:
-            before.tail.want(before.underMouse())
+            before.footer.want(before.underMouse())
         if now is not None:
-            now.tail.want(True)
+            now.footer.want(True)

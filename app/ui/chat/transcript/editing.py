@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 if TYPE_CHECKING:
+    from app.core.chats.answers import AnswerOptions
     from app.core.chats.conversation import StoredMessage
     from app.presenters.branches import Branches
-    from app.presenters.generation import Generation
-    from app.services.answers.answers import AnswerOptions
     from app.ui.chat.transcript.inline_edit import InlineEdit
     from app.ui.chat.transcript.message_view import MessageView
     from app.ui.chat.transcript.transcript import Transcript
@@ -22,17 +21,17 @@ _PAUSE_MS = 400
 
 
 class Editing(QObject):
-    """What is written stays until it is sent or put away, also if Hearth ends before that.
+    """Edits messages in place; what is written is kept until it is sent or dropped.
 
-    asking(number): another wording is asked.
+    asking(): another wording is asked. refused(): it could not be saved.
     """
 
-    asking = Signal(int)
+    asking = Signal()
+    refused = Signal()
 
     def __init__(
         self,
         transcript: Transcript,
-        generation: Generation,
         branches: Branches,
         options: Callable[[], AnswerOptions],
         notifier: Notifier,
@@ -50,10 +49,8 @@ class Editing(QObject):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(self._save)
-        self._numbers: dict[int, str] = {}
         self._said: dict[str | None, str] = {}
         transcript.showing.connect(self._showing)
-        generation.asked.connect(self._asked)
         branches.edited.connect(self._edited)
 
     def set_send_with(self, keys: str) -> None:
@@ -101,10 +98,15 @@ class Editing(QObject):
             if view is not None:
                 self._open(view).focus()
 
+        def refused(error: Exception) -> None:
+            self.refused.emit()
+            failed(error)
+
         if message.role == "user":
-            number = self._branches.ask_instead(message, text, self._options(), failed)
-            self._numbers[number] = message.id
-            self.asking.emit(number)
+            self.asking.emit()
+            self._branches.ask_instead(
+                message, text, self._options(), lambda _: self._close(message.id), refused
+            )
         else:
             self._said[message.parent_id] = message.id
             self._branches.say_instead(message, text, failed)
@@ -118,10 +120,6 @@ class Editing(QObject):
                 self.begin(message)
 
             self._notifier.offer_undo(self.tr("Your changes were put away."), again)
-
-    def _asked(self, number: int, _question: StoredMessage) -> None:
-        if number in self._numbers:
-            self._close(self._numbers.pop(number))
 
     def _edited(self, answer: StoredMessage) -> None:
         if answer.parent_id in self._said:

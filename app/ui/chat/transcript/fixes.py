@@ -1,4 +1,4 @@
-"""What a button on a failed answer does about it, by the kinds of `engines.errors.Action`."""
+"""The buttons on a failed answer, by the kinds of `engines.errors.Action`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _tr = QCoreApplication.translate
 
 IN_THE_WINDOW = ("stop_worker", "free_memory", "install", "open_settings")
-"""What the page of a chat cannot do by itself."""
+"""Actions that the page of a chat cannot do by itself."""
 
 
 def button_of(failure: Failure) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The messages of a chat by keyboard: from one to the next, and to what can be done with it."""
+"""The keyboard in a chat's messages: from one to the next, and to their actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCROLL = 6 * GRID
 
 
 class MessageKeys(QObject):
-    """With the focus in a message, the arrow keys go to the one above or below it.
+    """Moves the focus between messages with the arrow keys.
 
     In one that is taller than the room for it, they show the rest of it first. leave(): puts the
     focus where messages are written.
@@ -37,7 +37,7 @@ class MessageKeys(QObject):
         transcript.showing.connect(self._watch)
 
     def toggle(self) -> None:
-        """To the newest message, and from any message back to the message box."""
+        """Go to the newest message, and from any message back to the message box."""
         if self._focused() is not None:
             self._leave()
             return
@@ -47,7 +47,7 @@ class MessageKeys(QObject):
             _focus(last)
 
     def step(self, by: int) -> None:
-        """To the message above (-1) or below (1) the one with the focus; past the end, leave."""
+        """Go to the message above (-1) or below (1) the focused one; past the end, leave."""
         view = self._focused()
         messages = self._transcript.messages
         ids = [message.id for message in messages]
@@ -104,7 +104,7 @@ class MessageKeys(QObject):
 
 
 def _focus(view: MessageView) -> None:
-    """On the text of a message; where it has none, on the first thing in it that takes a focus."""
+    """Focus a message's text; without any, the first thing in it that takes a focus."""
     if view.view.isVisible():
         view.view.setFocus(Qt.FocusReason.TabFocusReason)
         return

@@ -1,4 +1,4 @@
-"""Above a message: that it is pinned, or that the model does not see it any more."""
+"""The mark above a message: it is pinned, or the model does not see it any more."""
 
 from __future__ import annotations
 

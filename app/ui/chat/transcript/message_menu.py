@@ -1,4 +1,4 @@
-"""What can be done with a message, as menus; the names are those of `MessageView.act`.
+"""The menus of a message; the names are those of `MessageView.act`.
 
 copy, copy_plain, copy_selection, quote, edit, regenerate, go_on, good, bad, facts, reproduce,
 pin, branches, delete; menu and again_menu open a menu.
@@ -24,7 +24,7 @@ Act = Callable[[str], None]
 def message_menu(
     message: StoredMessage, *, selection: bool, last: bool, act: Act, parent: QWidget
 ) -> QMenu:
-    """selection: some of its text is selected. last: it ends what is shown."""
+    """Make a message's menu. selection: some text is selected. last: it ends what is shown."""
     menu = _menu("messageMenu", parent)
     answered = message.role == "assistant"
     ended = message.state != "streaming"
@@ -69,7 +69,7 @@ def again_menu(
     other: Callable[[], None],
     parent: QWidget,
 ) -> QMenu:
-    """again(changes): answer again with these `AnswerOptions`. other: ask for settings first."""
+    """again(changes): answer again with these options changed. other: ask for settings first."""
     menu = _menu("againChoices", parent)
     for name, text, changes in (
         ("againPlain", _tr("message", "Answer again"), {}),
@@ -100,7 +100,7 @@ def fill_models(
     for entry in others:
         action = menu.addAction(name_of(entry))
         action.setObjectName(f"model-{entry.id}")
-        if entry.engine == "remote":
+        if entry.on_server:
             action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
         action.triggered.connect(lambda _=False, chosen=entry.id: use(chosen))
     if not others:

@@ -18,7 +18,7 @@ _BESIDE = 12
 
 
 class MessageRing(QObject):
-    """Not for a click: who uses the mouse knows where it is."""
+    """Marks the focused message; not for a click: who uses the mouse knows where it is."""
 
     def __init__(self, transcript: Transcript, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -11,7 +11,7 @@ from app.markdown.parser import Parser
 from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.chat.transcript.bubble import Bubble
 from app.ui.chat.transcript.fixes import button_of
-from app.ui.chat.transcript.message_tail import MessageTail
+from app.ui.chat.transcript.message_footer import MessageFooter
 from app.ui.chat.transcript.progress_line import ProgressLine
 from app.ui.chat.transcript.reasoning import Reasoning
 from app.ui.look.language import in_full, translated
@@ -97,10 +97,10 @@ class MessageView(QWidget):
             self.view = MarkdownView(parser, text_size)
             self._text = self.view
             self._column.addWidget(self.view)
-        self.tail = MessageTail(message, self.view)
-        self.tail.act.connect(lambda name: self.act.emit(name, self.message))
-        self.tail.go.connect(lambda step: self.go.emit(step, self.message))
-        self._column.addWidget(self.tail)
+        self.footer = MessageFooter(message, self.view)
+        self.footer.act.connect(lambda name: self.act.emit(name, self.message))
+        self.footer.go.connect(lambda step: self.go.emit(step, self.message))
+        self._column.addWidget(self.footer)
         if message.role == "assistant":
             self.show_answer(message)
         self.view.link.connect(self.link)
@@ -117,7 +117,7 @@ class MessageView(QWidget):
     def show_answer(self, answer: StoredMessage) -> None:
         """Show an answer in its present state; one that streams waits for `append`."""
         self.message = answer
-        self.tail.show_message(answer)
+        self.footer.show_message(answer)
         for part in list(self._parts):
             self._drop(part)
         if answer.reasoning:
@@ -143,13 +143,13 @@ class MessageView(QWidget):
         self._put_reasoning(self.message).append(text)
 
     def show_loading(self, share: float, words: str = "") -> None:
-        """words: what is done for it just now, where the engine says."""
+        """Show the progress of a load. words: what the engine does just now, if it says."""
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.load(share, words)
 
     def show_waiting(self, words: str) -> None:
-        """What it waits for before it is answered; "" where the model is at work on it."""
+        """Show what the answer waits for; "" where the model is at work on it."""
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             if words:
@@ -178,7 +178,7 @@ class MessageView(QWidget):
     def end(self, answer: StoredMessage) -> None:
         """The answer that was streaming has come to its end."""
         self.message = answer
-        self.tail.show_message(answer)
+        self.footer.show_message(answer)
         self._drop("progress")
         self._end_reasoning(answer.reasoning_s)
         self.view.end()
@@ -187,24 +187,24 @@ class MessageView(QWidget):
 
     def set_last(self, last: bool) -> None:
         """Whether this is the last message: only then its actions are always in sight."""
-        self.tail.set_last(last)
+        self.footer.set_last(last)
 
     def renew(self, message: StoredMessage) -> None:
-        """Its answer has ended, or it was rated or pinned."""
+        """Show the message after its answer ended, or it was rated or pinned."""
         if self.message.state == "streaming":
             self.end(message)
         else:
             self.message = message
-            self.tail.show_message(message)
+            self.footer.show_message(message)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
-        self.tail.want(True)
+        self.footer.want(True)
         self.entered.emit()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self.tail.want(self.isAncestorOf(QApplication.focusWidget() or self))
+        self.footer.want(self.isAncestorOf(QApplication.focusWidget() or self))
 
     @property
     def is_edited(self) -> bool:
@@ -255,7 +255,7 @@ class MessageView(QWidget):
 
     def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:
         self._parts[part] = widget
-        below = self._column.indexOf(self.tail)
+        below = self._column.indexOf(self.footer)
         self._column.insertWidget(0 if above else below, widget)
 
     def _drop(self, part: str) -> None:

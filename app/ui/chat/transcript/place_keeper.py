@@ -1,4 +1,4 @@
-"""Keeps what one reads where it is, while messages around it come, go and grow."""
+"""Keeps what one reads in place, while messages around it come, go and grow."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PlaceKeeper(QObject):
         self._settle.start()
 
     def release(self, widget: QWidget) -> None:
-        """It leaves the area."""
+        """Let go of a widget that leaves the area."""
         if widget is self._held:
             self._watch(None)
 
@@ -88,11 +88,11 @@ class PlaceKeeper(QObject):
         self._settle.start()
 
     def y_of(self, widget: QWidget) -> int:
-        """Where a widget's upper edge is, in pixels below that of the area."""
+        """Return a widget's upper edge, in pixels below that of the area."""
         return self._in_content(widget) - self._bar.value()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is held was moved by the layout: follow it before anything is painted."""
+        """Follow the held widget when the layout moves it, before anything is painted."""
         if watched is self._held and event.type() is QEvent.Type.Move:
             self._keep()
         return super().eventFilter(watched, event)

@@ -1,4 +1,4 @@
-"""What an answer is waiting for: the model being loaded, or its first word."""
+"""The line under a question that waits: for the model to load, or the first word."""
 
 from __future__ import annotations
 

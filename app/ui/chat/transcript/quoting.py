@@ -17,7 +17,7 @@ def quotation(text: str) -> str:
 
 
 def selected_markdown(cursor: QTextCursor) -> str:
-    """What is selected, with its blocks of code fenced.
+    """Return the selection with its blocks of code fenced.
 
     A label over code is not the author's word: it becomes the language of the fence.
     """
@@ -78,7 +78,7 @@ def _longest_ticks(text: str) -> int:
 
 
 def plain_text(cursor: QTextCursor) -> str:
-    """What is selected as it is read, without markup and without the labels over code."""
+    """Return the selection as it is read, without markup and labels over code."""
     lines = []
     for block, text in _lines(cursor):
         code_id = block.blockFormat().property(CODE_ID) or 0

@@ -87,7 +87,7 @@ class Reasoning(QWidget):
         self._say()
 
     def _say(self) -> None:
-        """Once a second while it runs; the words around the number stay where they are."""
+        """Show the seconds, once a second; the words around the number stay in place."""
         running = 0.0 if self._began is None else time.monotonic() - self._began
         seconds = round(self._seconds + running)
         if self.running:
@@ -119,7 +119,7 @@ class Reasoning(QWidget):
 
 
 class _Thoughts(QPlainTextEdit):
-    """As high as its text, up to a few lines; from there on it scrolls, and follows its end."""
+    """A text as high as its lines, up to a few; then it scrolls, and follows its end."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -156,6 +156,6 @@ class _Thoughts(QPlainTextEdit):
 
 
 def duration(seconds: int) -> str:
-    """Such as 12 s or 3 min 5 s."""
+    """Write a duration: 12 s, or 3 min 5 s."""
     minutes, rest = divmod(seconds, 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

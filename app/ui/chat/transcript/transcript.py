@@ -34,7 +34,7 @@ Side = Literal["older", "newer"]
 def side_to_grow(
     first: int, end: int, count: int, *, near_top: bool, near_bottom: bool
 ) -> Side | None:
-    """Where messages are to be added to those from `first` up to, without it, `end`.
+    """Decide where to add messages to those from `first` up to, without it, `end`.
 
     First what is about to be seen, then as many as a chat opens with.
     """
@@ -107,12 +107,12 @@ class Transcript(ColumnPage):
 
     @property
     def messages(self) -> Sequence[StoredMessage]:
-        """All of the chat that is shown, also those that are not live."""
+        """The messages of the chat, also those that are not live."""
         return self._messages
 
     @property
     def views(self) -> Sequence[MessageView]:
-        """Of the messages that are live, from above."""
+        """The views of the live messages, from above."""
         return tuple(self._views)
 
     def view_around(self, widget: QWidget | None) -> MessageView | None:

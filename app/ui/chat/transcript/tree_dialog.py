@@ -1,4 +1,4 @@
-"""All branches of a conversation, folded to where it parts, to see and to jump in."""
+"""The dialog of a conversation's branches, folded to its forks, to see and jump to."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TreeDialog(QDialog):
         self._tree.setFocus()
 
     def _add(self, whole: Stretch, root: QTreeWidgetItem) -> None:
-        """Without recursion: a chat may part more often than Python can call."""
+        """Add a stretch without recursion: a chat may fork more often than Python can call."""
         waiting = [(whole, root)]
         while waiting:
             stretch, parent = waiting.pop(0)

@@ -1,10 +1,10 @@
-"""What an answer waits for before its model is at work on it, in words."""
+"""Words for what an answer waits for before its model is at work on it."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.services.engines.queue import Wait
+from app.core.engines.wait import Wait
 from app.ui.look.language import translated
 
 _tr = QCoreApplication.translate
@@ -12,11 +12,11 @@ _tr = QCoreApplication.translate
 
 def wait_words(wait: Wait) -> str:
     """A line without a full stop; dots that move follow it."""
-    if not wait.model and wait.reason != "line":
+    if not wait.model and wait.reason != "queue":
         return _tr("wait", "Waits for the engine")
     one = wait.count == 1
     words = {
-        "line": _tr("wait", "Waits for its turn: 1 answer is before it")
+        "queue": _tr("wait", "Waits for its turn: 1 answer is before it")
         if one
         else _tr("wait", "Waits for its turn: {1} answers are before it"),
         "full": _tr("wait", "Waits for its turn: {0} writes one answer at a time")

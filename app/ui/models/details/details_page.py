@@ -1,19 +1,24 @@
-"""The page of one model: whether it fits, what its file says, and what can be done with it."""
+"""The page of one model: its fit, its file's details, and what can be done with it."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
+from app.core.models.details import Checked
+from app.core.models.editable import Editable
 from app.core.models.entry import ModelEntry
+from app.presenters.metadata import ModelMetadata
 from app.presenters.model_page import Fitted, ModelPage, Removable, Shown
-from app.services.models.manager import Checked
 from app.ui.look.format import size
 from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
-from app.ui.models.details.facts_card import FactsCard
 from app.ui.models.details.fit_card import FitCard
+from app.ui.models.details.metadata_dialog import MetadataDialog
+from app.ui.models.details.model_facts_card import ModelFactsCard
 from app.ui.models.details.own_settings import OwnSettings
 from app.ui.models.here_words import used_words
 from app.ui.models.names import name_of
@@ -24,7 +29,7 @@ from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.problem_card import ProblemCard
-from engines.errors import UserError
+from engines.errors import Cancelled, UserError
 
 
 class Title(QWidget):
@@ -33,7 +38,7 @@ class Title(QWidget):
     renamed = Signal(str)
 
     def __init__(self, name: str, *, fixed: bool, parent: QWidget | None = None) -> None:
-        """fixed: the name cannot be changed."""
+        """Begin. fixed: the name cannot be changed."""
         super().__init__(parent)
         self.setObjectName("modelTitle")
         self._name = name
@@ -108,7 +113,7 @@ class _Field(QLineEdit):
 
 
 class ModelActions(QWidget):
-    """asked(action): "use", "check", "reveal", "off_list" or "trash"."""
+    """asked(action): "use", "check", "reveal", "edit", "off_list" or "trash"."""
 
     asked = Signal(str)
 
@@ -135,6 +140,9 @@ class ModelActions(QWidget):
         column.addLayout(first)
         second = QHBoxLayout()
         second.setSpacing(GRID)
+        if shown.entry.engine == "llamacpp" and not shown.entry.builtin:
+            text = self.tr("Edit metadata…")
+            second.addWidget(self._button("pencil", text, "edit", "editMetadata"))
         if removable.off_list:
             text = self.tr("Take off the list")
             second.addWidget(self._button("close", text, "off_list", "takeOffList"))
@@ -234,10 +242,15 @@ class DetailsPage(PartPage):
     renamed = Signal()
 
     def __init__(
-        self, service: ModelPage, notifier: Notifier, parent: QWidget | None = None
+        self,
+        service: ModelPage,
+        metadata: ModelMetadata,
+        notifier: Notifier,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__("modelDetails", parent=parent)
         self._service = service
+        self._metadata = metadata
         self._notifier = notifier
         self._model = ""
         self._current = ""
@@ -264,7 +277,7 @@ class DetailsPage(PartPage):
         self._rest.setSpacing(2 * GRID)
         self.column.addLayout(self._rest)
         self.column.addStretch(1)
-        self._connect()
+        metadata.crashed.connect(notifier.error)
 
     @property
     def model(self) -> str:
@@ -278,30 +291,18 @@ class DetailsPage(PartPage):
             self._clear()
             self._head.addWidget(Label(self.tr("Reading its file…"), "muted", name="openingModel"))
         self._model = model
-        self._service.open(model)
+        self._look()
 
     def show_current(self, current: str) -> None:
-        """current: the id or name of the model in use."""
+        """Show which model is in use, by its id or name."""
         self._current = current
         if self._shown is not None and self._actions is not None:
             entry = self._shown.entry
             self._actions.show_in_use(current in (entry.id, entry.name))
 
-    def _connect(self) -> None:
-        service = self._service
-        service.shown.connect(self._show)
-        service.not_shown.connect(self._show_problem)
-        service.judged.connect(self._judged)
-        service.not_judged.connect(self._not_judged)
-        service.checking.connect(self._checking)
-        service.checked.connect(self._checked)
-        service.not_checked.connect(self._not_checked)
-        service.stopped.connect(self._stopped)
-        service.renamed.connect(self._renamed)
-        service.not_renamed.connect(self._notifier.error)
-        service.own.connect(self._own)
-        service.refused.connect(self._refused)
-        service.crashed.connect(self._notifier.error)
+    def _look(self) -> None:
+        """Read the model's file for the page."""
+        self._service.open(self._model, self._show, self._notifier.telling(self._show_problem))
 
     def _clear(self) -> None:
         self._shown = self._title = self._actions = self._settings = None
@@ -314,7 +315,7 @@ class DetailsPage(PartPage):
         self._clear()
         self._shown = shown
         self._title = Title(name_of(entry), fixed=entry.builtin)
-        self._title.renamed.connect(lambda name: self._service.rename(entry.id, name))
+        self._title.renamed.connect(lambda name: self._rename(entry.id, name))
         self._head.addWidget(self._title)
         self._head.addWidget(Label(used_words(entry.last_used), "muted", name="detailsUsed"))
         self._actions = ModelActions(shown)
@@ -322,24 +323,34 @@ class DetailsPage(PartPage):
         self._head.addWidget(self._actions)
         self.show_current(self._current)
         if shown.details is not None:
-            self._rest.addWidget(FactsCard(shown.details))
+            self._rest.addWidget(ModelFactsCard(shown.details))
             self._fit.show()
             self._judge()
         elif shown.problem is not None:
             self._rest.addWidget(ProblemCard(shown.problem))
         self._settings = OwnSettings(shown.own, shown.general)
-        self._settings.changed.connect(lambda name, value: self._service.set(entry.id, name, value))
+        self._settings.changed.connect(lambda name, value: self._set(entry.id, name, value))
         self._rest.addWidget(self._settings)
 
     def _show_problem(self, error: UserError) -> None:
         self._clear()
         card = ProblemCard(error, [("openModelAgain", "again", self.tr("Try again"))])
-        card.acted.connect(lambda: self._service.open(self._model))
+        card.acted.connect(self._look)
         self._head.addWidget(card)
 
     def _judge(self) -> None:
+        model = self._model
+
+        def judged(fitted: Fitted) -> None:
+            if model == self._model:
+                self._fit.show_fitted(fitted)
+
+        def failed(error: UserError) -> None:
+            if model == self._model:
+                self._fit.show_problem(error)
+
         self._fit.show_working()
-        self._service.judge(self._model)
+        self._service.judge(model, judged, self._notifier.telling(failed))
 
     def _act(self, action: str) -> None:
         if self._shown is None:
@@ -349,14 +360,27 @@ class DetailsPage(PartPage):
             case "use":
                 self.use.emit(entry.id)
             case "check":
-                self._check.show_progress(0.0)
-                self._service.verify(entry.id)
+                self._verify(entry.id)
             case "reveal":
                 self._notifier.reveal(entry.path)
+            case "edit":
+                self._metadata.read(entry.id, self._edit, self._notifier.error)
             case "off_list":
                 self.remove.emit(entry.id, False)
             case "trash":
                 self._ask_to_trash(entry, self._shown.removable)
+
+    def _edit(self, now: Editable) -> None:
+        dialog = MetadataDialog(self._metadata, self._notifier, now, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.saved.connect(self._edited)
+        dialog.open()
+
+    def _edited(self, entry: ModelEntry) -> None:
+        """The page shows what was written: the model itself, or its copy."""
+        self._notifier.say(self.tr("Saved."))
+        self.open(entry.id)
+        self.renamed.emit()
 
     def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
         count = len(removable.files)
@@ -377,41 +401,47 @@ class DetailsPage(PartPage):
             lambda answer: self.remove.emit(entry.id, True) if answer == "confirmTrash" else None,
         )
 
-    def _judged(self, fitted: Fitted) -> None:
-        if fitted.id == self._model:
-            self._fit.show_fitted(fitted)
+    def _verify(self, model: str) -> None:
+        def read(share: float) -> None:
+            if model == self._model:
+                self._check.show_progress(share)
 
-    def _not_judged(self, model: str, error: UserError) -> None:
-        if model == self._model:
-            self._fit.show_problem(error)
+        def checked(found: Checked) -> None:
+            if model == self._model:
+                self._check.show_checked(found)
+                self._look()
 
-    def _checking(self, model: str, share: float) -> None:
-        if model == self._model:
-            self._check.show_progress(share)
+        def show_problem(error: UserError) -> None:
+            if model == self._model:
+                self._check.show_problem(error)
 
-    def _checked(self, found: Checked) -> None:
-        if found.entry.id == self._model:
-            self._check.show_checked(found)
-            self._service.open(self._model)
+        def failed(error: Exception) -> None:
+            if not isinstance(error, Cancelled):
+                self._notifier.telling(show_problem)(error)
+            elif model == self._model:
+                self._check.show_stopped()
 
-    def _not_checked(self, model: str, error: UserError) -> None:
-        if model == self._model:
-            self._check.show_problem(error)
+        self._check.show_progress(0.0)
+        self._service.verify(model, read, checked, failed)
 
-    def _stopped(self, model: str) -> None:
-        if model == self._model:
-            self._check.show_stopped()
+    def _rename(self, model: str, name: str) -> None:
+        def renamed(entry: ModelEntry) -> None:
+            if model == self._model and self._title is not None:
+                self._title.show_name(entry.name)
+            self.renamed.emit()
 
-    def _renamed(self, entry: ModelEntry) -> None:
-        if entry.id == self._model and self._title is not None:
-            self._title.show_name(entry.name)
-        self.renamed.emit()
+        self._service.rename(model, name, renamed, self._notifier.error)
 
-    def _own(self, model: str, values: object) -> None:
-        if model == self._model and self._settings is not None and isinstance(values, dict):
-            self._settings.show_own(values)
-            self._judge()
+    def _set(self, model: str, name: str, value: object) -> None:
+        """A setting of its own, by which it may fit or not."""
 
-    def _refused(self, model: str, name: str, error: UserError) -> None:
-        if model == self._model and self._settings is not None:
-            self._settings.show_problem(name, error)
+        def own(values: Mapping[str, object]) -> None:
+            if model == self._model and self._settings is not None:
+                self._settings.show_own(values)
+                self._judge()
+
+        def refused(error: UserError) -> None:
+            if model == self._model and self._settings is not None:
+                self._settings.show_problem(name, error)
+
+        self._service.set(model, name, value, own, self._notifier.telling(refused))

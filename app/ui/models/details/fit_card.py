@@ -1,4 +1,4 @@
-"""Whether a model fits the memory that is free now, as a picture and in words."""
+"""The card of a model's fit into the memory that is free, as a picture and in words."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.core.settings.field import SettingField
 from app.core.settings.fields import fields
-from app.core.settings.models import LOAD, SAMPLING
+from app.core.settings.models import ANSWERING, ENGINE, LOAD, THINKING
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
 from app.ui.settings.setting_row import SettingRow
@@ -27,7 +27,7 @@ class OwnSetting(QWidget):
     def __init__(
         self, name: str, field: SettingField, general: object, parent: QWidget | None = None
     ) -> None:
-        """general: what holds as long as the model has no value of its own."""
+        """Begin. general: the value while the model has none of its own."""
         super().__init__(parent)
         self.setObjectName(f"own-{name}")
         self._name = name
@@ -105,7 +105,7 @@ class OwnSettings(Panel):
         self._form = Panel("plain", "ownForm", margins=(0, 1, 0, 0), spacing=2)
         self._add(self.tr("Loading it"), LOAD, general)
         self._form.box.addSpacing(GRID)
-        self._add(self.tr("Its answers"), SAMPLING, general)
+        self._add(self.tr("Its answers"), (*ANSWERING, *THINKING, *ENGINE), general)
         self._toggle = LabelledButton("sliders", "", "toggleOwnSettings")
         self._toggle.clicked.connect(lambda: self._unfold(self._form.isHidden()))
         self.box.addWidget(self._toggle, 0, Qt.AlignmentFlag.AlignLeft)

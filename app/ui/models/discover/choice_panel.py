@@ -1,4 +1,4 @@
-"""The quantisation that is chosen: whether it fits, what comes along, and the button to get it."""
+"""The panel of the chosen quantisation: its fit, its companions, and the download button."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class ChoicePanel(Panel):
         old.deleteLater()
 
     def show_not_judged(self, error: UserError) -> None:
-        """What is known is the verdict by its size."""
+        """Show that only the verdict by size is known."""
         text = self.tr("Judged by its size only. {0} {1}")
         self._sentence.setText(text.format(translated(error.what), translated(error.why)))
 
     def show_waiting(self) -> None:
-        """It was asked for, and is not in the queue yet."""
+        """Show that it was asked for, and is not in the queue yet."""
         self._button.setEnabled(False)
         self._line.say(self.tr("Adding it to the downloads…"))
 

@@ -51,7 +51,7 @@ class DiscoverHome(PartPage):
         self.column.addStretch(1)
 
     def set_offline(self, offline: bool, *, for_good: bool) -> None:
-        """While offline the families that the catalogue knows stand in place of the search."""
+        """Show the catalogue's families in place of the search while offline."""
         self._go_online.setHidden(for_good)
         self._offline.setVisible(offline)
         self._searching.setHidden(offline)

@@ -1,4 +1,4 @@
-"""Discovering models: recommendations and search first, then the page of one repository."""
+"""The page to discover models: recommendations and search, then one repository."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.errors import GatedRepository, TokenRefused
 from app.core.models.downloads import Download
-from app.core.models.hub import Query
+from app.core.models.hub import Found, Query
 from app.core.models.offers import Choice, Offer, Opened
-from app.core.models.wanted import name_of
-from app.presenters.window import WindowServices
+from app.presenters.window import WindowPresenters
 from app.ui.models.discover.discover_home import DiscoverHome
 from app.ui.models.discover.repository_page import RepositoryPage
 from app.ui.models.discover.token_question import TokenQuestion
+from app.ui.models.download_words import queued_words
 from app.ui.notify import Notifier
 from engines.errors import UserError
 
@@ -27,12 +27,12 @@ class DiscoverPage(QStackedWidget):
     go_online = Signal()
 
     def __init__(
-        self, services: WindowServices, notifier: Notifier, parent: QWidget | None = None
+        self, presenters: WindowPresenters, notifier: Notifier, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("discover")
-        self._service = services.discover
-        self._suggestions = services.suggestions
+        self._service = presenters.discover
+        self._suggestions = presenters.suggestions
         self._notifier = notifier
         self._label = ""
         self.home = DiscoverHome()
@@ -40,7 +40,7 @@ class DiscoverPage(QStackedWidget):
         self.addWidget(self.home)
         self.addWidget(self.repository)
         self._token = TokenQuestion(
-            services.hub_token, lambda: self._service.page("settings/tokens"), notifier, self
+            presenters.hub_token, lambda: self._service.page("settings/tokens"), notifier, self
         )
         self._connect()
         if self._suggestions.told is not None:
@@ -66,16 +66,18 @@ class DiscoverPage(QStackedWidget):
         self.setCurrentWidget(self.repository)
         self.repository.show_opening(repo)
         self.repository.focus()
-        self._service.open(repo)
+        self._service.open(repo, self._opened, self._notifier.telling(self._not_opened))
 
     def get_offer(self, offer: Offer) -> None:
         card = self.home.offers.card_of(offer.repo, offer.label)
         if card is not None:
             card.show_waiting()
-        self._service.get_offer(offer)
+        self._service.get_offer(
+            offer, self._queued, lambda error: self._not_queued(offer.repo, offer.label, error)
+        )
 
     def _connect(self) -> None:
-        service, home, page = self._service, self.home, self.repository
+        home, page = self.home, self.repository
         home.offers.get.connect(self.get_offer)
         home.offers.details.connect(lambda offer: self.open(offer.repo, offer.label))
         home.offers.again.connect(self._recommend)
@@ -97,26 +99,25 @@ class DiscoverPage(QStackedWidget):
         suggestions.families.connect(home.show_families)
         suggestions.failed.connect(home.offers.show_problem)
         suggestions.crashed.connect(self._notifier.error)
-        service.found.connect(home.results.show_found)
-        service.not_found.connect(home.results.show_problem)
-        service.found.connect(home.show_search)
-        service.not_found.connect(home.show_search)
-        service.opened.connect(self._opened)
-        service.not_opened.connect(self._not_opened)
-        service.card.connect(page.show_card)
-        service.judged.connect(page.show_judged)
-        service.not_judged.connect(page.show_not_judged)
-        service.queued.connect(self._queued)
-        service.not_queued.connect(self._not_queued)
-        service.crashed.connect(self._notifier.error)
 
     def _recommend(self) -> None:
         self.home.offers.show_looking()
         self._suggestions.recommend()
 
     def _search(self, query: Query, fits: bool) -> None:
-        self.home.results.show_searching()
-        self._service.search(query, fits=fits)
+        home = self.home
+
+        def found(results: Sequence[Found]) -> None:
+            home.results.show_found(results)
+            home.show_search()
+
+        def not_found(error: UserError) -> None:
+            home.results.show_problem(error)
+            home.show_search()
+
+        home.results.show_searching()
+        failed = self._notifier.telling(not_found)
+        self._service.search(query, fits=fits, done=found, failed=failed)
 
     def _go_back(self) -> None:
         self.setCurrentWidget(self.home)
@@ -124,8 +125,14 @@ class DiscoverPage(QStackedWidget):
             self.home.bar.words.setFocus()
 
     def _opened(self, opened: Opened) -> None:
-        if opened.repository.id == self.repository.repo:
+        repo = opened.repository.id
+        if repo == self.repository.repo:
             self.repository.show_opened(opened, label=self._label)
+        self._service.card(
+            opened,
+            lambda text: self.repository.show_card(repo, text),
+            self._notifier.telling(lambda _: self.repository.show_card(repo, "")),
+        )
 
     def _not_opened(self, error: UserError) -> None:
         gated = isinstance(error, GatedRepository | TokenRefused)
@@ -133,22 +140,30 @@ class DiscoverPage(QStackedWidget):
 
     def _judge(self, choice: Choice) -> None:
         self._label = choice.variant.label
-        if self.repository.opened is not None:
-            self._service.judge(self.repository.opened, choice)
+        opened, page = self.repository.opened, self.repository
+        if opened is None:
+            return
+        repo, label = opened.repository.id, choice.variant.label
+        failed = self._notifier.telling(lambda error: page.show_not_judged(repo, label, error))
+        self._service.judge(opened, choice, page.show_judged, failed)
 
     def _get(self, choice: Choice) -> None:
-        if self.repository.opened is not None:
-            self.repository.show_waiting()
-            self._service.get(self.repository.opened, choice)
+        opened = self.repository.opened
+        if opened is None:
+            return
+        repo, label = opened.repository.id, choice.variant.label
+        self.repository.show_waiting()
+        self._service.get(
+            opened, choice, self._queued, lambda error: self._not_queued(repo, label, error)
+        )
 
     def _open_page(self) -> None:
         self._notifier.offer_to_open(self._service.page(self.repository.repo))
 
     def _queued(self, download: Download) -> None:
-        text = self.tr("{0} is among the downloads now.")
-        self._notifier.say(text.format(name_of(download.wanted)))
+        self._notifier.say(queued_words(download))
 
-    def _not_queued(self, repo: str, label: str, error: UserError) -> None:
+    def _not_queued(self, repo: str, label: str, error: Exception) -> None:
         card = self.home.offers.card_of(repo, label)
         if card is not None:
             card.show_download(None)

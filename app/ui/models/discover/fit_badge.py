@@ -1,4 +1,4 @@
-"""Whether something fits, as a word with an icon and a colour."""
+"""A badge that says whether something fits, with an icon and a colour."""
 
 from __future__ import annotations
 

@@ -68,11 +68,11 @@ class OfferCard(Panel):
         self.box.addWidget(self._line)
 
     def show_download(self, download: Download | None) -> None:
-        """How its download stands; None if there is none."""
+        """Show the state of its download; None if there is none."""
         self._get.setEnabled(not self._line.show_download(download))
 
     def show_waiting(self) -> None:
-        """It was asked for, and is not in the queue yet."""
+        """Show that it was asked for, and is not in the queue yet."""
         self._get.setEnabled(False)
         self._line.say(self.tr("Asking the Hub for its files…"))
 

@@ -1,4 +1,4 @@
-"""The three recommended models side by side, or what is said while there are none."""
+"""The three recommended models side by side, or words in their place."""
 
 from __future__ import annotations
 

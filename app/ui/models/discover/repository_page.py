@@ -1,4 +1,4 @@
-"""The page of a repository: what can be chosen from it, whether it fits, and what its card says."""
+"""The page of a repository: its choices, their fit, and its card."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class RepositoryPage(PartPage):
         return self._opened
 
     def focus(self) -> None:
-        """Put the keyboard at the top of the page."""
+        """Move the keyboard to the top of the page."""
         self._back.setFocus()
 
     def show_opening(self, repo: str) -> None:
@@ -188,7 +188,7 @@ class RepositoryPage(PartPage):
         )
 
     def show_problem(self, error: UserError, *, gated: bool) -> None:
-        """gated: accepting its terms and a token may help."""
+        """Show an error. gated: accepting its terms and a token may help."""
         self._begin(self._repo)
         actions = [("openAgain", "again", self.tr("Try again"))]
         if gated:
@@ -199,7 +199,7 @@ class RepositoryPage(PartPage):
         self._content.addWidget(card)
 
     def show_opened(self, opened: Opened, *, label: str = "") -> None:
-        """label: the quantisation to choose first; "" takes the recommended one."""
+        """Show the repository. label: the quantisation to choose first; "" the recommended one."""
         repository = opened.repository
         self._begin(repository.id)
         self._opened = opened
@@ -240,7 +240,7 @@ class RepositoryPage(PartPage):
             self._panel.show_waiting()
 
     def show_not_queued(self, repo: str, label: str) -> None:
-        """It was asked for, and did not get into the queue."""
+        """Show that what was asked for did not get into the queue."""
         if self._panel is not None and self._is_shown(repo, label):
             self._panel.show_downloads(self._downloads)
 

@@ -1,4 +1,4 @@
-"""The results of a search, or what is said in their place."""
+"""The results of a search, or words in their place."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Results(QWidget):
         self._show(card)
 
     def focus(self, repo: str) -> bool:
-        """Put the keyboard on a result; returns whether it is there."""
+        """Move the keyboard to a result; returns whether it is there."""
         row = self.findChild(ResultRow, f"result-{repo}")
         if row is not None:
             row.setFocus()

@@ -1,4 +1,4 @@
-"""What to look for on the Hub: words, filters and the order of the results."""
+"""The search for models on the Hub: words, filters and the order of results."""
 
 from __future__ import annotations
 

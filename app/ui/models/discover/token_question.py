@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.core.network.secret import KeptToken
 from app.presenters.hub_token import HubToken
-from app.services.tokens import Kept
 from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
@@ -27,7 +27,7 @@ class TokenDialog(QDialog):
     where = Signal()
 
     def __init__(self, kept: str, warns: bool, parent: QWidget | None = None) -> None:
-        """kept: says where the token will be kept. warns: whether that needs a warning."""
+        """Begin. kept: says where the token will be kept. warns: whether that needs a warning."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("tokenDialog")
@@ -63,7 +63,7 @@ class TokenDialog(QDialog):
         self._typed()
 
     def show_saved(self, account: str | None, untested: str | None, warning: str | None) -> None:
-        """It is kept. account: whose it is; None if it was not tested, and `untested` says why."""
+        """Show that it is kept. account: whose it is; None if untested, for the reason given."""
         if account is not None:
             said = self.tr("The Hub knows it as {0}. It is kept.").format(account)
         else:
@@ -132,43 +132,38 @@ class TokenQuestion(QObject):
     def __init__(
         self, token: HubToken, where: Callable[[], str], notifier: Notifier, window: QWidget
     ) -> None:
-        """where: the address of the page on which tokens are made."""
+        """Begin. where: returns the address of the page on which tokens are made."""
         super().__init__(window)
         self._service = token
         self._where = where
         self._notifier = notifier
         self._window = window
-        self._asked = False
         self._dialog: TokenDialog | None = None
-        token.looked.connect(self._looked)
-        token.kept.connect(self._kept)
-        token.refused.connect(self._refused)
-        token.crashed.connect(notifier.error)
 
     def ask(self) -> None:
         """Open the dialog, as soon as it is known where a token would be kept."""
-        self._asked = True
-        self._service.look()
+        self._service.look(self._open, self._notifier.error)
 
-    def _looked(self, warning: str) -> None:
-        if not self._asked or self._dialog is not None:
+    def _open(self, warning: str) -> None:
+        if self._dialog is not None:
             return
-        self._asked = False
         kept = warning or self.tr("It is kept in the system’s keyring, never in a file.")
         dialog = TokenDialog(kept, bool(warning), self._window)
-        dialog.save.connect(self._service.keep)
+        dialog.save.connect(self._save)
         dialog.where.connect(lambda: self._notifier.offer_to_open(self._where()))
         dialog.finished.connect(self._closed)
         self._dialog = dialog
         dialog.open()
 
-    def _kept(self, kept: Kept) -> None:
+    def _save(self, token: str) -> None:
+        self._service.keep(token, self._kept, self._notifier.telling(self._refused))
+
+    def _kept(self, kept: KeptToken) -> None:
         if self._dialog is not None:
             self._dialog.show_saved(kept.account, kept.why_untested, kept.status.warning)
         self.kept.emit()
 
     def _refused(self, error: UserError) -> None:
-        self._asked = False
         if self._dialog is not None:
             self._dialog.show_problem(error)
         else:

@@ -1,4 +1,4 @@
-"""What models and their files are called in words, wherever they are shown."""
+"""Words for models on the Hub and their files, wherever they are shown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def fits_look(fits: Fits) -> tuple[str, Tone]:
 
 
 def gate_word(gate: Gate) -> str:
-    """What a repository asks for; "" if it is open."""
+    """Say what a repository asks for; "" if it is open."""
     return {"open": "", "auto": _tr("Needs an account"), "manual": _tr("Needs consent")}[gate]
 
 
@@ -77,7 +77,7 @@ def parameters(number: int) -> str:
 
 
 def ago(then: float, now: float | None = None) -> str:
-    """How long ago it was. Seconds since 1970."""
+    """Say how long ago it was. Seconds since 1970."""
     days = int(((time.time() if now is None else now) - then) // _DAY_S)
     if days < 1:
         return _tr("today")
@@ -103,7 +103,7 @@ def split_name(repo: str) -> tuple[str, str]:
 
 
 def facts_of(repository: Repository) -> list[str]:
-    """What there is to say of a repository in one line."""
+    """List what there is to say of a repository in one line."""
     facts = [split_name(repository.id)[1]]
     if repository.parameters:
         facts.append(parameters(repository.parameters))

@@ -1,1 +1,1 @@
-"""The downloads: what is on its way, what has come, and how fast it may."""
+"""The downloads: those under way, those done, and their speed limits."""

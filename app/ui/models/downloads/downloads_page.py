@@ -1,4 +1,4 @@
-"""The downloads, in the order in which they come: what is on its way, and what has come."""
+"""The page of downloads, in their order: those under way, and those done."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PaceCard(Panel):
         self._shown = settings.current
 
     def showEvent(self, event: QShowEvent) -> None:
-        """They may have been changed in the settings since."""
+        """Show the limits anew: they may have been changed in the settings."""
         super().showEvent(event)
         now = self._settings.current
         for name in _NAMES:
@@ -157,7 +157,7 @@ class DownloadRow(Panel):
         return self._download
 
     def show_download(self, download: Download, *, first: bool, last: bool) -> None:
-        """first, last: of those that are under way, so that it can be moved no further."""
+        """Show a download. first, last: of those under way, so it can be moved no further."""
         self._download = download
         going, state = download.state in UNDER_WAY, download.state
         words = in_words(download)
@@ -261,7 +261,7 @@ class DownloadsPage(PartPage):
         self._offline.setVisible(offline)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
-        """In their order; what was cancelled is not worth a line."""
+        """Show downloads in their order; cancelled ones are not worth a line."""
         shown = [it for it in downloads if it.state != "cancelled"]
         self._wait.hide()
         self._empty.setVisible(not shown)
@@ -316,13 +316,13 @@ class DownloadsPage(PartPage):
                 service.use(download)
 
     def _move(self, name: str, step: int) -> None:
-        """To the place of its neighbour among those that are under way."""
+        """Move a download to the place of its neighbour among those under way."""
         place = self._going.index(name) + step
         if 0 <= place < len(self._going):
             self._service.move(name, self._places.index(self._going[place]))
 
     def _cancel(self, download: Download) -> None:
-        """Asked only where something would be lost by it."""
+        """Cancel a download, and ask first only if something would be lost."""
         if not download.bytes_done:
             self._service.cancel(download.id)
             return

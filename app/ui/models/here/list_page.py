@@ -1,4 +1,4 @@
-"""Everything on this computer in one list, with what it takes, a filter and an order."""
+"""The list of all models on this computer, with sizes, a filter and an order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
-from app.core.models.overview import ORDERS, ModelFacts, Order, Overview, arranged
+from app.core.models.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.presenters.same_answer import SameAnswer
 from app.presenters.system import SystemCheck
 from app.ui.look.format import size
@@ -21,6 +21,7 @@ from app.ui.models.here_words import order_word
 from app.ui.models.mtp_card import MtpCard
 from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
+from app.ui.notify import Notifier
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
@@ -101,10 +102,12 @@ class ListPage(PartPage):
     opened = Signal(str)
     again = Signal()
 
-    def __init__(self, check: SameAnswer, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, check: SameAnswer, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
         super().__init__("modelsHere", parent=parent)
         self._overview: Overview | None = None
-        self._facts: dict[str, ModelFacts] = {}
+        self._facts: dict[str, ListedFacts] = {}
         self._current = ""
         self._drop = self._make_drop_hint()
         self.column.addWidget(self._drop)
@@ -125,7 +128,7 @@ class ListPage(PartPage):
         self._notes = Label("", "small", name="modelNotes", wrap=True, selectable=True)
         self._notes.hide()
         self.column.addWidget(self._notes)
-        self.mtp = MtpCard(check)
+        self.mtp = MtpCard(check, notifier)
         self.column.addWidget(self.mtp)
         self._computer = ComputerCard()
         self.column.addWidget(self._computer)
@@ -146,13 +149,13 @@ class ListPage(PartPage):
             self._notes.setVisible(bool(self._notes.text()))
             self._build()
 
-    def show_facts(self, facts: Sequence[ModelFacts]) -> None:
+    def show_facts(self, facts: Sequence[ListedFacts]) -> None:
         for it in facts:
             self._facts[it.id] = it
             self._rows.show_facts(it)
 
     def show_problem(self, error: UserError) -> None:
-        """There is no list."""
+        """Show why there is no list."""
         self._overview = None
         self._rows.show_models((), {}, anew=True)
         card = ProblemCard(error, [("lookAgain", "again", self.tr("Look again"))])
@@ -163,7 +166,7 @@ class ListPage(PartPage):
         self._computer.show_check(check)
 
     def show_drop_hint(self, shown: bool) -> None:
-        """While a file is held over the page."""
+        """Show a hint while a file is held over the page."""
         self._drop.setVisible(shown)
 
     def focus_row(self, model: str) -> None:
@@ -193,7 +196,7 @@ class ListPage(PartPage):
         self._rows.show_models(found, self._facts, anew=anew)
 
     def _say_instead(self, said: QWidget | None) -> None:
-        """Where there are no rows."""
+        """Say something where there are no rows."""
         empty(self._said_instead)
         if said is not None:
             self._said_instead.addWidget(said)

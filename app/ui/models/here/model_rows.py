@@ -12,7 +12,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.core.models.entry import ModelEntry
-from app.core.models.overview import ModelFacts
+from app.core.models.overview import ListedFacts
 from app.ui.look.format import figure, size
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID, Tone
@@ -62,7 +62,7 @@ class ModelRow(Panel):
     def __init__(
         self, entry: ModelEntry, taken: int, in_use: bool, parent: QWidget | None = None
     ) -> None:
-        """taken: bytes on the disk."""
+        """Begin. taken: bytes on the disk."""
         super().__init__(
             "card", f"model-{entry.id}", across=True, margins=(2, 1.25, 1.25, 1.25), parent=parent
         )
@@ -96,11 +96,11 @@ class ModelRow(Panel):
 
     @property
     def stops(self) -> list[QWidget]:
-        """Where the Tab key stops, in this order."""
+        """The widgets at which the Tab key stops, in this order."""
         return [*self.findChildren(QPushButton), self._more]
 
-    def show_facts(self, facts: ModelFacts) -> None:
-        """What its file says, as soon as it was read."""
+    def show_facts(self, facts: ListedFacts) -> None:
+        """Show what its file says, as soon as it was read."""
         self._quantisation.setText(facts.quantisation)
         self._quantisation.setVisible(bool(facts.quantisation))
         self._mtp.setVisible(facts.mtp != "none")
@@ -144,7 +144,7 @@ _AT_ONCE: Final = 8
 
 @dataclass(frozen=True)
 class Shown:
-    """What a row shows besides facts. last_used counts here, unlike where entries are compared."""
+    """The content of a row but its file's facts; last_used counts when rows are compared."""
 
     entry: ModelEntry
     last_used: float | None
@@ -159,11 +159,11 @@ class ModelRows(QWidget):
     opened = Signal(str)
 
     def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
-        """after: the focus comes to the rows from there."""
+        """Begin. after: the widget from which the focus comes to the rows."""
         super().__init__(parent)
         self._after = after
         self._all: Sequence[Shown] = ()
-        self._facts: Mapping[str, ModelFacts] = {}
+        self._facts: Mapping[str, ListedFacts] = {}
         self._rows: dict[str, tuple[Shown, ModelRow]] = {}
         self._wanted = PORTION
         column = QVBoxLayout(self)
@@ -180,17 +180,19 @@ class ModelRows(QWidget):
         self._timer.timeout.connect(self._grow)
 
     def show_models(
-        self, models: Sequence[Shown], facts: Mapping[str, ModelFacts], *, anew: bool
+        self, models: Sequence[Shown], facts: Mapping[str, ListedFacts], *, anew: bool
     ) -> None:
-        """anew: from the first on. Else as many stay as there are, and those that show the same
-        stay the widgets that they are, with the focus and the place of the page.
+        """Show models.
+
+        anew: from the first on. Else as many stay as there are, and those that show the same stay
+        the widgets that they are, with the focus and the place of the page.
         """
         self._all, self._facts = models, facts
         if anew:
             self._wanted = PORTION
         self._place(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows)))
 
-    def show_facts(self, facts: ModelFacts) -> None:
+    def show_facts(self, facts: ListedFacts) -> None:
         if facts.id in self._rows:
             self._rows[facts.id][1].show_facts(facts)
 

@@ -12,7 +12,7 @@ from app.hub.fetch import Fetcher
 from app.hub.limiter import Limiter
 from app.hub.transfer import Terms
 from app.net import Gate
-from app.services.downloads.queue import DownloadQueue, Pace
+from app.services.downloads.queue import DownloadLimits, DownloadQueue
 from app.store.db import Database
 from app.store.downloads import DownloadStore
 from tests.app.services.downloads.queues import QUICK, REPO, MakeQueue, content, name
@@ -45,10 +45,10 @@ def make(tmp_path: Path, database: Database, gate: Gate) -> Iterator[MakeQueue]:
     """Makes queues on the same database and cache, as one process after the other would."""
     made: list[DownloadQueue] = []
 
-    def make(pace: Pace | None = None) -> DownloadQueue:
+    def make(pace: DownloadLimits | None = None) -> DownloadQueue:
         terms = Terms(Limiter(), QUICK, connect_s=1.0, stall_s=60.0)
         fetcher = Fetcher(gate, tmp_path / "hub", lambda: None, terms)
-        now = pace or Pace(patience=QUICK)
+        now = pace or DownloadLimits(patience=QUICK)
         queue = DownloadQueue(DownloadStore(database), lambda: fetcher, lambda: now)
         made.append(queue)
         return queue

@@ -12,7 +12,7 @@ from app.core.errors import DownloadUnknown
 from app.core.models.downloads import Download, Wanted
 from app.core.models.hub import RepoFile
 from app.hub.part import SUFFIX, Part
-from app.services.downloads.queue import Pace
+from app.services.downloads.queue import DownloadLimits
 from tests.app.services.downloads.queues import (
     QUICK,
     REPO,
@@ -92,7 +92,7 @@ def test_nothing_comes_before_the_start(full: TestHub, make: MakeQueue) -> None:
 
 
 def test_the_order_is_kept_and_can_be_changed(full: TestHub, make: MakeQueue) -> None:
-    queue = make(Pace(parallel=1, patience=QUICK))
+    queue = make(DownloadLimits(parallel=1, patience=QUICK))
     ids = [queue.add(wanted(full, number)).id for number in range(3)]
     queue.move(ids[2], 0)
     assert [it.id for it in queue.downloads()] == [ids[2], ids[0], ids[1]]
@@ -105,7 +105,7 @@ def test_the_order_is_kept_and_can_be_changed(full: TestHub, make: MakeQueue) ->
 
 
 def test_files_come_side_by_side_but_no_more_than_allowed(full: TestHub, make: MakeQueue) -> None:
-    queue = make(Pace(parallel=2, patience=QUICK))
+    queue = make(DownloadLimits(parallel=2, patience=QUICK))
     full.fault(faults.Stall(after=0, times=None))
     added = queue.add(wanted(full, 0, 1, 2))
     queue.start()
@@ -243,7 +243,7 @@ def test_what_another_process_pauses_stops(full: TestHub, make: MakeQueue) -> No
 
 
 def test_a_limit_is_for_all_together(full: TestHub, make: MakeQueue) -> None:
-    queue = make(Pace(limit=4_000_000, parallel=4, patience=QUICK))
+    queue = make(DownloadLimits(limit=4_000_000, parallel=4, patience=QUICK))
     added = queue.add(wanted(full, 0, 1))
     began = time.monotonic()
     queue.start()
@@ -252,7 +252,7 @@ def test_a_limit_is_for_all_together(full: TestHub, make: MakeQueue) -> None:
 
 
 def test_rate_and_time_left_are_told(full: TestHub, make: MakeQueue) -> None:
-    queue = make(Pace(limit=1_000_000, patience=QUICK))
+    queue = make(DownloadLimits(limit=1_000_000, patience=QUICK))
     added = queue.add(wanted(full, 0))
     queue.start()
     seen: list[Download] = []

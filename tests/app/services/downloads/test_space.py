@@ -33,8 +33,8 @@ def test_the_room_that_others_will_take_counts(tmp_path: Path) -> None:
     free = 10**9
     assert "other downloads" in space.no_room(tmp_path, 2 * 10**9, 10**9, free).why
     with pytest.raises(DiskFull):
-        space.require_room(tmp_path, 0, 10**18)
-    space.require_room(tmp_path / "not" / "there", 0, 0)
+        space.require_disk_space(tmp_path, 0, 10**18)
+    space.require_disk_space(tmp_path / "not" / "there", 0, 0)
 
 
 def test_a_disk_that_fills_up_pauses_and_loses_nothing(

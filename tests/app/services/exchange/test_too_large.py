@@ -50,15 +50,16 @@ def again(first: str, piece: str, mb: int, last: str = "") -> Iterator[bytes]:
     yield last.encode()
 
 
+# Read whole, what is many objects or lists would take half as much again as MOST_MB, or more.
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
-    "two gigabytes in a string": lambda: again('["', "a", 2000),
-    "objects without anything": lambda: again("[", "{},", 180, "{}]"),
-    "a chat and objects": lambda: again(f"[{GOOD}", ",{}", 180, "]"),
-    "lists within a chat": lambda: again(f'[{GOOD}, {{"mapping": [', "[],", 180, "[]]}]"),
+    "more than a gigabyte in a string": lambda: again('["', "a", 1400),
+    "objects without anything": lambda: again("[", "{},", 70, "{}]"),
+    "a chat and objects": lambda: again(f"[{GOOD}", ",{}", 70, "]"),
+    "lists within a chat": lambda: again(f'[{GOOD}, {{"mapping": [', "[],", 70, "[]]}]"),
     "numbers within a chat": lambda: again('[{"mapping": [', "1,", 120, "1]}]"),
-    "one object": lambda: again('{"mapping": {"a": [', "{},", 120, "{}]}}"),
-    "one object that breaks off": lambda: again('{"mapping": {"a": [', "{},", 120),
-    "depth": lambda: again("", "[", 100),
+    "one object": lambda: again('{"mapping": {"a": [', "{},", 70, "{}]}}"),
+    "one object that breaks off": lambda: again('{"mapping": {"a": [', "{},", 70),
+    "depth": lambda: again("", "[", 30),
     "names": lambda: again('{"thread": {', '"a": {"b": [{}]},', 120),
 }
 

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,14 +15,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DiskFull, ExportFailed
-from app.core.exchange.export import ExportOptions
+from app.core.exchange.export import ExportedChat, ExportOptions
 from app.core.exchange.found import ReadyChat
 from app.core.exchange.recognise import chats_in
 from app.presenters.exporting import Exporting
 from app.presenters.tasks import Tasks
-from app.services.exchange.page import Told
 from app.services.exchange.writing import tell, text_of, write_file, write_files
 from app.ui.exchange.pdf import print_chats
+from tests.support.outcomes import outcome
 
 from .conftest import Stores
 
@@ -48,7 +49,7 @@ $$\\frac{1}{2}$$
 """
 
 
-def no_pdf(_chats: Sequence[Told], _options: ExportOptions, _path: Path) -> None:
+def no_pdf(_chats: Sequence[ExportedChat], _options: ExportOptions, _path: Path) -> None:
     raise AssertionError
 
 
@@ -95,8 +96,10 @@ def test_a_pdf_has_words_and_numbers_on_its_pages(
 ) -> None:
     ids = [stores.chat("How is it baked?", RICH * 8), stores.chat("And wine?", "Of grapes.")]
     exporting = Exporting(stores.chats, stores.folders, print_chats, tasks := Tasks())
-    with qtbot.waitSignal(exporting.exported):
-        exporting.to_file(ids, tmp_path / "x.pdf", ExportOptions("pdf"))
+    path = tmp_path / "x.pdf"
+    assert path == outcome(
+        qtbot, lambda done, failed: exporting.to_file(ids, path, ExportOptions("pdf"), done, failed)
+    )
     tasks.close()
     read = pypdf.PdfReader(tmp_path / "x.pdf").pages
     pages = [" ".join(page.extract_text().split()) for page in read]
@@ -187,9 +190,11 @@ def test_a_file_that_cannot_be_written_is_said(
     chat_id = stores.chat("Hello", "Yes.")
     exporting = Exporting(stores.chats, stores.folders, print_chats, tasks := Tasks())
     for kind in ("md", "pdf"):
-        with qtbot.waitSignal(exporting.failed) as failed:
-            exporting.to_file(
-                [chat_id], tmp_path / "no such folder" / f"x.{kind}", ExportOptions(kind)
-            )
-        assert isinstance(failed.args[0], ExportFailed)
+        write = partial(
+            exporting.to_file,
+            [chat_id],
+            tmp_path / "no such folder" / f"x.{kind}",
+            ExportOptions(kind),
+        )
+        assert isinstance(outcome(qtbot, write), ExportFailed)
     tasks.close()

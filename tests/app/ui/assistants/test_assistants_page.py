@@ -19,7 +19,7 @@ def press(ui: Ui, assistant_id: str, action: str) -> None:
 
 
 def names(ui: Ui) -> list[str]:
-    return [it.name for it in ui.services.assistants.all()]
+    return [it.name for it in ui.presenters.assistants.all()]
 
 
 def test_the_page_opens_with_a_key_and_says_what_to_do(ui: Ui) -> None:
@@ -32,7 +32,7 @@ def test_the_page_opens_with_a_key_and_says_what_to_do(ui: Ui) -> None:
 
 
 def test_one_is_made_and_changed_in_the_form(ui: Ui) -> None:
-    ui.click("assistants")
+    ui.click("showAssistants")
     ui.click("newAssistant")
     save = ui.find(QAbstractButton, "saveAssistant")
     assert not save.isEnabled()
@@ -43,29 +43,29 @@ def test_one_is_made_and_changed_in_the_form(ui: Ui) -> None:
     ui.find(QComboBox, "presets").activated.emit(0)
     ui.click("saveAssistant")
     ui.qtbot.waitUntil(lambda: names(ui) == ["My poet"])
-    made = ui.services.assistants.all()[0]
+    made = ui.presenters.assistants.all()[0]
     assert (made.system_prompt, made.settings["temperature"]) == ("Rhyme.", 0.0)
     press(ui, made.id, "edit")
     ui.qtbot.waitUntil(lambda: ui.has("assistantName"))
     ui.find(QLineEdit, "assistantName").setText("Poet")
     ui.click("saveAssistant")
     ui.qtbot.waitUntil(lambda: names(ui) == ["Poet"])
-    assert ui.services.assistants.all()[0].settings == made.settings
+    assert ui.presenters.assistants.all()[0].settings == made.settings
 
 
 def test_the_form_is_left_without_a_change(ui: Ui) -> None:
-    ui.services.assistants.save(POET)
-    ui.click("assistants")
+    ui.presenters.assistants.save(POET)
+    ui.click("showAssistants")
     press(ui, "p", "edit")
     ui.qtbot.waitUntil(lambda: ui.has("assistantName"))
     ui.find(QLineEdit, "assistantName").setText("Other")
     ui.click("leaveAssistant")
     ui.qtbot.waitUntil(lambda: ui.has("assistant-p"))
-    assert ui.services.assistants.all() == [POET]
+    assert ui.presenters.assistants.all() == [POET]
 
 
 def test_a_suggestion_asks_for_what_it_needs(ui: Ui) -> None:
-    ui.click("assistants")
+    ui.click("showAssistants")
     press(ui, "translation", "add")
     ui.qtbot.waitUntil(lambda: ui.has("variablesDialog"))
     use = ui.find(QAbstractButton, "useVariables")
@@ -73,21 +73,21 @@ def test_a_suggestion_asks_for_what_it_needs(ui: Ui) -> None:
     QTest.keyClicks(ui.find(QLineEdit, "variable1"), "German")
     ui.press("Return", ui.find(QLineEdit, "variable1"))
     ui.qtbot.waitUntil(lambda: names(ui) == ["Translate into German"])
-    assert "{{" not in ui.services.assistants.all()[0].system_prompt
+    assert "{{" not in ui.presenters.assistants.all()[0].system_prompt
 
 
 def test_a_removal_can_be_undone(ui: Ui) -> None:
-    ui.services.assistants.save(POET)
-    ui.click("assistants")
+    ui.presenters.assistants.save(POET)
+    ui.click("showAssistants")
     press(ui, "p", "remove")
     ui.qtbot.waitUntil(lambda: names(ui) == [])
     ui.window.notifier.undo()
-    assert ui.services.assistants.all() == [POET]
+    assert ui.presenters.assistants.all() == [POET]
 
 
 def test_a_chat_begins_with_the_greeting_and_the_assistants_settings(ui: Ui) -> None:
-    ui.services.assistants.save(POET)
-    ui.click("assistants")
+    ui.presenters.assistants.save(POET)
+    ui.click("showAssistants")
     press(ui, "p", "chat")
     ui.qtbot.waitUntil(lambda: ui.has("greeting"))
     ui.ask("A tree")
@@ -100,7 +100,7 @@ def test_a_chat_begins_with_the_greeting_and_the_assistants_settings(ui: Ui) -> 
 
 
 def test_an_assistant_is_chosen_on_the_start_page(ui: Ui) -> None:
-    ui.services.assistants.save(POET)
+    ui.presenters.assistants.save(POET)
     ui.click("pick-p")
     ui.qtbot.waitUntil(lambda: ui.has("greeting"))
     assert ui.find(Chip, "pick-p").isChecked()
@@ -111,7 +111,7 @@ def test_an_assistant_is_chosen_on_the_start_page(ui: Ui) -> None:
 
 
 def test_the_next_new_chat_has_no_assistant(ui: Ui) -> None:
-    ui.services.assistants.save(POET)
+    ui.presenters.assistants.save(POET)
     ui.click("pick-p")
     ui.qtbot.waitUntil(lambda: ui.has("greeting"))
     ui.ask("One")

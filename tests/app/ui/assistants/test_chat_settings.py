@@ -28,7 +28,7 @@ def set_temperature(ui: Ui, value: float) -> None:
 
 
 def test_a_value_is_set_and_taken_back_for_one_chat(ui: Ui) -> None:
-    ui.services.settings.set("system_prompt", "Of the app.")
+    ui.presenters.settings.set("system_prompt", "Of the app.")
     ui.ask("One")
     open_all(ui)
     assert source(ui, "system_prompt") == "from the settings"
@@ -70,7 +70,7 @@ def test_it_follows_the_chat_that_is_open(ui: Ui) -> None:
 
 
 def test_an_assistant_is_chosen_for_a_chat_that_is_under_way(ui: Ui) -> None:
-    ui.services.assistants.save(POET)
+    ui.presenters.assistants.save(POET)
     ui.ask("One")
     open_all(ui)
     box = ui.find(QComboBox, "chatAssistant")
@@ -102,19 +102,19 @@ def test_a_preset_is_chosen_made_and_deleted(ui: Ui) -> None:
 def test_the_menu_sets_the_chats_model_and_what_new_chats_begin_with(
     ui: Ui, tmp_path: Path
 ) -> None:
-    other = ui.core.library.add(write_llama(tmp_path / "other.gguf")).id
-    with ui.qtbot.waitSignal(ui.services.models.listed):
-        ui.services.models.look()
+    other = ui.app.library.add(write_llama(tmp_path / "other.gguf")).id
+    with ui.qtbot.waitSignal(ui.presenters.models.listed):
+        ui.presenters.models.look()
     ui.ask("One")
     first = ui.page.chat_id
     ui.press("Ctrl+N")
     ui.window.chooser.use(other)
-    assert ui.services.settings.current.model == other
-    assert ui.services.chat_settings.model(None) == other
+    assert ui.presenters.settings.current.model == other
+    assert ui.presenters.chat_settings.model(None) == other
     ui.window.open_chat(first)
     assert ui.window.chooser.current() == "starter"
     ui.window.chooser.use(other)
-    assert ui.services.chat_settings.model(first) == other
+    assert ui.presenters.chat_settings.model(first) == other
     ui.press("Ctrl+Shift+E")
     assert ui.find(QComboBox, "chatModel").currentText() == "other"
     assert ui.find(Label, "source-model").text() == "of this chat"
@@ -122,7 +122,7 @@ def test_the_menu_sets_the_chats_model_and_what_new_chats_begin_with(
 
 def test_a_model_that_is_gone_is_named(ui: Ui) -> None:
     ui.ask("One")
-    ui.services.chat_settings.set_model(ui.page.chat_id, "vanished")
+    ui.presenters.chat_settings.set_model(ui.page.chat_id, "vanished")
     ui.press("Ctrl+Shift+E")
     assert ui.find(QComboBox, "chatModel").currentText() == "vanished (not here)"
     ui.ask("Two")

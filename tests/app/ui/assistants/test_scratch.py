@@ -35,7 +35,7 @@ def ask(ui: Ui, scratch: ScratchWindow, text: str, *, wait: bool = True) -> None
 
 
 def is_gone(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.window.assistants_controller.scratch is None)
+    ui.qtbot.waitUntil(lambda: ui.window.scratch.shown is None)
     ui.qtbot.waitUntil(lambda: not ui.window.findChildren(ScratchWindow))
 
 
@@ -46,7 +46,7 @@ def test_it_answers_and_nothing_of_it_is_among_the_chats(ui: Ui) -> None:
     ask(ui, scratch, "secret")
     assert ui.engine.requests[-1].chat is None, "the engine would keep a state of it"
     assert [it.text for it in scratch.page.transcript.messages] == ["secret", "Hello there"]
-    assert ui.services.chats.count(ALL) == 0
+    assert ui.presenters.chats.count(ALL) == 0
     assert ui.titles == []
     assert ui.window.windowTitle() == "Hearth"
     scratch.close_now()
@@ -73,7 +73,7 @@ def test_it_asks_before_it_closes_with_messages(ui: Ui) -> None:
     chats = scratch.scratch.chats
     ui.click("closeScratch")
     ui.click("keepScratch")
-    assert ui.window.assistants_controller.scratch is scratch
+    assert ui.window.scratch.shown is scratch
     assert len(chats.path(chat_id)) == 2
     ui.click("closeScratch")
     ui.click("dropScratch")
@@ -88,8 +88,8 @@ def test_without_messages_it_closes_at_once(ui: Ui) -> None:
 def test_there_is_one_at_a_time_and_the_next_is_empty(ui: Ui) -> None:
     scratch = open_scratch(ui)
     ask(ui, scratch, "secret")
-    ui.window.assistants_controller.open_scratch()
-    assert ui.window.assistants_controller.scratch is scratch
+    ui.window.scratch.open()
+    assert ui.window.scratch.shown is scratch
     first = scratch.page.chat_id
     assert first is not None
     scratch.close_now()
@@ -141,4 +141,4 @@ def test_no_word_of_it_gets_into_the_log(ui: Ui, caplog: pytest.LogCaptureFixtur
             window.close()
     scratch.close_now()
     is_gone(ui)
-    assert ui.window.assistants_controller.discreet(error) is error
+    assert ui.window.scratch.discreet(error) is error

@@ -9,8 +9,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
-from app.core.launch_request import LaunchRequest
 from app.ui.actions import commands
+from app.ui.desktop.drops import Drops
 from app.ui.settings.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import Ui
 
@@ -38,30 +38,30 @@ def toast(ui: Ui) -> str:
 
 def test_keys_zoom_in_steps_within_limits(ui: Ui) -> None:
     ui.press("Ctrl++")
-    assert ui.services.settings.current.zoom == 110
+    assert ui.presenters.settings.current.zoom == 110
     ui.press("Ctrl+0")
-    assert ui.services.settings.current.zoom == 100
+    assert ui.presenters.settings.current.zoom == 100
     ui.press("Ctrl+-")
-    assert ui.services.settings.current.zoom == 90
-    ui.services.settings.set("zoom", 65)
+    assert ui.presenters.settings.current.zoom == 90
+    ui.presenters.settings.set("zoom", 65)
     ui.press("Ctrl+-")
     ui.press("Ctrl+-")
-    assert ui.services.settings.current.zoom == 60
-    ui.services.settings.set("zoom", 195)
+    assert ui.presenters.settings.current.zoom == 60
+    ui.presenters.settings.set("zoom", 195)
     ui.press("Ctrl+=")
     ui.press("Ctrl+=")
-    assert ui.services.settings.current.zoom == 200
+    assert ui.presenters.settings.current.zoom == 200
 
 
 def test_the_menu_bar_is_off_until_it_is_wanted(ui: Ui) -> None:
     bar = ui.window.menuBar()
     assert not bar.isVisible()
-    ui.services.settings.set("menu_bar", True)
+    ui.presenters.settings.set("menu_bar", True)
     assert bar.isVisible()
     menus = [menu for menu in bar.findChildren(QMenu) if menu.objectName().startswith("menu-")]
     listed = [action.objectName() for menu in menus for action in menu.actions()]
     assert sorted(listed) == sorted(command.name for command in commands())
-    ui.services.settings.set("menu_bar", False)
+    ui.presenters.settings.set("menu_bar", False)
     ui.press("Ctrl+M")
     assert ui.has("modelsPage")
 
@@ -112,14 +112,15 @@ def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
 
     path = tmp_path / "chat.json"
     path.write_text("{}")
-    ui.window.desktop.drops.importer = take
-    ui.window.desktop.fulfil(LaunchRequest(files=(path,)))
-    assert taken == [path]
-    assert ui.edit.toPlainText() == ""
+    drops = Drops(ui.window, [], take, ui.window.notifier)
+    written: list[str] = []
+    drops.text.connect(written.append)
+    drops.take_files([path])
+    assert (taken, written) == ([path], [])
 
 
 def test_without_a_tray_closing_quits_and_the_settings_say_why(ui: Ui) -> None:
-    ui.services.settings.set("close_to_tray", True)
+    ui.presenters.settings.set("close_to_tray", True)
     ui.press("Ctrl+,")
     dialog = ui.find(SettingsDialog)
     dialog.go_to("close_to_tray")
@@ -133,9 +134,9 @@ def test_without_a_tray_closing_quits_and_the_settings_say_why(ui: Ui) -> None:
 
 
 def test_keys_for_everywhere_say_what_is_wrong(ui: Ui) -> None:
-    ui.services.settings.set("quick_ask_keys", "Ctrl+Alt+H")
+    ui.presenters.settings.set("quick_ask_keys", "Ctrl+Alt+H")
     assert "no desktop here" in ui.window.desktop.notes()["quick_ask_keys"]
-    ui.services.settings.set("quick_ask_keys", "H")
+    ui.presenters.settings.set("quick_ask_keys", "H")
     assert "has to be held" in ui.window.desktop.notes()["quick_ask_keys"]
-    ui.services.settings.set("quick_ask_keys", "")
+    ui.presenters.settings.set("quick_ask_keys", "")
     assert ui.window.desktop.notes()["quick_ask_keys"] == ""

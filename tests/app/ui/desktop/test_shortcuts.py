@@ -44,7 +44,7 @@ def test_other_keys_hold_at_once_and_are_kept(ui: Ui, dialog: ShortcutsDialog) -
     button = record(ui, "show_models", Qt.Key.Key_U, CONTROL)
     assert button.text() == "Ctrl+U"
     assert keys(ui, "show_models") == ["Ctrl+U"]
-    file = json.loads(ui.core.folder.settings.read_text())
+    file = json.loads(ui.app.folder.settings.read_text())
     assert file["shortcuts"] == {"show_models": "Ctrl+U"}
     dialog.close()
     ui.press("Ctrl+M")
@@ -91,7 +91,7 @@ def test_one_goes_back_or_all(ui: Ui, dialog: ShortcutsDialog) -> None:
     ui.click("reset-show_models")
     ui.click("reset-new_chat")
     assert keys(ui, "new_chat") == ["Ctrl+N"]
-    assert ui.services.settings.current.shortcuts == {}
+    assert ui.presenters.settings.current.shortcuts == {}
     record(ui, "quit", Qt.Key.Key_U, CONTROL)
     ui.click("resetShortcuts")
     assert keys(ui, "quit") == ["Ctrl+Q"]

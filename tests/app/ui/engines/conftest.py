@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cached_property
 
 import pytest
 
-from app.core.network.servers import ServedModel, ServerFacts, ServerProfile
+from app.core.network.servers import ServedModel, ServerInfo, ServerProfile
 from app.presenters.engine_list import EngineList
 from app.presenters.server_list import ServerList
-from app.presenters.settings import SettingsService
-from app.presenters.tasks import Tasks
-from app.presenters.window import LazyServices
-from app.wiring import Core, visits, window
-from tests.support.scripted_engines import ScriptedCare, ScriptedSeams, ScriptedServers
+from app.wiring.window import WindowApp
+from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager, ScriptedServers
 
 TEAM = ServerProfile("id-team", "team", "https://ai.example.org:8000")
 NEAR = ServerProfile("id-near", "near", "http://127.0.0.1:11434")
-FACTS = ServerFacts(
+FACTS = ServerInfo(
     "vllm", "0.33.0", (ServedModel("qwen3-32b", 32_768), ServedModel("gemma-4", None)), True, True
 )
 
 
 @pytest.fixture
-def care() -> ScriptedCare:
-    return ScriptedCare()
+def installer() -> ScriptedInstaller:
+    return ScriptedInstaller()
 
 
 @pytest.fixture
-def seams() -> ScriptedSeams:
-    return ScriptedSeams()
+def manager() -> ScriptedManager:
+    return ScriptedManager()
 
 
 @pytest.fixture
@@ -40,17 +37,17 @@ def servers() -> ScriptedServers:
 @pytest.fixture(autouse=True)
 def _scripted(
     monkeypatch: pytest.MonkeyPatch,
-    care: ScriptedCare,
-    seams: ScriptedSeams,
+    installer: ScriptedInstaller,
+    manager: ScriptedManager,
     servers: ScriptedServers,
 ) -> None:
-    made = visits.makers
+    def engines(services: WindowApp) -> EngineList:
+        return EngineList(installer, manager, services.generation.stop_all, services.tasks)
 
-    def makers(core: Core, settings: SettingsService, tasks: Tasks) -> LazyServices:
-        return replace(
-            made(core, settings, tasks),
-            engines=lambda stop_answers: EngineList(care, seams, stop_answers, tasks),
-            servers=lambda: ServerList(servers, tasks),
-        )
+    def listed(services: WindowApp) -> ServerList:
+        return ServerList(servers, services.tasks)
 
-    monkeypatch.setattr(window, "makers", makers)
+    for name, make in (("engines", engines), ("servers", listed)):
+        made = cached_property(make)
+        made.__set_name__(WindowApp, name)
+        monkeypatch.setattr(WindowApp, name, made)

@@ -27,8 +27,8 @@ LOST = replace(FAR, id="gone:x", name="x", server="id-gone")
 
 @pytest.fixture
 def choose(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    listed = ui.services.models.list()
-    monkeypatch.setattr(ui.services.models, "list", lambda: [*listed, FAR, BESIDE, LOST])
+    listed = ui.presenters.models.list()
+    monkeypatch.setattr(ui.presenters.models, "list", lambda: [*listed, FAR, BESIDE, LOST])
     return ui.window.chooser.use
 
 
@@ -96,9 +96,9 @@ def test_a_server_that_is_unknown_counts_as_another_computer(
 
 
 def test_it_is_there_before_the_models_are_listed(ui: Ui) -> None:
-    ui.services.settings.set("model", "team:qwen3-32b")
+    ui.presenters.settings.set("model", "team:qwen3-32b")
     ui.window.new_chat()
-    ui.window.show_models()
+    ui.window.chooser.tell()
     assert ui.has("engineBadge")
 
 

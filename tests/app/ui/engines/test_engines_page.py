@@ -8,21 +8,21 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QProgressBar, QPushButton, QWidget
 
 from app.core.engines.advice import MeasuredSpeed, Situation, advise
-from app.core.engines.care import EngineState
-from app.presenters.engine_list import Device, WorkerState
+from app.core.engines.installation import Device, InstallState, WorkerState
 from app.ui.widgets.switch import Switch
-from engines.vllm.provision.preflight import Facts, preflight
+from engines.vllm.provision.preflight import SystemInfo, preflight
 from engines.vllm.provision.windows import Wsl2
 from tests.app.ui.conftest import Ui
+from tests.app.ui.control_names import all_named
 from tests.app.ui.test_accessibility import reached_by_tab, to_reach
-from tests.app.ui.test_window import all_named
 from tests.support.scripted_engines import (
     IN_THE_WAY,
     OFFERED,
     WELL,
-    ScriptedCare,
-    ScriptedSeams,
+    ScriptedInstaller,
+    ScriptedManager,
 )
+from tests.support.windows import engines_page
 
 CARD = Device("CUDA0", "RTX 4090 (CUDA)", 24_000_000_000, 21_000_000_000, "works")
 OLD = Device(
@@ -40,16 +40,16 @@ def all_words(root: QWidget) -> list[str]:
     return [it.text() for it in root.findChildren(QLabel)]
 
 
-def test_what_suits_is_said_with_what_was_measured_here(ui: Ui, seams: ScriptedSeams) -> None:
+def test_what_suits_is_said_with_what_was_measured_here(ui: Ui, manager: ScriptedManager) -> None:
     speeds = (
         MeasuredSpeed("llamacpp", "Gemma 4 E4B", 1, 92.0),
         MeasuredSpeed("vllm", "Gemma 4 E4B", 1, 61.0),
     )
-    seams.advice = advise(Situation("linux", measured=speeds))
+    manager.advice = advise(Situation("linux", measured=speeds))
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: text(ui, "suits") == "llama.cpp suits this computer")
     assert "no NVIDIA card" in text(ui, "suitsWhy")
-    words = all_words(ui.window.engines.advice)
+    words = all_words(engines_page(ui.window).advice)
     assert "Gemma 4 E4B, one user (measured here)" in words
     assert "92 tokens a second" in words
     all_named(ui, ui.window)
@@ -57,8 +57,8 @@ def test_what_suits_is_said_with_what_was_measured_here(ui: Ui, seams: ScriptedS
     assert not ui.has("enginesPage")
 
 
-def test_devices_are_chosen_and_the_last_one_stays(ui: Ui, seams: ScriptedSeams) -> None:
-    seams.found = (CARD, OLD, NEW)
+def test_devices_are_chosen_and_the_last_one_stays(ui: Ui, manager: ScriptedManager) -> None:
+    manager.found = (CARD, OLD, NEW)
     ui.press("Ctrl+Shift+G")
     first, old = ui.find(Switch, "useDevice1"), ui.find(Switch, "useDevice2")
     new = ui.find(Switch, "useDevice3")
@@ -68,38 +68,40 @@ def test_devices_are_chosen_and_the_last_one_stays(ui: Ui, seams: ScriptedSeams)
     assert text(ui, "deviceState1").endswith("24 GB of memory, 21 GB of it free now.")
     new.setFocus()
     QTest.keyClick(new, Qt.Key.Key_Space)
-    assert ui.core.settings.read().devices == "CUDA0"
+    assert ui.app.settings.read().devices == "CUDA0"
     assert not first.isEnabled()
     QTest.keyClick(new, Qt.Key.Key_Space)
-    assert ui.core.settings.read().devices == ""
+    assert ui.app.settings.read().devices == ""
 
 
-def test_a_refused_device_says_why_and_is_tried_again(ui: Ui, seams: ScriptedSeams) -> None:
-    seams.found = (OLD,)
+def test_a_refused_device_says_why_and_is_tried_again(ui: Ui, manager: ScriptedManager) -> None:
+    manager.found = (OLD,)
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: ui.has("tryDevices"))
-    assert "Its text was not the processor's." in all_words(ui.window.engines.llama)
+    assert "Its text was not the processor's." in all_words(engines_page(ui.window).llama)
     ui.click("tryDevices")
     ui.qtbot.waitUntil(lambda: not ui.has("tryDevices"))
-    assert seams.did == ["try again"]
+    assert manager.did == ["try again"]
     assert ui.find(Switch, "useDevice1").isChecked()
 
 
-def test_the_price_is_said_before_anything_starts(ui: Ui, care: ScriptedCare) -> None:
+def test_the_price_is_said_before_anything_starts(ui: Ui, installer: ScriptedInstaller) -> None:
     ui.press("Ctrl+Shift+G")
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
-    assert care.did == ["check cuda"]
+    assert installer.did == ["check cuda"]
     assert text(ui, "priceDownload") == "5.1 GB"
     assert text(ui, "priceDisk") == "9.8 GB stay; up to 24 GB while it is made"
     assert "25 minutes" in text(ui, "priceTime")
-    assert str(ui.services.data_folder / "engines" / "vllm") in text(ui, "priceTouched")
+    assert str(ui.presenters.data_folder / "engines" / "vllm") in text(ui, "priceTouched")
     button = ui.find(QPushButton, "installVllm")
     assert (button.isEnabled(), button.text()) == (True, "Download 5.1 GB and install")
 
 
-def test_inside_windows_the_folder_of_its_linux_is_named_too(ui: Ui, care: ScriptedCare) -> None:
-    care.linux = "Ubuntu"
+def test_inside_windows_the_folder_of_its_linux_is_named_too(
+    ui: Ui, installer: ScriptedInstaller
+) -> None:
+    installer.linux = "Ubuntu"
     ui.press("Ctrl+Shift+G")
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
@@ -109,34 +111,38 @@ def test_inside_windows_the_folder_of_its_linux_is_named_too(ui: Ui, care: Scrip
     assert "can be removed here again" in touched
 
 
-def test_without_wsl2_the_page_says_what_to_do_and_no_price(ui: Ui, care: ScriptedCare) -> None:
-    care.findings = preflight(Facts("win32", "", None, wsl=Wsl2("absent")), "cuda")
-    care.price = None
+def test_without_wsl2_the_page_says_what_to_do_and_no_price(
+    ui: Ui, installer: ScriptedInstaller
+) -> None:
+    installer.findings = preflight(SystemInfo("win32", "", None, wsl=Wsl2("absent")), "cuda")
+    installer.price = None
     ui.press("Ctrl+Shift+G")
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
     assert not ui.find(QPushButton, "installVllm").isEnabled()
     assert not ui.has("priceDownload")
-    words = " ".join(all_words(ui.window.engines.vllm))
+    words = " ".join(all_words(engines_page(ui.window).vllm))
     assert "wsl --install" in words
     assert "administrator" in words
     assert "before this is mended" in words
 
 
-def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, care: ScriptedCare) -> None:
-    care.findings = (WELL, IN_THE_WAY)
+def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, installer: ScriptedInstaller) -> None:
+    installer.findings = (WELL, IN_THE_WAY)
     ui.press("Ctrl+Shift+G")
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
     assert not ui.find(QPushButton, "installVllm").isEnabled()
     assert "before this is mended" in text(ui, "priceVerdict")
-    assert IN_THE_WAY.do in all_words(ui.window.engines.vllm)
-    care.findings = (WELL,)
+    assert IN_THE_WAY.do in all_words(engines_page(ui.window).vllm)
+    installer.findings = (WELL,)
     ui.click("checkVllmAgain")
     ui.qtbot.waitUntil(lambda: ui.find(QPushButton, "installVllm").isEnabled())
 
 
-def test_an_installation_tells_its_steps_and_ends_installed(ui: Ui, care: ScriptedCare) -> None:
+def test_an_installation_tells_its_steps_and_ends_installed(
+    ui: Ui, installer: ScriptedInstaller
+) -> None:
     ui.press("Ctrl+Shift+G")
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
@@ -148,13 +154,13 @@ def test_an_installation_tells_its_steps_and_ends_installed(ui: Ui, care: Script
     ui.ask("Hi")
     ui.press("Ctrl+Shift+G")
     assert ui.has("installLine")
-    care.hold.set()
+    installer.hold.set()
     ui.qtbot.waitUntil(lambda: ui.has("vllmVersion"))
     assert text(ui, "vllmVersion") == f"Version {OFFERED}, for NVIDIA cards"
-    assert care.did == ["check cuda", "install cuda"]
+    assert installer.did == ["check cuda", "install cuda"]
 
 
-def test_an_installation_is_cancelled(ui: Ui, care: ScriptedCare) -> None:
+def test_an_installation_is_cancelled(ui: Ui, installer: ScriptedInstaller) -> None:
     ui.press("Ctrl+Shift+G")
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
@@ -162,42 +168,42 @@ def test_an_installation_is_cancelled(ui: Ui, care: ScriptedCare) -> None:
     ui.qtbot.waitUntil(lambda: ui.has("installLine"))
     ui.click("cancelInstall")
     ui.qtbot.waitUntil(lambda: ui.has("checkVllm"))
-    assert care.now.version is None
+    assert installer.now.version is None
     assert not ui.has("toastText")
 
 
 def test_it_is_rolled_back_and_removed_after_a_question(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager
 ) -> None:
-    care.now = EngineState("0.33.0", "cuda", "0.32.0", "0.34.0", kept_bytes=9_800_000_000)
+    installer.now = InstallState("0.33.0", "cuda", "0.32.0", "0.34.0", kept_bytes=9_800_000_000)
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: ui.has("rollBackVllm"))
     assert ui.find(QPushButton, "updateVllm").text() == "Update to 0.34.0"
     ui.click("rollBackVllm")
     ui.click("keepVllm")
-    assert care.did == []
+    assert installer.did == []
     ui.click("rollBackVllm")
     ui.click("confirmRollBack")
     ui.qtbot.waitUntil(lambda: text(ui, "vllmVersion") == "Version 0.32.0, for NVIDIA cards")
     ui.click("removeVllm")
     ui.click("confirmRemove")
     ui.qtbot.waitUntil(lambda: ui.has("checkVllm"))
-    assert care.did == ["rollback", "remove"]
-    assert seams.did == ["stop worker", "stop worker"]
+    assert installer.did == ["rollback", "remove"]
+    assert manager.did == ["stop worker", "stop worker"]
 
 
 def test_the_worker_is_seen_with_its_log_and_stopped(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager
 ) -> None:
-    care.now = EngineState("0.33.0", "cuda", None, "0.33.0")
-    seams.runs = WorkerState("starting", words="Loading the weights", share=0.5, log=("INFO one",))
+    installer.now = InstallState("0.33.0", "cuda", None, "0.33.0")
+    manager.runs = WorkerState("loading", words="Loading the weights", share=0.5, log=("INFO one",))
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Loading the weights")
     assert ui.find(QProgressBar, "workerProgress").value() == 50
     assert not ui.has("workerLog")
     ui.click("openLog")
     assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one"
-    seams.runs = WorkerState(
+    manager.runs = WorkerState(
         "ready", "Gemma 4 E4B", memory_bytes=11_000_000_000, idle_s=300, stops_after_s=1800,
         log=("INFO one", "INFO two"),
     )  # fmt: skip
@@ -209,7 +215,7 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one\nINFO two"
     ui.click("stopWorker")
     ui.qtbot.waitUntil(lambda: not ui.has("stopWorker"))
-    assert seams.did == ["stop worker"]
+    assert manager.did == ["stop worker"]
 
 
 @pytest.mark.parametrize(
@@ -217,9 +223,9 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     [("macos", "does not run on macOS", False), ("windows", "inside WSL2", True)],
 )
 def test_where_vllm_cannot_run_the_page_says_so(
-    ui: Ui, seams: ScriptedSeams, system: str, words: str, can_look: bool
+    ui: Ui, manager: ScriptedManager, system: str, words: str, can_look: bool
 ) -> None:
-    seams.system = system  # type: ignore[assignment]
+    manager.system = system  # type: ignore[assignment]
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: words in text(ui, "vllmWords"))
     ui.qtbot.wait(50)
@@ -240,11 +246,11 @@ def test_the_settings_lead_to_the_page(ui: Ui) -> None:
 
 @pytest.mark.parametrize("keys", ["Ctrl+Shift+G", "Ctrl+Shift+Y"])
 def test_tab_reaches_every_control(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams, keys: str
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager, keys: str
 ) -> None:
-    care.now = EngineState("0.33.0", "cuda", "0.32.0", "0.34.0")
-    seams.found = (CARD, OLD, NEW)
-    seams.runs = WorkerState("ready", "Gemma 4 E4B", log=("INFO one",))
+    installer.now = InstallState("0.33.0", "cuda", "0.32.0", "0.34.0")
+    manager.found = (CARD, OLD, NEW)
+    manager.runs = WorkerState("ready", "Gemma 4 E4B", log=("INFO one",))
     ui.press(keys)
     ui.qtbot.wait(200)
     ui.settle()

@@ -15,8 +15,8 @@ from app.core.models.entry import ModelEntry
 from app.ui.models.names import name_at_server
 from app.ui.widgets.toast import Toast
 from tests.app.ui.conftest import Ui, part
+from tests.app.ui.control_names import all_named, nameless
 from tests.app.ui.engines.conftest import FACTS, NEAR, TEAM
-from tests.app.ui.test_window import all_named, nameless
 from tests.support.scripted_engines import ScriptedServers
 
 REFUSED = Offline(
@@ -194,11 +194,11 @@ def test_its_models_can_be_chosen(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> No
         "team:qwen3-32b", "qwen3-32b", Path(), source="server", engine="remote",
         server=TEAM.id, served="qwen3-32b",
     )  # fmt: skip
-    listed = ui.services.models.list()
-    monkeypatch.setattr(ui.services.models, "list", lambda: [*listed, entry])
+    listed = ui.presenters.models.list()
+    monkeypatch.setattr(ui.presenters.models, "list", lambda: [*listed, entry])
     ui.press("Ctrl+Shift+Y")
     ui.click("use-team:qwen3-32b")
-    assert ui.core.settings.read().model == "team:qwen3-32b"
+    assert ui.app.settings.read().model == "team:qwen3-32b"
     assert ui.has("engineBadge")
     assert part(ui.window, QLabel, "engineBadgeWhat").text() == "Text leaves this computer"
 

@@ -15,12 +15,12 @@ FAR = "team:qwen3-32b"
 @pytest.fixture
 def older(ui: Ui) -> str:
     """A chat without a model of its own, from before the usual model was a server's."""
-    store = ServerStore(ui.core.database)
+    store = ServerStore(ui.app.database)
     store.save(TEAM)
-    store.keep_facts(TEAM.id, FACTS)
-    chat_id = ui.core.chats.ask(None, "My secret")[0].chat_id
-    ui.services.settings.set("model", FAR)
-    ui.services.models.look()
+    store.keep_info(TEAM.id, FACTS)
+    chat_id = ui.app.chats.ask(None, "My secret")[0].chat_id
+    ui.presenters.settings.set("model", FAR)
+    ui.presenters.models.look()
     ui.qtbot.waitUntil(lambda: FAR in {it.id for it in ui.window.chooser.entries()})
     return chat_id
 
@@ -43,8 +43,8 @@ def test_a_click_sends_this_chat_there_and_no_other(ui: Ui, older: str) -> None:
     ui.click("sendToServer")
     assert not ui.has("stayLine")
     assert ui.has("engineBadge")
-    assert ui.services.chat_settings.model(older) == FAR
-    other = ui.core.chats.ask(None, "Another secret")[0].chat_id
+    assert ui.presenters.chat_settings.model(older) == FAR
+    other = ui.app.chats.ask(None, "Another secret")[0].chat_id
     ui.window.open_chat(other)
     assert ui.has("stayLine")
     assert not ui.has("engineBadge")
@@ -57,5 +57,5 @@ def test_a_new_chat_and_one_with_a_model_of_its_own_have_no_such_line(ui: Ui, ol
     assert not ui.has("stayLine")
     assert ui.has("engineBadge"), "what begins now goes to the usual model"
     ui.window.open_chat(older)
-    ui.services.chat_settings.set_model(older, "starter")
+    ui.presenters.chat_settings.set_model(older, "starter")
     assert not ui.has("stayLine")

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 
-from app.core.engines.care import EngineState
+from app.core.engines.installation import InstallState
 from app.core.models.counterparts import Counterpart
 from app.core.models.entry import ModelEntry
 from engines.base import Progress
@@ -20,7 +20,7 @@ from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
 from engines.types import LoadedModel, LoadPlan
 from tests.app.ui.conftest import Ui, part
-from tests.support.scripted_engines import ScriptedCare, ScriptedSeams
+from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager
 
 CHECKPOINT = ModelEntry("gemma-vllm", "Gemma 4 E4B it", Path(), engine="vllm", source="hub")
 FETCHED = Counterpart("vllm", "Gemma 4 E4B it", "FP8", None, "google/g-fp8", 3_400_000_000)
@@ -28,9 +28,9 @@ FETCHED = Counterpart("vllm", "Gemma 4 E4B it", "FP8", None, "google/g-fp8", 3_4
 
 @pytest.fixture
 def listed(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = ui.services.models.list()
-    monkeypatch.setattr(ui.services.models, "list", lambda: [*before, CHECKPOINT])
-    ui.window.show_models()
+    before = ui.presenters.models.list()
+    monkeypatch.setattr(ui.presenters.models, "list", lambda: [*before, CHECKPOINT])
+    ui.window.chooser.tell()
 
 
 def menu(ui: Ui) -> QMenu:
@@ -71,54 +71,54 @@ def test_of_one_engine_alone_there_is_no_heading(ui: Ui) -> None:
 
 @pytest.mark.usefixtures("listed")
 def test_a_counterpart_that_is_here_is_used(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager
 ) -> None:
-    care.now = EngineState("0.33.0", "cuda", None, "0.33.0")
-    seams.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
+    installer.now = InstallState("0.33.0", "cuda", None, "0.33.0")
+    manager.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
     ui.ask("Hi")
     chat = ui.page.chat_id
     assert action(ui, "elsewhere-vllm").text() == "Same model on vLLM"
     press(ui, "elsewhere-vllm")
-    assert ui.services.chat_settings.model(chat) == CHECKPOINT.id
+    assert ui.presenters.chat_settings.model(chat) == CHECKPOINT.id
     assert ui.page.chat_id == chat
     assert ui.texts == ["Hi", "Hello there"]
 
 
 @pytest.mark.usefixtures("listed")
 def test_it_is_offered_once_it_is_known_whether_vllm_is_here(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams, monkeypatch: pytest.MonkeyPatch
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = threading.Event()
 
-    def state() -> EngineState:
+    def state() -> InstallState:
         known.wait(30)
-        return EngineState("0.33.0", "cuda", None, "0.33.0")
+        return InstallState("0.33.0", "cuda", None, "0.33.0")
 
-    monkeypatch.setattr(care, "state", state)
-    seams.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
-    with ui.qtbot.waitSignal(ui.services.engines.elsewhere):
-        shown = menu(ui)
+    monkeypatch.setattr(installer, "state", state)
+    manager.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
+    shown = menu(ui)
+    ui.qtbot.waitUntil(lambda: ui.window.switching._elsewhere[1] == manager.others)
     assert "elsewhere-vllm" not in {it.objectName() for it in shown.actions()}
     known.set()
     press(ui, "elsewhere-vllm")
-    assert ui.services.chat_settings.model(ui.page.chat_id) == CHECKPOINT.id
+    assert ui.presenters.chat_settings.model(ui.page.chat_id) == CHECKPOINT.id
 
 
 def test_one_that_has_to_be_fetched_says_its_price_and_asks(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager
 ) -> None:
-    care.now = EngineState("0.33.0", "cuda", None, "0.33.0")
-    seams.others = (FETCHED,)
+    installer.now = InstallState("0.33.0", "cuda", None, "0.33.0")
+    manager.others = (FETCHED,)
     assert action(ui, "elsewhere-vllm").text() == "Same model on vLLM, FP8 (3.4 GB to download)"
     press(ui, "elsewhere-vllm")
     assert "3.4 GB come from google/g-fp8" in ui.find(QLabel, "line2").text()
     ui.click("fetch")
-    ui.qtbot.waitUntil(lambda: seams.did == ["fetch google/g-fp8"])
+    ui.qtbot.waitUntil(lambda: manager.did == ["fetch google/g-fp8"])
 
 
-def test_one_that_does_not_suit_this_computer_says_why(ui: Ui, seams: ScriptedSeams) -> None:
+def test_one_that_does_not_suit_this_computer_says_why(ui: Ui, manager: ScriptedManager) -> None:
     why = "There is no NVIDIA card here for it."
-    seams.others = (replace(FETCHED, why_not=why),)
+    manager.others = (replace(FETCHED, why_not=why),)
     found = action(ui, "elsewhere-vllm")
     assert not found.isEnabled()
     assert found.toolTip() == why
@@ -127,13 +127,13 @@ def test_one_that_does_not_suit_this_computer_says_why(ui: Ui, seams: ScriptedSe
 
 
 def test_without_vllm_the_way_leads_to_its_page(
-    ui: Ui, care: ScriptedCare, seams: ScriptedSeams
+    ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager
 ) -> None:
-    seams.others = (FETCHED,)
+    manager.others = (FETCHED,)
     press(ui, "elsewhere-vllm")
     ui.click("seeEngines")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
-    assert care.did == ["check cuda"]
+    assert installer.did == ["check cuda"]
 
 
 def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
@@ -158,18 +158,18 @@ def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
 def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elsewhere = replace(ui.core.library.starter, id="guide-elsewhere", name="The guide elsewhere")
-    find = ui.core.library.find
+    elsewhere = replace(ui.app.library.starter, id="guide-elsewhere", name="The guide elsewhere")
+    find = ui.app.library.find
     monkeypatch.setattr(
-        ui.core.library, "find", lambda it: elsewhere if it == elsewhere.id else find(it)
+        ui.app.library, "find", lambda it: elsewhere if it == elsewhere.id else find(it)
     )
-    monkeypatch.setattr(ui.core.answers, "_prefer", lambda *_: elsewhere.id)
+    monkeypatch.setattr(ui.app.answers, "_prefer", lambda *_: elsewhere.id)
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")
-    assert ui.services.chat_settings.model(ui.page.chat_id) == elsewhere.id, "it begins with that"
-    ui.services.chat_settings.set_model(ui.page.chat_id, None)  # as in a chat that was imported
+    assert ui.presenters.chat_settings.model(ui.page.chat_id) == elsewhere.id, "it begins with that"
+    ui.presenters.chat_settings.set_model(ui.page.chat_id, None)  # as in a chat that was imported
     ui.ask("And again?")
-    held = ui.core.runtime.held("llamacpp")
+    held = ui.app.runtime.held("llamacpp")
     assert held is not None
     assert held.id == "guide-elsewhere"
     ui.click("mtp-off")
@@ -191,7 +191,7 @@ def test_what_differs_is_among_the_facts(ui: Ui) -> None:
     ui.engine.says = {"notes": ("min_p does not work with drafts.", "The context is shorter.")}
     ui.ask("Hi")
     ui.press("Ctrl+N")
-    ui.window.open_chat(ui.core.chats.chats()[0].id)
+    ui.window.open_chat(ui.app.chats.chats()[0].id)
     ui.page.answers.do("facts")
     card = ui.find(QLabel, "factsTitle").window()
     words = [it.text() for it in card.findChildren(QLabel)]
@@ -214,19 +214,19 @@ def test_a_failure_offers_the_context_that_fits(ui: Ui) -> None:
     ui.click("fixFailure")
     ui.wait_for_text("Now it works.")
     assert ui.engine.plans[-1].context == 1_024
-    assert ui.services.chat_settings.own(ui.page.chat_id).settings == {"context": 1_024}
+    assert ui.presenters.chat_settings.own(ui.page.chat_id).settings == {"context": 1_024}
 
 
 @pytest.mark.parametrize(
     ("kind", "did"), [("stop_worker", "stop worker"), ("free_memory", "free memory")]
 )
 def test_a_failure_frees_memory_and_asks_again(
-    ui: Ui, seams: ScriptedSeams, kind: str, did: str
+    ui: Ui, manager: ScriptedManager, kind: str, did: str
 ) -> None:
     fail(ui, Action(kind))  # type: ignore[arg-type]
     ui.click("fixFailure")
     ui.wait_for_text("Now it works.")
-    assert seams.did == [did]
+    assert manager.did == [did]
 
 
 def test_a_failure_leads_to_the_settings_or_the_installation(ui: Ui) -> None:
@@ -248,8 +248,8 @@ def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:
 
 
 def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(ui.core.answers), "doing", lambda *_: "Loading the weights")
-    generation = ui.services.generation
+    monkeypatch.setattr(type(ui.app.answers), "doing", lambda *_: "Loading the weights")
+    generation = ui.presenters.generation
     seen: list[str] = []
     told = threading.Event()
     generation.loading.connect(lambda answer_id, _: seen.append(generation.doing(answer_id)))

@@ -46,7 +46,7 @@ def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> No
     wait_for(ui, "Chats to import: 2")
     assert "Can be imported: 2 chats with 8 messages from ChatGPT." in said(ui)
     assert "“Empty”: Nothing was said in it." in said(ui)
-    assert ui.core.chats.chats() == []
+    assert ui.app.chats.chats() == []
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
     assert said(ui).startswith("Imported: 2 chats")
@@ -54,7 +54,7 @@ def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> No
     assert QGuiApplication.clipboard().text().startswith("conversations.json\nImported: 2")
     ui.click("importGo")
     ui.qtbot.waitUntil(lambda: ui.texts[:1] == ["How is bread made?"])
-    assert [folder.name for folder in ui.services.chats.folders()] == ["Imported from ChatGPT"]
+    assert [folder.name for folder in ui.presenters.chats.folders()] == ["Imported from ChatGPT"]
     assert not ui.has("importDialog")
 
     ui.window.importer.look([export])
@@ -69,15 +69,15 @@ def test_an_import_is_undone_as_one(ui: Ui, export: Path) -> None:
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
     ui.click("importUndo")
-    ui.qtbot.waitUntil(lambda: ui.services.chats.count(TRASH) == 2)
-    ui.qtbot.waitUntil(lambda: ui.services.chats.folders() == [])
-    assert ui.core.chats.chats() == []
+    ui.qtbot.waitUntil(lambda: ui.presenters.chats.count(TRASH) == 2)
+    ui.qtbot.waitUntil(lambda: ui.presenters.chats.folders() == [])
+    assert ui.app.chats.chats() == []
     ui.window.importer.look([export])
     wait_for(ui, "Chats to import: 2")
     assert "Back from the trash: 2 chats." in said(ui)
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
-    assert len(ui.core.chats.chats()) == 2
+    assert len(ui.app.chats.chats()) == 2
 
 
 def test_what_is_dropped_is_imported_if_it_is_an_export(
@@ -101,7 +101,7 @@ def test_a_folder_is_exported_whole(ui: Ui, export: Path, tmp_path: Path) -> Non
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
     ui.click("importGo")
-    (folder,) = ui.services.chats.folders()
+    (folder,) = ui.presenters.chats.folders()
     ui.window.chat_actions.export_folder(folder.id)
     kinds = ui.find(QComboBox, "exportKind")
     kinds.setCurrentIndex(kinds.findData("html"))

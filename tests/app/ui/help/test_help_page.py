@@ -19,7 +19,7 @@ from app.ui.look.language import speak
 from app.ui.widgets.row_button import RowButton
 from app.wiring.shipped import GUIDES
 from tests.app.ui.conftest import Ui
-from tests.app.ui.test_window import all_named
+from tests.app.ui.control_names import all_named
 
 TITLES = [guide.title for guide in Guides(GUIDES).all]
 
@@ -190,14 +190,14 @@ def test_the_text_is_as_large_as_the_settings_say(ui: Ui) -> None:
     ui.press("Shift+F1")
     ui.click("guide-privacy")
     before = guide(ui).height()
-    ui.services.settings.set("text_size", 20)
+    ui.presenters.settings.set("text_size", 20)
     assert guide(ui).height() > before
 
 
 def test_a_damaged_installation_is_told_on_the_page(
     ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ui.services.guides._folder = tmp_path
+    ui.presenters.guides._folder = tmp_path
     ui.press("Shift+F1")
     assert ui.find(QLabel, "problemWhat").text() == "The guides cannot be shown."
     QTest.keyClick(search(ui, "memory"), Qt.Key.Key_Return)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from tests.app.ui.conftest import Ui
 from tests.support.openai_server import OpenAiServer
+from tests.support.windows import models_page
 
 
 def text(ui: Ui, name: str) -> str:
@@ -23,7 +24,7 @@ def add(ui: Ui, name: str, address: str) -> None:
 
 
 def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
-    ui.services.settings.set("auto_titles", False)
+    ui.presenters.settings.set("auto_titles", False)
     with OpenAiServer("vllm") as server:
         add(ui, "team", server.address)
         ui.click("testServer")
@@ -42,7 +43,7 @@ def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
         assert ui.texts[1]
         assert ui.engine.requests == []
         ui.press("Ctrl+M")
-        here = ui.window.models
+        here = models_page(ui.window)
         ui.qtbot.waitUntil(lambda: bool(here.findChildren(QLabel, "modelName")))
         names = [it.text() for it in here.findChildren(QLabel, "modelName")]
         assert "Starter guide" in names
@@ -52,7 +53,7 @@ def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
 def test_offline_another_computer_is_refused_with_the_reason(ui: Ui) -> None:
     add(ui, "far", "https://ai.example.org")
     ui.click("saveServer")
-    ui.services.settings.set("offline", True)
+    ui.presenters.settings.set("offline", True)
     ui.qtbot.waitUntil(lambda: ui.has("testServer1"))
     ui.qtbot.wait(100)
     ui.click("testServer1")

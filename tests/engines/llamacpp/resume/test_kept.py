@@ -6,13 +6,13 @@ from array import array
 from dataclasses import replace
 from pathlib import Path
 
-from engines.llamacpp.resume.kept import Kept, Remembered
+from engines.llamacpp.resume.kept import Kept, StatesInMemory
 from engines.llamacpp.resume.states import StateFolder
 from tests.engines.llamacpp.resume.test_states import KEY, record
 
 
 def test_memory_drops_what_was_used_longest_ago() -> None:
-    memory = Remembered(3500)
+    memory = StatesInMemory(3500)
     kept = [record(str(at), used=at) for at in range(4)]
     assert [memory.add(one) for one in kept] == [[], [], [], [kept[0]]]
     assert memory.records == kept[1:]

@@ -10,12 +10,18 @@ from array import array
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
 from engines.llamacpp.resume import states
-from engines.llamacpp.resume.checkpoints import MOST, Checkpoint, Checkpoints, most_crowded
-from engines.llamacpp.resume.records import Record, StateKey
+from engines.llamacpp.resume.checkpoints import (
+    MOST,
+    StateCheckpoint,
+    StateCheckpoints,
+    most_crowded,
+)
+from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.state_key import file_identity
 from engines.llamacpp.resume.states import StateFolder
 from tests.engines.llamacpp.opened import Opened
@@ -25,11 +31,11 @@ KEY = StateKey("place", "digest")
 TINY = Size(layers=1, width=64, heads=2, kv_heads=1, inner=64)
 
 
-def record(chat: str = "chat", *, count: int = 100, size: int = 1000, used: int = 1) -> Record:
-    return Record(
+def record(chat: str = "chat", *, count: int = 100, size: int = 1000, used: int = 1) -> StateRecord:
+    return StateRecord(
         array("i", range(count)),
         bytearray(os.urandom(size)),
-        (Checkpoint(40, bytearray(b"forty")), Checkpoint(90, bytearray(b"ninety"))),
+        (StateCheckpoint(40, bytearray(b"forty")), StateCheckpoint(90, bytearray(b"ninety"))),
         chat,
         bytearray(b"a drafter's"),
         used,
@@ -164,12 +170,13 @@ def test_a_full_disk_is_a_line_in_the_log(
     folder = StateFolder(tmp_path, 10_000)
     folder.store(KEY, record("before"))
 
-    def create(path: Path) -> FullDisk:
-        path.touch()
-        return FullDisk()
+    really = Path.open
+
+    def full(path: Path, mode: str) -> IO[Any]:
+        return FullDisk() if "w" in mode else really(path, mode)
 
     with monkeypatch.context() as patched:
-        patched.setattr(states, "_create", create)
+        patched.setattr(Path, "open", full)
         assert not folder.store(KEY, record())
     assert "No space left on device" in caplog.text
     assert len(files(tmp_path)) == 1, "nothing half written stays, and the other one does"
@@ -284,7 +291,7 @@ def test_bytes_that_llama_does_not_take_are_removed(tmp_path: Path) -> None:
     opened = Opened(model, states=folder)
     prompt = opened.words(300, seed=1)
     assert opened.folder is not None
-    wrong = Record(array("i", prompt[:200]), bytearray(b"no state at all"), chat="chat")
+    wrong = StateRecord(array("i", prompt[:200]), bytearray(b"no state at all"), chat="chat")
     opened.folder.store(opened.key, wrong)
     expected = opened.answer(prompt, "chat")
     assert opened.evaluated == 300
@@ -342,20 +349,32 @@ def test_what_has_not_changed_is_not_written_again(
     (before,) = files(folder)
     opened = Opened(model, states=folder)
     opened.answer(opened.words(300, seed=1), "chat", count=1)
-    monkeypatch.setattr(states, "_create", pytest.fail)
+    monkeypatch.setattr(states, "replacing", pytest.fail)
     opened.cache.put_away()
     assert files(folder) == [before]
     opened.close()
 
 
+class KeptRows:
+    """A drafter that keeps something of the live sequence."""
+
+    def __init__(self) -> None:
+        self.got: list[bytearray | None] = []
+
+    def save(self) -> bytearray:
+        return bytearray(b"hidden rows")
+
+    def restore(self, saved: bytearray | None) -> None:
+        self.got.append(saved)
+
+
 def test_a_drafter_gets_back_what_it_kept(tmp_path: Path) -> None:
     model, folder = write_random_llama(tmp_path / "model.gguf", TINY), tmp_path / "states"
     for expected in ([], [bytearray(b"hidden rows")]):
-        opened, got = Opened(model, states=folder), list[object]()
-        opened.cache.save_extra = lambda: bytearray(b"hidden rows")
-        opened.cache.restore_extra = got.append
+        drafting = KeptRows()
+        opened = Opened(model, states=folder, drafting=drafting)
         opened.answer(opened.words(300, seed=1), "chat")
-        assert got == expected
+        assert drafting.got == expected
         opened.cache.put_away()
         opened.close()
 
@@ -364,16 +383,16 @@ def test_checkpoints_thin_out_but_for_the_last_two() -> None:
     assert most_crowded([100, 200, 210, 300, 400]) == 2
     assert most_crowded([100, 400, 401, 402]) == 1
     assert most_crowded([5]) == 0
-    checkpoints = Checkpoints(10_000)
+    checkpoints = StateCheckpoints(10_000)
     for length in range(100, 5000, 100):
-        checkpoints.add(Checkpoint(length, bytearray(10)))
+        checkpoints.add(StateCheckpoint(length, bytearray(10)))
     lengths = checkpoints.lengths
     assert len(lengths) == MOST
     assert lengths[-2:] == [4800, 4900]
     gaps = [after - before for before, after in zip([0, *lengths], lengths, strict=False)]
     assert max(gaps) <= 1600
-    small = Checkpoints(25)
+    small = StateCheckpoints(25)
     for length in (100, 200, 300):
-        small.add(Checkpoint(length, bytearray(10)))
+        small.add(StateCheckpoint(length, bytearray(10)))
     assert small.lengths == [200, 300]
     assert not small.fits(26)

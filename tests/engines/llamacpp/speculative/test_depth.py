@@ -10,7 +10,7 @@ from statistics import mean
 import pytest
 
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.depth import DepthPolicy, Plan
+from engines.llamacpp.speculative.depth import DepthPolicy, DraftPlan
 from engines.types import MAX_DEPTH, MtpKind, MtpMode
 from tests.engines.llamacpp.speculative.simulated_text import (
     COMPUTERS,
@@ -213,11 +213,11 @@ def test_a_fixed_depth_without_a_drafter_takes_what_lookup_proposes() -> None:
     policy = DepthPolicy(Q8.costs(), MAX_DEPTH, LOOKUP)
     policy.new_answer("auto", 4)
 
-    assert policy.plan(8, [3] * 6) == Plan("lookup", 4)
+    assert policy.plan(8, [3] * 6) == DraftPlan("lookup", 4)
     assert policy.verify() == 4
     policy.learn(3, 0, 2, 0.1)
-    assert policy.plan(8, [3, 3]) == Plan("lookup", 2)
-    assert policy.plan(8, None) == Plan("none", 0)
+    assert policy.plan(8, [3, 3]) == DraftPlan("lookup", 2)
+    assert policy.plan(8, None) == DraftPlan("none", 0)
 
 
 def test_on_always_drafts_but_for_a_rare_plain_step() -> None:
@@ -255,7 +255,7 @@ def test_the_room_is_never_exceeded() -> None:
             plan = policy.plan(room, [7] * 8)
             assert plan.drafts <= room
             if room == 0:
-                assert plan == Plan("none", 0)
+                assert plan == DraftPlan("none", 0)
                 plain_step(policy)
 
 
@@ -340,7 +340,7 @@ def test_the_gain_and_its_bound_are_those_of_the_answer() -> None:
 def test_without_any_drafter_there_are_plain_steps_only() -> None:
     policy = DepthPolicy(Costs({0: 0.05}), MAX_DEPTH, ())
 
-    assert policy.plan(8, [7] * 8) == Plan("none", 0)
+    assert policy.plan(8, [7] * 8) == DraftPlan("none", 0)
     plain_step(policy)
     assert policy._rate <= 1
     assert policy.gain == pytest.approx(1)
@@ -350,7 +350,7 @@ def test_without_any_drafter_there_are_plain_steps_only() -> None:
 def test_a_load_without_room_for_drafts_never_drafts() -> None:
     policy = DepthPolicy(GPU.costs(), 0, BOTH)
 
-    assert policy.plan(8, [7] * 8) == Plan("none", 0)
+    assert policy.plan(8, [7] * 8) == DraftPlan("none", 0)
     plain_step(policy)
 
 

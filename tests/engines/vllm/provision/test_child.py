@@ -16,6 +16,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed, run
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these run inside WSL2 there")
 
@@ -138,7 +139,7 @@ def test_a_child_that_outlives_its_parent_keeps_others_out(tmp_path: Path) -> No
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     with subprocess.Popen(
-        python(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[4]
+        python(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     ) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())

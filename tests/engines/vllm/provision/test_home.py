@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_what_leaves_while_it_is_counted_does_not_count(
     """An installation moves and removes files while the window asks how far it is."""
     home.work.mkdir(parents=True)
     (home.work / "here").write_bytes(b"1234567")
-    monkeypatch.setattr("os.walk", lambda _: [(str(home.work), [], ["here", "gone"])])
+    monkeypatch.setattr(os, "walk", lambda _: [(str(home.work), [], ["here", "gone"])])
     assert home.work_bytes == 7
 
 

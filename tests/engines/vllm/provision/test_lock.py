@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from engines.vllm.provision.lock import Lock, LockedFile, Target, read_lock, read_tool
+from engines.vllm.provision.lock import Lock, LockedFile, TargetSystem, read_lock, read_tool
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[4]
 LOCKS = ROOT / "resources" / "vllm"
 Profile = Literal["cuda", "cpu"]
 
@@ -20,11 +19,11 @@ def made(requirements: str, *names: str) -> Lock:
     return Lock("cuda", "1", "vllm", ((3, 12),), 1, requirements, files)
 
 
-def names(lock: Lock, target: Target) -> list[str]:
+def names(lock: Lock, target: TargetSystem) -> list[str]:
     return [it.name for it in lock.chosen(target)]
 
 
-USUAL = Target("x86_64", (2, 35), (3, 12))
+USUAL = TargetSystem("x86_64", (2, 35), (3, 12))
 
 
 @pytest.mark.parametrize("profile", ["cuda", "cpu"])
@@ -44,7 +43,7 @@ def test_a_lock_is_whole_for_each_computer_it_is_made_for(
 ) -> None:
     lock = read_lock(LOCKS, profile)
     for python in lock.pythons:
-        chosen = lock.chosen(Target(machine, glibc, python))
+        chosen = lock.chosen(TargetSystem(machine, glibc, python))
         assert len(chosen) > 140
         assert {it.sha256 for it in chosen} <= set(
             re.findall(r"--hash=sha256:(\w{64})", lock.requirements)
@@ -76,9 +75,9 @@ def test_the_newest_build_that_the_c_library_runs_is_chosen() -> None:
         "a-1-py3-none-any.whl",
     )
     assert names(lock, USUAL) == ["a-1-cp312-cp312-manylinux_2_28_x86_64.whl"]
-    old = Target("x86_64", (2, 17), (3, 12))
+    old = TargetSystem("x86_64", (2, 17), (3, 12))
     assert names(lock, old) == ["a-1-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"]
-    assert names(lock, Target("riscv64", (2, 39), (3, 12))) == ["a-1-py3-none-any.whl"]
+    assert names(lock, TargetSystem("riscv64", (2, 39), (3, 12))) == ["a-1-py3-none-any.whl"]
 
 
 def test_a_stable_interface_suits_a_newer_python() -> None:

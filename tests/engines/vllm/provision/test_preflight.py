@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from engines.vllm.provision.preflight import Card, Facts, Finding, hindered, preflight
+from engines.vllm.provision.preflight import Finding, NvidiaCard, SystemInfo, hindered, preflight
 from engines.vllm.provision.windows import Wsl2
 
 GB = 1_000_000_000
-CARD = Card("RTX 4090", (8, 9), 24 * GB, 22 * GB)
-GOOD = Facts(
+CARD = NvidiaCard("RTX 4090", (8, 9), 24 * GB, 22 * GB)
+GOOD = SystemInfo(
     system="linux",
     machine="x86_64",
     glibc=(2, 35),
@@ -28,7 +28,7 @@ def codes(findings: tuple[Finding, ...]) -> list[str]:
     return [it.code for it in findings]
 
 
-def wrong(facts: Facts) -> Finding:
+def wrong(facts: SystemInfo) -> Finding:
     """The one finding that is not well."""
     (found,) = [it for it in preflight(facts, "cuda", 0, ((3, 12),)) if not it.ok]
     assert found.what
@@ -59,7 +59,7 @@ def test_a_good_computer_has_a_line_for_each_thing() -> None:
         (replace(GOOD, pythons=((3, 11),)), "python", "3.12"),
     ],
 )
-def test_what_forbids_it(facts: Facts, code: str, word: str) -> None:
+def test_what_forbids_it(facts: SystemInfo, code: str, word: str) -> None:
     found = wrong(facts)
     assert found.code == code
     assert word in f"{found.what} {found.why}"
@@ -73,7 +73,7 @@ def test_what_forbids_it(facts: Facts, code: str, word: str) -> None:
         (replace(GOOD, compiler=None), "compiler"),
     ],
 )
-def test_what_is_only_worth_knowing(facts: Facts, code: str) -> None:
+def test_what_is_only_worth_knowing(facts: SystemInfo, code: str) -> None:
     assert wrong(facts).code == code
     assert wrong(facts).warning
     assert hindered(preflight(facts, "cuda")) is None
@@ -86,7 +86,7 @@ def test_the_edges_are_good_enough() -> None:
 
 
 def test_the_best_card_counts() -> None:
-    old = Card("GT 1030", (6, 1), 2 * GB, 2 * GB)
+    old = NvidiaCard("GT 1030", (6, 1), 2 * GB, 2 * GB)
     assert all(it.ok for it in preflight(replace(GOOD, cards=(old, CARD)), "cuda"))
 
 
@@ -103,7 +103,7 @@ def test_a_lock_that_takes_more_than_usual_needs_more() -> None:
 
 
 def test_windows_without_wsl2_says_nothing_else() -> None:
-    bare = preflight(Facts("win32", "", None, wsl=Wsl2("absent")), "cuda", 0, ((3, 12),))
+    bare = preflight(SystemInfo("win32", "", None, wsl=Wsl2("absent")), "cuda", 0, ((3, 12),))
     assert codes(bare) == ["wsl"]
     assert "wsl --install" in bare[0].do
     assert hindered(bare) == bare[0]
@@ -132,4 +132,4 @@ def test_inside_wsl2_it_is_linux() -> None:
 
 
 def test_macos_has_no_vllm() -> None:
-    assert codes(preflight(Facts("darwin", "aarch64", None), "cuda")) == ["system"]
+    assert codes(preflight(SystemInfo("darwin", "aarch64", None), "cuda")) == ["system"]

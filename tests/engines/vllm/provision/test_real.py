@@ -10,9 +10,10 @@ import pytest
 
 from engines.vllm.provision.environment import quiet
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Target, read_lock
+from engines.vllm.provision.lock import TargetSystem, read_lock
+from tests.support.paths import ROOT
 
-LOCKS = Path(__file__).resolve().parents[4] / "resources" / "vllm"
+LOCKS = ROOT / "resources" / "vllm"
 
 pytestmark = [
     pytest.mark.vllm,
@@ -44,7 +45,7 @@ def test_it_is_the_one_of_the_lock_and_nothing_else_is_left(
 
 def test_it_holds_exactly_the_packages_of_the_lock(installed: Installed) -> None:
     lock = read_lock(LOCKS, "cpu")
-    wanted = {it.project for it in lock.chosen(Target("x86_64", (2, 36), (3, 11)))}
+    wanted = {it.project for it in lock.chosen(TargetSystem("x86_64", (2, 36), (3, 11)))}
     code = (
         "import importlib.metadata as m; print(*{it.metadata['Name'] for it in m.distributions()})"
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from engines.vllm.wsl.pack import packed
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="they work on a Linux")
-ROOT = Path(__file__).resolve().parents[4]
 
 
 def hands(home: Path, before: str = "") -> subprocess.Popen[bytes]:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engines.vllm.provision.preflight import Card, Facts, hindered, preflight
+from engines.vllm.provision.preflight import NvidiaCard, SystemInfo, hindered, preflight
 from engines.vllm.provision.windows import Wsl2
-from engines.vllm.wsl.facts import facts_of
+from engines.vllm.wsl import program
 from engines.vllm.wsl.program import Wsl
+from engines.vllm.wsl.system_info import system_info_of
 from tests.support.wsl.windows import Windows
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is for Linux")
@@ -35,19 +36,19 @@ def windows(tmp_path: Path) -> Windows:
     return Windows(tmp_path / "windows")
 
 
-def state(facts: Facts) -> str:
+def state(facts: SystemInfo) -> str:
     return facts.wsl.state if facts.wsl is not None else ""
 
 
 def test_an_answer_is_read() -> None:
-    facts = facts_of(ANSWER, "Ubuntu", 10**15)
+    facts = system_info_of(ANSWER, "Ubuntu", 10**15)
     assert facts is not None
     assert (facts.machine, facts.glibc, facts.pythons) == ("x86_64", (2, 39), ((3, 12),))
     assert (facts.driver, facts.cuda) == ("590.10", (13, 0))
     mib = 1 << 20
     assert facts.cards == (
-        Card("NVIDIA GeForce RTX 4090", (8, 9), 24564 * mib, 22000 * mib),
-        Card("Quadro RTX 4000, mobile", (7, 5), 8192 * mib, 0),
+        NvidiaCard("NVIDIA GeForce RTX 4090", (8, 9), 24564 * mib, 22000 * mib),
+        NvidiaCard("Quadro RTX 4000, mobile", (7, 5), 8192 * mib, 0),
     )
     assert facts.disk_bytes == 998953116 * 1024
     assert facts.ram_bytes == 16302252 * 1024
@@ -57,19 +58,19 @@ def test_an_answer_is_read() -> None:
 
 
 def test_its_disk_is_no_larger_than_what_windows_has_free() -> None:
-    facts = facts_of(ANSWER, "Ubuntu", 5)
+    facts = system_info_of(ANSWER, "Ubuntu", 5)
     assert facts is not None
     assert facts.disk_bytes == 5
 
 
 def test_without_a_card_a_drive_or_an_end() -> None:
     rows = [it for it in ANSWER.splitlines() if it.split()[0] not in {"card", "cuda", "folder"}]
-    facts = facts_of("\n".join(rows), "Ubuntu", 10**15)
+    facts = system_info_of("\n".join(rows), "Ubuntu", 10**15)
     assert facts is not None
     assert (facts.driver, facts.cuda, facts.cards) == ("", None, ())
     assert state(facts) == "apart"
-    assert facts_of("machine x86_64\n", "Ubuntu", 1) is None
-    assert facts_of("", "Ubuntu", 1) is None
+    assert system_info_of("machine x86_64\n", "Ubuntu", 1) is None
+    assert system_info_of("", "Ubuntu", 1) is None
 
 
 def test_a_linux_inside_is_asked(windows: Windows, tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_what_is_missing_is_said(
         windows.add("Debian", broken=True)
     elif kind == "silent":
         windows.change(seconds=60)
-        monkeypatch.setattr("engines.vllm.wsl.program._LIST_S", 0.2)
+        monkeypatch.setattr(program, "_LIST_S", 0.2)
     elif kind == "apart":
         windows.add("Debian")
         windows.hide_drives("Debian")

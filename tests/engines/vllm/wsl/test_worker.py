@@ -21,14 +21,15 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
 from engines.types import TextDelta
+from engines.vllm import streams, worker
 from engines.vllm.engine import VllmEngine
 from engines.vllm.processes import Process, process, processes, send
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from engines.vllm.wsl.distribution import Distribution
+from engines.vllm.wsl.host import WslHost
 from tests.engines.vllm.faked import (
     PLAN,
-    ROOT,
     answer,
     behave,
     gone,
@@ -41,6 +42,7 @@ from tests.engines.vllm.faked import (
     tree,
     until,
 )
+from tests.support.paths import ROOT
 from tests.support.wsl.windows import Windows, words_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is for Linux")
@@ -93,6 +95,8 @@ def test_it_answers_through_a_port_with_a_key(
     assert answer(engine, max_tokens=3) == " word0 word1 word2"
     assert engine.worker is not None
     assert engine.worker.away
+    status = engine.status()
+    assert (status.elsewhere, status.process) == (True, 0), "its number is another program's here"
     words, environment = json.loads((fake / "words.json").read_text())
     assert "--uds" not in words
     assert words[words.index("--port") + 1] == str(engine.worker.place.port)
@@ -116,8 +120,15 @@ def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, linux: Path) -> 
     assert kept(linux) == []
 
 
-@pytest.mark.parametrize("phase", ["starting", "loading", "ready", "streaming"])
-@pytest.mark.parametrize("victim", ["hearth", "wsl.exe", "both", "guardian"])
+# Each phase with the app killed, and each victim where the worker does not obey and where it does.
+@pytest.mark.parametrize(
+    ("victim", "phase"),
+    [
+        ("hearth", "starting"), ("hearth", "loading"), ("hearth", "ready"), ("hearth", "streaming"),
+        ("wsl.exe", "loading"), ("wsl.exe", "streaming"), ("both", "starting"), ("both", "loading"),
+        ("guardian", "loading"), ("guardian", "streaming"),
+    ],
+)  # fmt: skip
 def test_a_killed_process_takes_the_tree_along(
     windows: Windows, fake: Path, linux: Path, tmp_path: Path, victim: str, phase: str
 ) -> None:
@@ -159,7 +170,7 @@ def test_a_killed_process_takes_the_tree_along(
     until(lambda: not kept(linux) or victim == "guardian")
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(4))
 def test_a_guardian_killed_at_any_moment(
     engine: VllmEngine, fake: Path, linux: Path, tmp_path: Path, number: int
 ) -> None:
@@ -261,19 +272,19 @@ def test_where_the_end_does_not_come_through_silence_tells_it(
     engine: VllmEngine, linux: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when something between wsl.exe and its Linux keeps the pipe open."""
-    monkeypatch.setattr("engines.vllm.streams.BEAT_S", 0.1)
-    monkeypatch.setattr("engines.vllm.wsl.host.WslHost.silence_s", 4.0)
+    monkeypatch.setattr(streams, "BEAT_S", 0.1)
+    monkeypatch.setattr(WslHost, "silence_s", 4.0)
     load(engine)
     assert engine.worker is not None
     everything = members(guardian_of(engine.worker.session))
-    monkeypatch.setattr("engines.vllm.streams.BEAT_S", 600.0)
+    monkeypatch.setattr(streams, "BEAT_S", 600.0)
     until(lambda: gone(everything))
     until(lambda: kept(linux) == [])
 
 
 def test_beats_keep_it_alive(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.vllm.streams.BEAT_S", 0.1)
-    monkeypatch.setattr("engines.vllm.wsl.host.WslHost.silence_s", 5.0)
+    monkeypatch.setattr(streams, "BEAT_S", 0.1)
+    monkeypatch.setattr(WslHost, "silence_s", 5.0)
     load(engine)
     assert engine.worker is not None
     assert not engine.worker._held.wait(7.0)
@@ -341,8 +352,8 @@ def test_one_that_windows_does_not_reach_is_given_up(
     engine: VllmEngine, linux: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It serves, but its port is not passed on."""
-    monkeypatch.setattr("engines.vllm.worker._REACH_S", 0.5)
-    monkeypatch.setattr("engines.vllm.worker._healthy", lambda _: False)
+    monkeypatch.setattr(worker, "_REACH_S", 0.5)
+    monkeypatch.setattr(worker, "_healthy", lambda _: False)
     with pytest.raises(EngineFailed) as caught:
         load(engine)
     assert "localhostForwarding" in caught.value.do

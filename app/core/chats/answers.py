@@ -1,0 +1,93 @@
+"""The values that an answer is asked for with, and that are told while it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, cast
+
+from app.core.chats.asked import Asked
+from app.core.chats.assistants import NewChat
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.summary import Summary
+from app.core.models.entry import ModelEntry
+from app.core.settings.resolved import NO_LAYERS, Layers
+from engines.memory.load_options import LoadOptions
+from engines.types import Event, LoadedModel, MtpMode
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """The options of one answer alone.
+
+    settings: by their names; what is not there, or None, is as the chat, its assistant, its model
+    and the settings say. thinking_budget: tokens of reasoning; here 0 is none at all. anyway: load
+    the model even if it does not seem to fit. begins: what a chat that begins with the question
+    has of its own. under: what an assistant has set, for an answer that belongs to no chat.
+    """
+
+    settings: Mapping[str, object] = field(default_factory=dict)
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    grammar: str | None = None
+    depth: int | None = None
+    thinking_budget: int | None = None
+    anyway: bool = False
+    begins: NewChat | None = None
+    under: Layers = NO_LAYERS
+
+    @property
+    def model(self) -> str | None:
+        """The model that is asked, by its id or name; None leaves it to the others."""
+        return cast("str | None", self.settings.get("model"))
+
+    @property
+    def mtp(self) -> MtpMode | None:
+        """The mode of MTP that is asked for; None leaves it to the others."""
+        return cast("MtpMode | None", self.settings.get("mtp"))
+
+    def changed(self, **values: Any) -> AnswerOptions:
+        """Replace what is named: other fields than `settings`, and all else among the settings."""
+        own = {it.name for it in fields(self)} & values.keys()
+        settings = {name: value for name, value in values.items() if name not in own}
+        return replace(
+            self,
+            settings={**self.settings, **settings},
+            **{name: values[name] for name in own},
+        )
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The model of an answer is loaded; comes before all that the engine says.
+
+    called: the model as it was asked for, which may answer from its files for another engine.
+    engine: by its own name. load_options: how it was to be loaded.
+    """
+
+    entry: ModelEntry
+    loaded: LoadedModel
+    called: str
+    engine: str
+    load_options: LoadOptions
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """News of making room. messages: how many are summed up; why: of a failure, in a sentence."""
+
+    state: Literal["begun", "done", "failed"]
+    messages: int
+    summary: Summary | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The last event of a stored answer: the message as it was saved, or could not be."""
+
+    message: StoredMessage
+    saved: bool = True
+
+
+AnswerEvent = Event | Ready | Asked | Compaction | Ended

@@ -1,0 +1,190 @@
+"""Manages the engines: devices, advice, counterparts of a model, the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from app.core.engines.installation import Device, WorkerState
+from app.core.errors import FileNotOnHub
+from app.core.models.counterparts import shown
+from app.core.models.hub_names import hub_name
+from app.core.models.wanted import wanted_checkpoint
+from app.services.downloads.pulling import wanted_of
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable
+from engines.memory.placement import chosen
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    import psutil
+
+    from app.core.engines.advice import Advice, System
+    from app.core.models.counterparts import Counterpart
+    from app.core.models.downloads import Wanted
+    from app.core.models.entry import ModelEntry
+    from app.core.models.hub import Repository
+    from app.hub.client import Hub
+    from app.services.downloads.queue import DownloadQueue
+    from app.services.engines.choice import EngineChoice
+    from app.services.engines.device_trials import DeviceState, DeviceTrials
+    from app.services.engines.runtime import Runtime
+    from app.services.models.fitting import Fitting
+    from app.store.settings_file import SettingsFile
+    from engines.hardware import Hardware
+
+_LOG_LINES = 200
+
+
+class EngineManager:
+    """Looks after the engines of this computer; from any thread, methods may take time."""
+
+    def __init__(
+        self,
+        system: System,
+        look: Callable[[], Hardware],
+        devices: DeviceTrials,
+        choice: EngineChoice,
+        runtime: Runtime,
+        settings: SettingsFile,
+        hub: Hub,
+        downloads: DownloadQueue,
+        fitting: Fitting,
+    ) -> None:
+        self.system = system
+        self._look = look
+        self._devices = devices
+        self._choice = choice
+        self._runtime = runtime
+        self._settings = settings
+        self._hub = hub
+        self._downloads = downloads
+        self._fitting = fitting
+
+    def devices(self, *, again: bool) -> tuple[Device, ...]:
+        """List the devices of llama.cpp; none where it cannot be asked.
+
+        The processor is left out: it needs no trial. again: try those anew that were refused.
+        """
+        try:
+            found = [it for it in self._devices.list() if it.backend != "CPU"]
+        except EngineUnavailable:
+            return ()
+        if again:
+            found = [self._tried(it) for it in found]
+        usual = {gpu.device for gpu in chosen(self._look())}
+        return tuple(_device(it, it.name in usual) for it in found)
+
+    def advise(self) -> Advice:
+        """Say which engine suits this computer."""
+        return self._choice.advise()
+
+    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
+        """Find the same model for each other engine: local ones, what suits, or why nothing."""
+        engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
+        found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
+        return tuple(it for it in map(shown, found) if it is not None)
+
+    def fetch(self, other: Counterpart) -> None:
+        """Download a counterpart, with its drafter. Raises AppError."""
+        wanted = self._gguf if other.engine == "llamacpp" else self._checkpoints
+        for it in wanted(other):
+            self._downloads.add(it)
+        self._downloads.start()
+
+    def worker(self) -> WorkerState:
+        """Tell what vLLM's worker is doing; it is not started, and nothing is sent to it."""
+        status, model = self._runtime.status("vllm"), self._runtime.held("vllm")
+        log = status.log[-_LOG_LINES:]
+        if status.state == "stopped":
+            return WorkerState("stopped", log=log)
+        if status.state == "loading" or model is None:
+            return WorkerState("loading", words=status.words, share=status.share, log=log)
+        minutes = self._settings.read().vllm_idle
+        memory, once = _memory_of(_processes_from(status.process))
+        return WorkerState(
+            "ready",
+            model.name,
+            memory_bytes=memory,
+            memory_once=once,
+            idle_s=self._runtime.idle_s("vllm"),
+            stops_after_s=minutes * 60.0,
+            log=log,
+        )
+
+    def stop_worker(self) -> None:
+        """Unload vLLM's model, after the answers that are there."""
+        self._runtime.stop("vllm")
+
+    def free_memory(self) -> None:
+        """Unload all models, after the answers that are there."""
+        self._runtime.unload()
+
+    def _gguf(self, other: Counterpart) -> list[Wanted]:
+        repository = self._hub.repository(other.repo)
+        name = hub_name(f"{other.repo}:{other.label}")
+        return [wanted_of(repository, name, "main", self._fitting.quick)]
+
+    def _checkpoints(self, other: Counterpart) -> list[Wanted]:
+        repos = [it for it in (other.repo, other.drafter) if it]
+        return [_checkpoint(self._hub.repository(it)) for it in repos]
+
+    def _tried(self, device: DeviceState) -> DeviceState:
+        if device.ok:
+            return device
+        return self._devices.try_again(device.name, CancelToken())
+
+
+def _device(it: DeviceState, usual: bool) -> Device:
+    return Device(
+        it.name,
+        f"{it.description} ({it.backend})",
+        it.total_bytes,
+        it.free_bytes,
+        "works" if it.ok else "refused" if it.tried else "untried",
+        it.why_not,
+        usual,
+    )
+
+
+def _processes_from(first: int) -> list[psutil.Process]:
+    """List a process and all below it; none where it does not exist."""
+    import psutil
+
+    if not first:
+        return []
+    try:
+        process = psutil.Process(first)
+        return [process, *process.children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _memory_of(processes: list[psutil.Process]) -> tuple[int, bool]:
+    """Return the bytes that processes hold in the computer's memory, and how they are counted.
+
+    What several of them share is in it once (PSS), or for each of them (RSS).
+    """
+    import psutil
+
+    held, once = 0, True
+    for it in processes:
+        with suppress(psutil.NoSuchProcess):
+            try:
+                held += int(it.memory_full_info().pss)
+            except (psutil.AccessDenied, AttributeError):
+                held += int(it.memory_info().rss)
+                once = False
+    return held, once
+
+
+def _checkpoint(repository: Repository) -> Wanted:
+    wanted = wanted_checkpoint(repository)
+    if wanted is None:
+        raise FileNotOnHub(
+            f"{repository.id} has no checkpoint.",
+            "There are no safetensors files with a config.json at its top.",
+            "Look for another repository of this model on the Hub.",
+        )
+    return wanted

@@ -1,0 +1,97 @@
+"""Loads checkpoints into the local vLLM worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from app.core.models.entry import ModelEntry
+from engines.base import Engine, Progress
+from engines.cancel import CancelToken
+from engines.errors import Action, EngineUnavailable
+from engines.types import LoadedModel
+
+if TYPE_CHECKING:
+    from app.services.engines.loaders import PreparedLoad
+    from app.services.models.fitting import FitReport
+    from engines.hardware import Hardware
+    from engines.memory.load_options import LoadOptions
+    from engines.vllm.provision.lock import Profile
+
+
+class WorkerEngine(Engine, Protocol):
+    """An engine in a process of its own, which can end by itself."""
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """Start it again if it has ended. Raises EngineError or Cancelled."""
+        ...
+
+    def settle(self) -> None:
+        """Wait until the memory of the last worker is free again."""
+        ...
+
+    @property
+    def well(self) -> bool:
+        """Whether its process is there and says so."""
+        ...
+
+
+class VllmLoader:
+    """Loads checkpoints into vLLM.
+
+    make: the engine, called once and only when it is needed. look: at the computer now.
+
+    installed: which build of vLLM is here, None for none. advised: tokens to draft ahead, as the
+    catalogue knows it of a model.
+    """
+
+    local = True
+    at_once: int | None = None
+
+    def __init__(
+        self,
+        make: Callable[[], WorkerEngine],
+        installed: Callable[[], Profile | None],
+        look: Callable[[], Hardware],
+        advised: Callable[[ModelEntry], int | None] = lambda _: None,
+    ) -> None:
+        self._make = make
+        self._installed = installed
+        self._look = look
+        self._advised = advised
+
+    @cached_property
+    def engine(self) -> WorkerEngine:
+        return self._make()
+
+    def open(self, entry: ModelEntry) -> PreparedLoad:
+        profile = self._installed()
+        if profile is None:
+            raise EngineUnavailable(
+                f"“{entry.name}” cannot be loaded.",
+                "It is a checkpoint for vLLM, which is not installed.",
+                "Install it under Engines in the settings, or with `hearth engines install vllm`; "
+                "or choose the model's GGUF file.",
+                Action("install", "vllm"),
+            )
+        from app.services.engines.prepared_vllm_load import PreparedVllmLoad
+
+        return PreparedVllmLoad(entry, profile, self._look, self._advised(entry))
+
+    def judge(
+        self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
+    ) -> FitReport:
+        """Judge the fit in the build that is here; without one, in that for cards."""
+        from app.services.engines.prepared_vllm_load import judged
+
+        return judged(entry, load_options, self._installed(), self._look(), self._advised(entry))
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        self.engine.revive(progress, cancel)
+
+    def settle(self) -> None:
+        self.engine.settle()
+
+    def well(self) -> bool:
+        return self.engine.well

@@ -1,0 +1,121 @@
+"""The frame of the window: sidebar, header and pages side by side, as they are painted first."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray
+from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.chats.chat import UNTITLED
+from app.core.settings.fields import Settings
+from app.core.window_state import WindowState
+from app.presenters.chats import Chats
+from app.ui.chat.composer.composer import Composer
+from app.ui.chat.header import Header
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.widgets.room import grow_for
+from app.ui.window.signal_buffer import SignalBuffer
+
+
+class WindowFrame(QMainWindow):
+    """The frame with the chats and a bare field for a message, which is quickly made.
+
+    What is asked for in the first moment is kept in `early` and `early_messages`, until they pass
+    it on.
+    """
+
+    def __init__(self, chats: Chats, settings: Settings) -> None:
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("Hearth")
+        self.setMinimumSize(520, 420)
+        self.resize(1120, 760)
+        self._sidebar_width = WindowState().sidebar_width
+        self._lay_out(chats)
+        self.header.set_title(self.tr(UNTITLED))
+        self.composer.set_send_with(settings.send_with)
+        if draft := chats.drafts.of(None):
+            self.composer.set_text(draft)
+        self.sidebar.refresh(None)
+        self.composer.focus()
+        side = self.sidebar
+        self.early_messages = SignalBuffer([self.composer.send])
+        self.early = SignalBuffer(
+            [
+                *(side.new_chat, side.scratch, side.page, side.settings, side.searched),
+                *(side.hide_me, side.show_me, side.chats.opened, side.chats.chosen),
+                *(self.header.add_model, self.header.show_models, self.header.show_sidebar),
+                *(self.header.toggle_offline, self.header.chat_settings),
+            ]
+        )
+
+    def restore(self, state: WindowState) -> None:
+        """Take the place and shape that the window had."""
+        if state.geometry:
+            self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
+        if state.folded:
+            self.sidebar.model.folded = set(state.folded)
+            self.sidebar.chats.reload()
+        self._sidebar_width = state.sidebar_width
+        self.sidebar.hide()
+        self.set_sidebar(state.sidebar)
+
+    def state(self) -> WindowState:
+        shown = not self.sidebar.isHidden()
+        return WindowState(
+            geometry=self.saveGeometry().toHex().toStdString(),
+            sidebar=shown,
+            sidebar_width=self._splitter.sizes()[0] if shown else self._sidebar_width,
+            folded=tuple(sorted(self.sidebar.model.folded)),
+        )
+
+    def show_page(self, page: QWidget) -> None:
+        """Show a page in place of another; a new one is added to the stack."""
+        if self._stack.indexOf(page) < 0:
+            self._stack.addWidget(page)
+        self._stack.setCurrentWidget(page)
+
+    def is_shown(self, page: QWidget) -> bool:
+        """Whether this is the page in front."""
+        return self._stack.currentWidget() is page
+
+    def drop_bare_field(self) -> None:
+        """Remove the bare field, once a page has the message's field."""
+        self._stack.removeWidget(self._bare)
+        self._bare.deleteLater()
+
+    def set_sidebar(self, shown: bool) -> None:
+        if not shown and not self.sidebar.isHidden():
+            self._sidebar_width = self._splitter.sizes()[0]
+        appears = shown and self.sidebar.isHidden()
+        self.sidebar.setVisible(shown)
+        if appears:
+            rest = max(1, self.width() - self._sidebar_width)
+            self._splitter.setSizes([self._sidebar_width, rest])
+            grow_for(self.sidebar)
+        self.header.set_sidebar_hidden(not shown)
+
+    def _lay_out(self, chats: Chats) -> None:
+        """Lay out from the window inwards: what gets another parent is styled anew."""
+        self._splitter = QSplitter(self)
+        self._splitter.setObjectName("splitter")
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        self.sidebar = Sidebar(chats, self._splitter)
+        main = QWidget(self._splitter)
+        self.header = Header(main)
+        self._stack = QStackedWidget(main)
+        self._bare = QWidget(self._stack)
+        self._stack.addWidget(self._bare)
+        self.composer = Composer(self._bare)
+        below = QVBoxLayout(self._bare)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addStretch(1)
+        below.addWidget(self.composer)
+        column = QVBoxLayout(main)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self._stack, 1)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([self._sidebar_width, self.width() - self._sidebar_width])
+        self.setCentralWidget(self._splitter)

@@ -1,0 +1,115 @@
+"""Makes the installer of vLLM: for this system, or on Windows for the Linux inside it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from app.core.engines.installation import Profile
+from app.hub.limiter import Limiter
+from app.hub.retry import Patience
+from app.hub.transfer import Terms
+from app.net import Gate
+from app.packages.config import indexes_here
+from app.packages.fetch import PackageFetcher
+from app.packages.lookup import Lookup
+from app.services.engines.installer import EngineInstaller
+from app.services.engines.installing import InstallSources
+from app.wiring.shipped import LOCKS
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+from engines.vllm.provision.environment import Maker, pythons_here, uv
+from engines.vllm.provision.home import EngineHome
+from engines.vllm.provision.lock import (
+    Lock,
+    LockedFile,
+    Pythons,
+    TargetSystem,
+    read_lock,
+    read_tool,
+)
+from engines.vllm.provision.preflight import SystemInfo
+from engines.vllm.provision.system_info import look
+from engines.vllm.wsl.distribution import Distribution
+from engines.vllm.wsl.making import drop, in_use, making
+from engines.vllm.wsl.program import Wsl
+
+logger = logging.getLogger(__name__)
+
+_ATTEMPTS = 8
+
+
+def engine_installer(
+    root: Path, gate: Gate, offline: Callable[[], bool], wsl: Wsl | None = None
+) -> EngineInstaller:
+    """Make the installer for a folder of environments; what is half made there goes.
+
+    wsl: runs commands in the Linux inside a Windows. Raises AppError. What a killed installation
+    has half made in a Linux that does not start goes with the next installation.
+    """
+
+    def lock(profile: Profile) -> Lock:
+        return read_lock(LOCKS, profile)
+
+    def system(pythons: Pythons) -> SystemInfo:
+        return look(root, lambda: pythons_here(pythons))
+
+    sources = InstallSources(
+        lock=lock,
+        look=system,
+        indexes=lambda: indexes_here(uv()),
+        lookup=lambda indexes: Lookup(gate, indexes),
+        fetcher=PackageFetcher(gate, Terms(Limiter(), Patience(_ATTEMPTS, most_s=30.0))),
+        offline=offline,
+    )
+    if wsl is not None:
+        home, sources = in_wsl(wsl, root, sources)
+    else:
+        home = EngineHome(root)
+    installer = EngineInstaller(home, sources)
+    try:
+        installer.tidy()
+    except EngineError as error:
+        logger.warning("what is half made of vLLM stays for now: %s", error)
+    return installer
+
+
+def wsl_folder(root: Path) -> Path:
+    """Return the folder of the program that runs inside WSL2. root: of vLLM's environments."""
+    return root.with_name("vllm-wsl")
+
+
+def in_wsl(
+    wsl: Wsl, root: Path, sources: InstallSources, locks: Path = LOCKS
+) -> tuple[EngineHome, InstallSources]:
+    """Return the environments' home, and what makes one, where both are in WSL2.
+
+    The next one is made in the distribution that has one, as long as that is there.
+    """
+    folder = wsl_folder(root)
+    home = EngineHome(root, partial(drop, wsl, folder))
+
+    def look(pythons: Pythons) -> SystemInfo:
+        now = home.current()
+        return wsl.look(root, pythons, now.linux if now else "")
+
+    def tools(target: TargetSystem) -> tuple[LockedFile, ...]:
+        return (read_tool(locks, "uv", target.machine),)
+
+    @contextmanager
+    def made(
+        home: EngineHome, lock: Lock, target: TargetSystem, _holding: int, cancel: CancelToken
+    ) -> Iterator[Maker]:
+        now = home.current()
+        name = wsl.find(now.linux if now else "").name
+        (tool,) = tools(target)
+        with making(Distribution(wsl, name, folder), home, lock, tool.name, cancel) as maker:
+            yield maker
+
+    return home, replace(
+        sources, look=look, tools=tools, making=made, in_use=partial(in_use, wsl, folder)
+    )

@@ -1,0 +1,59 @@
+"""Refuses a load for which the system would kill the app."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engines.errors import NotEnoughMemory
+from engines.hardware.memory import measure_memory, within_limits
+from engines.memory.buffers import CPU
+from engines.memory.formula.weights import weights
+from engines.memory.planner import by_formula
+from engines.models.gguf.header import GgufHeader
+from engines.text import amount
+from engines.types import LoadPlan
+
+
+def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None = None) -> None:
+    """Refuse a plan that must keep more in the computer's memory than is free.
+
+    Raises NotEnoughMemory.
+
+    Linux promises more memory than it has: llama.cpp gets its KV cache, and is killed when it
+    clears it. Weights that are mapped from the file can leave memory again and do not count here,
+    except those that llama.cpp copies into a layout that suits the processor. Whether a plan is
+    a good one is for `planner.check` to say. drafter: the header of the plan's drafter. A plan that
+    is to be loaded anyway is not refused.
+    """
+    if plan.anyway:
+        return
+    ram = by_formula(header, plan, drafter).ram
+    mapped = _mapped(header, plan)
+    if drafter is not None and plan.draft_max:
+        mapped += _mapped(drafter, plan)
+    need = ram.total - mapped
+    have = within_limits(measure_memory(), Path("/")).available_bytes
+    if need > have:
+        raise NotEnoughMemory(
+            f"There is not enough memory for “{plan.model.name}” with a context of"
+            f" {plan.context:,} tokens.",
+            f"It needs {amount(need)}, most of it for the KV cache, and {amount(have)} are free."
+            if ram.kv > need // 2
+            else f"It needs {amount(need)}, and {amount(have)} are free.",
+            "Choose a smaller model, or close other programs."
+            if ram.weights - mapped > need // 2
+            else "Set a smaller context, or close other programs.",
+        )
+
+
+def _mapped(header: GgufHeader, plan: LoadPlan) -> int:
+    """Return the bytes of weights in the computer's own memory that are mapped from the file."""
+    count = header.block_count
+    first = count + 1 - (count + 1 if plan.gpu_layers < 0 else min(plan.gpu_layers, count + 1))
+
+    def device(layer: int) -> str:
+        return "card" if layer >= first else CPU
+
+    stay = plan.experts_in_ram if plan.gpu_layers else 0
+    heads = plan.draft_max > 0
+    return weights(header, device, mmap=plan.mmap, heads=heads, experts_in_ram=stay)[CPU].mapped

@@ -1,0 +1,133 @@
+"""Changes metadata of a GGUF file: its name, chat template and context length.
+
+edit = prepare(Path("model.gguf"), Metadata(name="My model"))
+with edit.source.open("rb") as source:
+    target.write(edit.head)
+    source.seek(edit.data)
+    shutil.copyfileobj(source, target)
+
+Every other value, the list of tensors and their bytes stay as they are; only where the bytes begin
+may move, as their offsets count from there. Of a model in several files the first is edited.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engines.errors import MetadataRefused
+from engines.models.gguf.header import read_file
+from engines.models.gguf.reader import ARCHITECTURE, MAGIC, padded
+
+LONGEST_NAME: Final = 200
+LARGEST_TEMPLATE: Final = 1 << 20
+"""The longest template in bytes. Those of the largest families have some 30,000."""
+CONTEXTS: Final = range(128, (1 << 26) + 1)
+"""The possible contexts in tokens. The largest models were trained for 10 million."""
+
+_COUNTS: Final = struct.Struct("<QQ")
+_VERSION_SIZE: Final = 4
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Changes to metadata; None keeps a value. context: tokens the model was trained for.
+
+    Raises MetadataRefused, with the reason, where llama.cpp or people could do nothing with it.
+    """
+
+    name: str | None = None
+    template: str | None = None
+    context: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None and (why := _why_no_name(self.name)):
+            raise _refused("The model keeps its name.", why)
+        if self.template is not None and (why := _why_no_template(self.template)):
+            raise _refused("The model keeps its chat template.", why)
+        if self.context is not None and self.context not in CONTEXTS:
+            raise _refused(
+                "The model keeps its context length.",
+                f"{self.context:,} is not between {CONTEXTS[0]:,} and {CONTEXTS[-1]:,} tokens.",
+            )
+
+    def __bool__(self) -> bool:
+        return (self.name, self.template, self.context) != (None, None, None)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The new file: `head`, and all that follows byte `data` of `source`. size_bytes: of both."""
+
+    source: Path
+    head: bytes
+    data: int
+    size_bytes: int
+
+
+def prepare(source: Path, changes: Metadata) -> Edit:
+    """Work out the new file's head. No weights are read.
+
+    Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged.
+    """
+    from gguf import GGUFValueType, Keys
+
+    gguf, size = read_file(source)
+    with source.open("rb") as file:
+        old = file.read(min(gguf.data, size))
+    new: dict[str, bytes] = {}
+    if changes.name is not None:
+        new[Keys.General.NAME] = _string(changes.name)
+    if changes.template is not None:
+        new[Keys.Tokenizer.CHAT_TEMPLATE] = _string(changes.template)
+    if changes.context is not None:
+        key = Keys.LLM.CONTEXT_LENGTH.format(arch=gguf.values.get(ARCHITECTURE))
+        new[key] = struct.pack("<II", GGUFValueType.UINT32, changes.context)
+    pieces = [
+        _text(key) + new.pop(key) if key in new else old[start:end]
+        for key, (start, end) in gguf.places.items()
+    ]
+    pieces += [_text(key) + value for key, value in new.items()]
+    counts_at = len(MAGIC) + _VERSION_SIZE
+    counts = _COUNTS.pack(len(gguf.tensors), len(pieces))
+    head = b"".join([old[:counts_at], counts, *pieces, old[slice(*gguf.listed)]])
+    head = head.ljust(padded(len(head), gguf.alignment), b"\0")
+    return Edit(source, head, len(old), len(head) + size - len(old))
+
+
+def _text(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def _string(text: str) -> bytes:
+    from gguf import GGUFValueType
+
+    return struct.pack("<I", GGUFValueType.STRING) + _text(text)
+
+
+def _why_no_name(name: str) -> str:
+    if not name.strip():
+        return "The new one is empty."
+    if len(name) > LONGEST_NAME:
+        return f"The new one is longer than {LONGEST_NAME} characters."
+    if not name.isprintable():
+        return "The new one holds characters that are no text."
+    return ""
+
+
+def _why_no_template(template: str) -> str:
+    if not template.strip():
+        return "The new one is empty."
+    if "\0" in template or any("\ud800" <= letter <= "\udfff" for letter in template):
+        return "The new one holds characters that are no text."
+    size = len(template.encode())
+    if size > LARGEST_TEMPLATE:
+        return f"The new one has {size:,} bytes, and {LARGEST_TEMPLATE:,} are the most."
+    return ""
+
+
+def _refused(what: str, why: str) -> MetadataRefused:
+    return MetadataRefused(what, why, "Give another value; nothing was written.")

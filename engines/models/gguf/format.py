@@ -1,0 +1,213 @@
+"""GGUF files as a model format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from engines.errors import DrafterMismatch, EngineError
+from engines.models.format import (
+    Advise,
+    AnyModel,
+    FileDetails,
+    Model,
+    ModelFacts,
+    ModelFormat,
+    TensorShare,
+)
+from engines.models.gguf.header import GgufHeader, read_header, read_template, require_chat
+from engines.models.gguf.headers import Headers
+from engines.models.gguf.reader import Value, read_start
+from engines.models.pairing import TARGETS, best, pairs, require_pair, require_runnable
+from engines.types import EngineName, MtpKind
+
+PART: Final = re.compile(
+    r"^(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$", re.IGNORECASE
+)
+"""The name of one of several files of a model."""
+
+
+class GgufFormat(ModelFormat):
+    """GGUF files as a model format. headers: what the files say, each read once."""
+
+    engine: EngineName = "llamacpp"
+    kind = "a GGUF file"
+
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    def header(self, path: Path) -> GgufHeader:
+        """Read all of it. Raises EngineError."""
+        return self._headers.read(path)
+
+    def recognises(self, path: Path) -> bool:
+        return not path.is_dir()
+
+    def name(self, path: Path) -> str:
+        return path.stem
+
+    def parts(self, path: Path) -> tuple[Path, ...]:
+        return parts_of(path)
+
+    def files(self, path: Path) -> tuple[Path, ...]:
+        return parts_of(path)
+
+    def facts(self, model: Model) -> ModelFacts:
+        header = self._headers.facts(model.path)
+        return ModelFacts(
+            header.architecture,
+            header.parameters,
+            header.quantisation,
+            header.context_max,
+            header.size_bytes,
+            _own_mtp(header),
+        )
+
+    def details(self, model: Model) -> FileDetails:
+        from gguf import Keys as Names
+
+        header = self._headers.read(model.path)
+        values = _values(model.path)
+        general, tokenizer = Names.General, Names.Tokenizer
+        layers = header.layers
+        return FileDetails(
+            architecture=header.architecture,
+            parameters=header.parameters,
+            quantisation=header.quantisation,
+            context_max=header.context_max,
+            size_bytes=header.size_bytes,
+            mtp=_own_mtp(header),
+            title=header.name,
+            made_by=_text(values, general.ORGANIZATION) or _text(values, general.AUTHOR),
+            licence=_text(values, general.LICENSE),
+            weight_bytes=header.weight_bytes,
+            tensors=_mix(header),
+            embedding_length=header.embedding_length,
+            layers=header.block_count - len(header.head_layers),
+            heads=max(layers.heads, default=0) if layers else 0,
+            kv_heads=max(layers.kv_heads, default=0) if layers else 0,
+            vocab_size=header.vocab_size,
+            tokenizer=_joined(values, tokenizer.MODEL, tokenizer.PRE),
+            chat_template=header.chat_template,
+        )
+
+    def template(self, model: Model) -> str:
+        return read_template(model.path)
+
+    def require_addable(self, path: Path, models: Iterable[Model]) -> bool:
+        header = self._headers.read(path)
+        if header.kind != "drafter":
+            require_chat(path, header)
+            return False
+        require_runnable(header)
+        targets = self._possible_targets(models)
+        if not any(pairs(target, header) for _, target in targets):
+            users = [target for model, target in targets if not model.builtin]
+            if len(users) == 1:
+                require_pair(users[0], header)  # tells why it is not for the only one
+            raise DrafterMismatch(
+                f"“{header.name}” was not added.",
+                "It is a drafter, and none of the models here is the one that it drafts for.",
+                "Add its model first, then the drafter.",
+            )
+        return True
+
+    def drafter_for(
+        self, model: Model, added: Iterable[Path], found: Iterable[Path]
+    ) -> Path | None:
+        """Find the drafter, the one quantised like the model, else the most exact one."""
+        if not self._may_have_drafter(model):
+            return None
+        try:
+            target = self._headers.facts(model.path)
+        except EngineError:
+            return None
+        beside = [it for it in sorted(model.path.parent.glob("*.gguf")) if self._drafts(it)]
+        readable = self._headers.readable
+        return (
+            best(target, readable(filter(self.recognises, added)))
+            or best(target, readable(beside))
+            or best(target, readable(filter(self.recognises, found)))
+        )
+
+    def lost_drafter(self, model: Model, added: Iterable[Path]) -> Path | None:
+        if not self._may_have_drafter(model):
+            return None
+        files = list(filter(self.recognises, added))
+        readable = {path for path, _ in self._headers.readable(files)}
+        return next((path for path in files if path not in readable), None)
+
+    def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
+        header = self._headers.read(drafter)
+        return [it for it, target in self._possible_targets(models) if pairs(target, header)]
+
+    def mtp_sentence(self, model: Model, drafter: Path | None, advise: Advise) -> str:
+        header = self._headers.facts(model.path)
+        require_chat(model.path, header)
+        if drafter is not None:
+            return "A drafter for multi-token prediction belongs to this model."
+        if model.drafter is not None:
+            read_header(model.drafter)  # raises what is wrong with it
+        if header.mtp == "embedded" and header.goes_back:
+            return "Multi-token prediction is in this file."
+        return advise(header)
+
+    def keep(self) -> None:
+        self._headers.keep()
+
+    def _may_have_drafter(self, model: Model) -> bool:
+        return self._headers.architecture(model.path) in TARGETS.values()
+
+    def _drafts(self, path: Path) -> bool:
+        return self._headers.architecture(path) in TARGETS
+
+    def _possible_targets(self, models: Iterable[AnyModel]) -> list[tuple[AnyModel, GgufHeader]]:
+        """List the models for which there are drafters at all."""
+        return [
+            (model, header)
+            for model in models
+            if self._may_have_drafter(model)
+            for _, header in self._headers.readable([model.path])
+        ]
+
+
+def parts_of(path: Path) -> tuple[Path, ...]:
+    """List the files of the model of this file: several if its name says it is the first."""
+    part = PART.match(path.name)
+    if part is None or int(part["number"]) != 1:
+        return (path,)
+    return tuple(
+        path.with_name(f"{part['stem']}-{number:05}-of-{part['count']}{path.suffix}")
+        for number in range(1, int(part["count"]) + 1)
+    )
+
+
+def _own_mtp(header: GgufHeader) -> MtpKind:
+    return "embedded" if header.mtp == "embedded" else "none"
+
+
+def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
+    """Return the shares of quantisations, the most bytes first."""
+    sizes: dict[str, int] = {}
+    for tensor in header.tensors:
+        sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
+    total = sum(sizes.values()) or 1
+    found = [TensorShare(type_, size, size / total) for type_, size in sizes.items()]
+    return tuple(sorted(found, key=lambda it: -it.size_bytes))
+
+
+def _values(path: Path) -> Mapping[str, Value]:
+    """Read the values before the token list, if all stand there; the header was read before."""
+    with path.open("rb") as file:
+        return read_start(file, path.stat().st_size)[1]
+
+
+def _text(values: Mapping[str, Value], key: str) -> str:
+    value = values.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _joined(values: Mapping[str, Value], *keys: str) -> str:
+    return ", ".join(text for key in keys if (text := _text(values, key)))

@@ -1,0 +1,143 @@
+"""What model files say of themselves, read once for as long as they stay as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from engines.errors import EngineError, UserError
+from engines.models.gguf.header import GgufHeader, read_architecture, read_header
+from engines.models.gguf.layers import CacheLayer, Layers
+
+_CACHES = {"caches", "head_caches"}
+
+File = tuple[Path, int, int]
+"""A file as it is now: its path, size in bytes and time of change in nanoseconds."""
+
+
+class KnownHeaders(Protocol):
+    """Keeps headers as JSON from one run to the next. Both raise UserError where that fails."""
+
+    def get(self, file: File) -> str | None: ...
+
+    def keep(self, headers: Mapping[File, str]) -> None: ...
+
+
+def to_json(header: GgufHeader) -> str:
+    """Write a header without its tensors as JSON."""
+    return json.dumps(asdict(header))
+
+
+def from_json(text: str) -> GgufHeader:
+    """Read a header. Raises ValueError where it is not what `to_json` wrote."""
+    try:
+        values = json.loads(text)
+        layers = values.pop("layers")
+        return GgufHeader(**{**values, "tensors": ()}, layers=_layers(layers) if layers else None)
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not a header: {error}") from error
+
+
+def _layers(values: dict[str, Any]) -> Layers:
+    """Turn lists into tuples, so that what comes back equals what went."""
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name not in _CACHES
+    }
+    caches: dict[str, Any] = {
+        name: tuple(CacheLayer(**each) for each in values[name]) for name in _CACHES
+    }
+    return Layers(**plain, **caches)
+
+
+class Headers:
+    """Reads headers, each once while its file stays.
+
+    May be used from any thread: at worst two of them read the same file.
+
+    known: outlives this run.
+    """
+
+    def __init__(self, known: KnownHeaders) -> None:
+        self._known = known
+        self._headers: dict[File, GgufHeader] = {}
+        self._facts: dict[File, GgufHeader] = {}
+        self._new: dict[File, str] = {}
+        self._architectures: dict[File, str] = {}
+
+    def read(self, path: Path) -> GgufHeader:
+        """Read the whole header (half a second for a large vocabulary). Raises EngineError."""
+        file = _as_it_is(path)
+        if file is None:
+            return read_header(path)
+        if file not in self._headers:
+            self._headers[file] = read_header(path)
+        return self._headers[file]
+
+    def facts(self, path: Path) -> GgufHeader:
+        """Return the header without tensors and template, remembered between runs once kept.
+
+        Raises EngineError.
+        """
+        file = _as_it_is(path)
+        if file is None:
+            return read_header(path)
+        if file not in self._facts:
+            self._facts[file] = self._remembered(file) or self._learnt(file)
+        return self._facts[file]
+
+    def keep(self) -> None:
+        """Keep the headers read since; where that fails they are read again."""
+        new, self._new = self._new, {}
+        if new:
+            with contextlib.suppress(UserError):
+                self._known.keep(new)
+
+    def architecture(self, path: Path) -> str:
+        """Return a model's architecture from its first bytes; empty if that cannot be told."""
+        file = _as_it_is(path)
+        if file is None:
+            return ""
+        if file in self._facts:
+            return self._facts[file].architecture
+        if file not in self._architectures:
+            self._architectures[file] = read_architecture(path)
+        return self._architectures[file]
+
+    def readable(self, paths: Iterable[Path]) -> Iterator[tuple[Path, GgufHeader]]:
+        """Yield the headers that can be read; what is wrong with others is told elsewhere."""
+        for path in paths:
+            try:
+                header = self.facts(path)
+            except EngineError:
+                continue
+            yield path, header
+
+    def _remembered(self, file: File) -> GgufHeader | None:
+        try:
+            text = self._known.get(file)
+            return from_json(text) if text else None
+        except (UserError, ValueError):
+            return None  # what cannot be remembered is read again
+
+    def _learnt(self, file: File) -> GgufHeader:
+        """Read whole, but not held whole: a list may have thousands."""
+        header = self._headers.get(file) or read_header(file[0])
+        facts = replace(header, tensors=(), chat_template=None)
+        # The further parts of a model may change while the first stays as it is.
+        if header.parts == 1:
+            self._new[file] = to_json(facts)
+        return facts
+
+
+def _as_it_is(path: Path) -> File | None:
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    return path, facts.st_size, facts.st_mtime_ns

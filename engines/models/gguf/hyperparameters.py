@@ -1,0 +1,232 @@
+"""Reads a model's layers from a GGUF header, by the names of llama.cpp's package.
+
+Source: the hyperparameters as llama.cpp reads them (llama-model.cpp, llama-hparams.cpp,
+src/models/*.cpp) and the layers its caches leave out (llama-kv-cache.cpp, `has_kv`). Which
+architecture has which rule no package knows; their names are spelled as llama-arch.cpp has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gguf import Keys as Names
+
+from engines.models.gguf.layers import CacheLayer, Layers
+from engines.models.gguf.reader import BadGguf, Value, whole_number
+
+# Sliding layers where the file gives no pattern: of each `period` layers one sees the whole
+# context, the last of them, or the first ("dense first").
+_PERIODS: Final = {
+    "afmoe": 4, "cohere2": 4, "exaone-moe": 4, "exaone4": 4, "gemma-embedding": 6, "gemma2": 2,
+    "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "llama4": 4, "mellum": 4, "muse-glimmer": 4,
+    "olmo2": 4, "plamo3": 8,
+}  # fmt: skip
+_PERIODS_DENSE_FIRST: Final = {"cohere2moe": 4, "laguna": 4, "modern-bert": 3, "smallthinker": 4}
+# Architectures whose window is known to llama.cpp rather than to the file.
+_WINDOWS: Final = {"exaone4": 4096, "gemma2": 4096, "smallthinker": 4096, "llama4": 8192}
+_WINDOW_IGNORED: Final = {"phi3"}
+_RECURRENT_INTERVAL: Final = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4}
+# What the state of a recurrent layer is made of: Mamba and delta nets, KDA, short convolutions.
+_STATES: Final = (Names.SSM.STATE_SIZE, Names.KDA.HEAD_DIM, Names.ShortConv.L_CACHE)
+_GEMMA3N_LAYERS_WITH_CACHE: Final = 20
+MAX_LAYERS: Final = 512
+# The only key that the pinned llama.cpp reads and the package 0.19.0 has no name for.
+_RECURRENT_LAYERS: Final = "{arch}.attention.recurrent_layers"
+
+
+class Hyperparameters:
+    """The values of one architecture, checked for their type.
+
+    A key is as the package writes it, such as "{arch}.block_count". Raises BadGguf when a value
+    is not of the kind that llama.cpp expects there.
+    """
+
+    def __init__(self, architecture: str, values: Mapping[str, Value]) -> None:
+        self.architecture = architecture
+        self._values = values
+
+    def __contains__(self, key: str) -> bool:
+        return self.named(key) in self._values
+
+    @property
+    def known(self) -> bool:
+        """Whether the file says anything at all of its architecture."""
+        return any(key.startswith(f"{self.architecture}.") for key in self._values)
+
+    def number(self, key: str, default: int = 0) -> int:
+        return whole_number(self._values, self.named(key), default)
+
+    def real(self, key: str, default: float) -> float:
+        value = self._values.get(self.named(key), default)
+        if not isinstance(value, float):
+            raise BadGguf(f"its value {self.named(key)} is not a decimal number")
+        return value
+
+    def text(self, key: str, default: str) -> str:
+        value = self._values.get(self.named(key), default)
+        if not isinstance(value, str):
+            raise BadGguf(f"its value {self.named(key)} is not a text")
+        return value
+
+    def per_layer(self, key: str, count: int, default: tuple[int, ...]) -> tuple[int, ...]:
+        """Return a value for each of `count` layers; a single one stands for all of them."""
+        value = self._values.get(self.named(key))
+        if value is None:
+            return default
+        if not isinstance(value, tuple):
+            return (self.number(key),) * count
+        numbers = tuple(number for number in value if isinstance(number, int) and number >= 0)
+        if len(numbers) != len(value) or len(numbers) < count:
+            raise BadGguf(f"its list {self.named(key)} does not fit its {count} layers")
+        return numbers[:count]
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """Return the whole numbers of a list; none if there is no such list."""
+        value = self._values.get(self.named(key), ())
+        if not isinstance(value, tuple) or not all(isinstance(number, int) for number in value):
+            raise BadGguf(f"its value {self.named(key)} is not a list of whole numbers")
+        return tuple(number for number in value if isinstance(number, int))
+
+    def is_list(self, key: str) -> bool:
+        return isinstance(self._values.get(self.named(key)), tuple)
+
+    def named(self, key: str) -> str:
+        """Return the key with its architecture, as it stands in the file."""
+        return key.replace("{arch}", self.architecture)
+
+
+def read_layers(hparams: Hyperparameters) -> Layers:
+    """Read the layers. Raises BadGguf for values on which llama.cpp would abort."""
+    count = hparams.number(Names.LLM.BLOCK_COUNT)
+    if not 1 <= count <= MAX_LAYERS:
+        raise BadGguf(f"it claims {count} layers; 1 to {MAX_LAYERS} are possible")
+    trunk = count - hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
+    if trunk < 0:
+        raise BadGguf("it claims more prediction layers than it has layers")
+    heads = hparams.per_layer(Names.Attention.HEAD_COUNT, count, (0,) * count)
+    kv_heads = hparams.per_layer(Names.Attention.HEAD_COUNT_KV, count, heads)
+    default = hparams.number(Names.LLM.EMBEDDING_LENGTH) // heads[0] if heads[0] else 0
+    key_length = hparams.number(Names.Attention.KEY_LENGTH, default)
+    value_length = hparams.number(Names.Attention.VALUE_LENGTH, default)
+    key_swa = hparams.number(Names.Attention.KEY_LENGTH_SWA, key_length)
+    value_swa = hparams.number(Names.Attention.VALUE_LENGTH_SWA, value_length)
+    window = _window(hparams)
+    sliding = _sliding(hparams, count, trunk) if window else (False,) * count
+    shared = _shared(hparams, count)
+    recurrent = _recurrent(hparams, count, trunk)
+    compressed = Names.Attention.KEY_LENGTH_MLA in hparams
+
+    def cache(layer: int) -> CacheLayer:
+        key, value = (key_swa, value_swa) if sliding[layer] else (key_length, value_length)
+        value_width = 0 if compressed else kv_heads[layer] * value
+        return CacheLayer(layer, kv_heads[layer] * key, value_width, sliding[layer])
+
+    own = min(trunk or count, count - shared)
+    owners = [layer for layer in range(count) if kv_heads[layer] and not recurrent[layer]]
+    longest = max(key_length, key_swa, hparams.number(Names.Attention.KEY_LENGTH_MLA))
+    inner = hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, (0,) * count)
+    experts = hparams.per_layer(Names.LLM.EXPERT_FEED_FORWARD_LENGTH, count, inner)
+    used = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, count, (0,) * count))
+    return Layers(
+        count=count,
+        heads=heads,
+        kv_heads=kv_heads,
+        key_length=key_length,
+        value_length=value_length,
+        key_length_swa=key_swa,
+        value_length_swa=value_swa,
+        window=window if any(sliding) else 0,
+        sliding=sliding,
+        shared_kv=shared,
+        caches=tuple(cache(layer) for layer in owners if layer < own),
+        head_caches=tuple(cache(layer) for layer in owners if 0 < trunk <= layer),
+        recurrent=tuple(layer for layer in range(count) if recurrent[layer]),
+        recurrent_bytes=sum(recurrent) * _state_bytes(hparams),
+        recurrent_width=_mixed_at_once(hparams) if any(recurrent) else 0,
+        widest=max(heads) * longest,
+        feed_forward=max(*inner, max(experts) * used),
+        experts_used=used,
+    )
+
+
+def _window(hparams: Hyperparameters) -> int:
+    if hparams.architecture in _WINDOW_IGNORED:
+        return 0
+    given = hparams.number(Names.Attention.SLIDING_WINDOW, _WINDOWS.get(hparams.architecture, 0))
+    # llama.cpp takes this window for Llama 4 whatever the file says, unless it says zero.
+    return _WINDOWS["llama4"] if hparams.architecture == "llama4" and given else given
+
+
+def _sliding(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, ...]:
+    """Tell which layers have a window; unknown architectures get none: the larger estimate."""
+    pattern = Names.Attention.SLIDING_WINDOW_PATTERN
+    if hparams.is_list(pattern):
+        return tuple(bool(flag) for flag in hparams.per_layer(pattern, count, ()))
+    dense_first = _PERIODS_DENSE_FIRST.get(hparams.architecture)
+    default = dense_first or _PERIODS.get(hparams.architecture)
+    if default is None:
+        return (False,) * count
+    period = hparams.number(pattern, default)
+    dense = 0 if dense_first else period - 1
+    return tuple(
+        layer < trunk and (period == 0 or layer % period != dense) for layer in range(count)
+    )
+
+
+def _shared(hparams: Hyperparameters, count: int) -> int:
+    if hparams.architecture == "gemma3n":
+        return max(0, count - _GEMMA3N_LAYERS_WITH_CACHE)
+    if hparams.architecture == "gemma4-assistant":
+        return count  # a drafter reads the cache of its target
+    shared = hparams.number(Names.Attention.SHARED_KV_LAYERS)
+    if shared and count - shared < 2:
+        raise BadGguf(f"{shared} of its {count} layers share a KV cache; two must own one")
+    return shared
+
+
+def _recurrent(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, ...]:
+    if _RECURRENT_LAYERS in hparams:
+        flags = hparams.per_layer(_RECURRENT_LAYERS, count, (0,) * count)
+        return tuple(bool(flag) for flag in flags)
+    if hparams.architecture not in _RECURRENT_INTERVAL:
+        has_state = any(hparams.number(key) for key in _STATES)
+        none = (0,) * count
+        kv_heads = hparams.per_layer(Names.Attention.HEAD_COUNT_KV, count, none)
+        # A layer of Nemotron H either mixes, attends or feeds forward; of others it feeds as well.
+        feeds = hparams.architecture in {"nemotron_h", "nemotron_h_moe"}
+        inner = hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, none) if feeds else none
+        return tuple(
+            layer < trunk and has_state and not kv_heads[layer] and not inner[layer]
+            for layer in range(count)
+        )
+    usual = _RECURRENT_INTERVAL[hparams.architecture]
+    interval = hparams.number(Names.LLM.FULL_ATTENTION_INTERVAL, usual)
+    if interval == 0:
+        raise BadGguf("its interval of attention layers is zero")
+    return tuple(layer < trunk and (layer + 1) % interval != 0 for layer in range(count))
+
+
+def _mixed(hparams: Hyperparameters) -> int:
+    groups, state = hparams.number(Names.SSM.GROUP_COUNT), hparams.number(Names.SSM.STATE_SIZE)
+    return hparams.number(Names.SSM.INNER_SIZE) + 2 * groups * state
+
+
+def _mixed_at_once(hparams: Hyperparameters) -> int:
+    """Return half of the values that a token of a recurrent layer has at once."""
+    inner = hparams.number(Names.SSM.INNER_SIZE)
+    # Mamba 1 has the gate, the convolution, the time step and the result of the scan beside it.
+    return _mixed(hparams) if hparams.number(Names.SSM.GROUP_COUNT) else 5 * inner // 2
+
+
+def _state_bytes(hparams: Hyperparameters) -> int:
+    """Return the state of one recurrent layer: convolution and recurrence, in float32."""
+    if taps := hparams.number(Names.ShortConv.L_CACHE):
+        return 4 * (taps - 1) * hparams.number(Names.LLM.EMBEDDING_LENGTH)
+    if head := hparams.number(Names.KDA.HEAD_DIM):
+        heads = hparams.per_layer(Names.Attention.HEAD_COUNT, 1, (0,))[0]
+        taps = hparams.number(Names.SSM.CONV_KERNEL, 4) - 1
+        return 4 * heads * head * (3 * taps + head)
+    taps = max(hparams.number(Names.SSM.CONV_KERNEL), 1) - 1
+    recurrence = hparams.number(Names.SSM.INNER_SIZE) * hparams.number(Names.SSM.STATE_SIZE)
+    return 4 * (taps * _mixed(hparams) + recurrence)

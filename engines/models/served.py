@@ -1,0 +1,69 @@
+"""Models of servers as a model format: no file is here, so they tell hardly anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from engines.errors import NotAModel
+from engines.models.format import (
+    Advise,
+    AnyModel,
+    FileDetails,
+    Model,
+    ModelFacts,
+    ModelFormat,
+)
+from engines.types import EngineName
+
+
+class ServedFormat(ModelFormat):
+    """Models of servers, of which all that is known is on the list, without being read."""
+
+    engine: EngineName = "remote"
+    kind = "a model on another server"
+
+    def recognises(self, _path: Path) -> bool:
+        return False
+
+    def name(self, path: Path) -> str:
+        return str(path)
+
+    def parts(self, _path: Path) -> tuple[Path, ...]:
+        return ()
+
+    def files(self, _path: Path) -> tuple[Path, ...]:
+        return ()
+
+    def facts(self, model: Model) -> ModelFacts:
+        return ModelFacts(context_max=model.context)
+
+    def details(self, model: Model) -> FileDetails:
+        return FileDetails(context_max=model.context, title=model.served)
+
+    def template(self, _model: Model) -> str:
+        return ""  # what it can do is known once the server has answered
+
+    def require_addable(self, path: Path, _models: Iterable[Model]) -> bool:
+        raise NotAModel(
+            f"“{path}” was not added.",
+            "It is a model on another server.",
+            "Add its server: its models are then on the list.",
+        )
+
+    def drafter_for(
+        self, _model: Model, _added: Iterable[Path], _found: Iterable[Path]
+    ) -> Path | None:
+        return None
+
+    def lost_drafter(self, _model: Model, _added: Iterable[Path]) -> Path | None:
+        return None
+
+    def targets(self, _drafter: Path, _models: Iterable[AnyModel]) -> list[AnyModel]:
+        return []
+
+    def mtp_sentence(self, _model: Model, _drafter: Path | None, _advise: Advise) -> str:
+        return "Whether this server guesses ahead is its own setting."
+
+    def keep(self) -> None:
+        """Do nothing: nothing was read."""

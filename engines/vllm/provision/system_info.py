@@ -1,0 +1,113 @@
+"""Looks up what decides whether vLLM can be installed on this computer, without judging it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engines.hardware.nvidia import load_nvml
+from engines.vllm.provision.lock import Pythons
+from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
+
+_COMPILERS = ("gcc", "cc", "clang")
+
+
+def look(folder: Path, pythons: Callable[[], Pythons]) -> SystemInfo:
+    """Look up what this computer has. folder: where the environment would lie.
+
+    pythons: looks for interpreters that an environment can be made with.
+    """
+    driver, cuda, cards = nvidia(load_nvml())
+    return SystemInfo(
+        system=sys.platform,
+        machine=machine(platform.machine()),
+        glibc=glibc(_own_glibc()),
+        driver=driver,
+        cuda=cuda,
+        cards=cards,
+        disk_bytes=free_bytes(folder),
+        compiler=next(filter(None, map(shutil.which, _COMPILERS)), None),
+        pythons=pythons() if sys.platform == "linux" else (),
+        in_wsl="microsoft" in platform.release().lower(),
+    )
+
+
+def machine(name: str) -> str:
+    """Return the processor's family as the names of wheels have it. name: as a system has it."""
+    plain = name.strip().lower()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(plain, plain)
+
+
+def glibc(text: str) -> tuple[int, int] | None:
+    """Parse the version of the GNU C library, “glibc 2.36”; None for another library."""
+    name, _, version = text.strip().partition(" ")
+    numbers = version.split(".")
+    if name != "glibc" or len(numbers) < 2:
+        return None
+    return int(numbers[0]), int(numbers[1])
+
+
+def nvidia(nvml: Any) -> tuple[str, tuple[int, int] | None, tuple[NvidiaCard, ...]]:
+    """Return the driver's version, the highest CUDA it speaks, and the cards, if any.
+
+    nvml: see `engines.hardware.nvidia.load_nvml`.
+    """
+    if nvml is None:
+        return "", None, ()
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError:
+        return "", None, ()  # no driver, or one that does not answer: no card can be used
+    try:
+        level = int(nvml.nvmlSystemGetCudaDriverVersion_v2())
+        handles = map(nvml.nvmlDeviceGetHandleByIndex, range(nvml.nvmlDeviceGetCount()))
+        cards = tuple(_card(nvml, handle) for handle in handles)
+        return _text(nvml.nvmlSystemGetDriverVersion()), (level // 1000, level % 1000 // 10), cards
+    except nvml.NVMLError:
+        return "", None, ()
+    finally:
+        nvml.nvmlShutdown()
+
+
+def _own_glibc() -> str:
+    """Return the C library of this process; "" where it is not the GNU one."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (AttributeError, OSError, ValueError):
+        return ""
+
+
+def _card(nvml: Any, handle: Any) -> NvidiaCard:
+    try:
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+        total, free = int(memory.total), int(memory.free)
+    except nvml.NVMLError:
+        # Chips such as GB10 have no memory of their own: they use the computer's.
+        import psutil
+
+        computer = psutil.virtual_memory()
+        total, free = computer.total, computer.available
+    major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+    return NvidiaCard(_text(nvml.nvmlDeviceGetName(handle)), (int(major), int(minor)), total, free)
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the bytes that are free on the disk that a folder is on, or would be."""
+    return shutil.disk_usage(nearest(folder)).free
+
+
+def nearest(folder: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists."""
+    place = folder
+    while not place.exists():
+        place = place.parent
+    return place
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -1,0 +1,83 @@
+"""Asks what a Linux inside Windows has, by one command of its shell, without a Python there."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Final
+
+from engines.vllm.provision.lock import Pythons
+from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
+from engines.vllm.provision.windows import Wsl2
+from engines.vllm.wsl.scripts import ASK
+
+_MIB: Final = 1 << 20
+
+
+def question(folder: PurePath, pythons: Pythons) -> list[str]:
+    """Return the words of the command. folder: one of Windows, which that Linux has to see."""
+    named = [f"python{major}.{minor}" for major, minor in pythons]
+    return ["sh", "-c", ASK, "hearth", folder.as_posix(), *named]
+
+
+def system_info_of(text: str, name: str, own_disk: int) -> SystemInfo | None:
+    """Read the answer; None where it is none. name: of the distribution.
+
+    own_disk: bytes that are free for Windows: the disk of its Linux is a file that grows.
+    """
+    from engines.vllm.provision.system_info import glibc, machine
+
+    rows = [line.partition(" ")[::2] for line in text.splitlines()]
+    if ("over", "") not in rows:
+        return None
+    said = {key: value.strip() for key, value in reversed(rows) if value.strip()}
+    found = tuple(_card(value) for key, value in rows if key == "card" and value.count(",") > 3)
+    driver, cuda = (said["card"].partition(",")[0], _cuda(said)) if found else ("", None)
+    return SystemInfo(
+        system="linux",
+        machine=machine(said.get("machine", "")),
+        glibc=glibc(said.get("libc", "")),
+        driver=driver,
+        cuda=cuda,
+        cards=found,
+        disk_bytes=min(_disk(said.get("disk", "")), own_disk),
+        ram_bytes=_memory(said.get("memory", "")),
+        compiler=said.get("compiler"),
+        pythons=tuple(_python(value) for key, value in rows if key == "python"),
+        in_wsl=True,
+        wsl=Wsl2("ready" if "folder" in said else "apart", name),
+    )
+
+
+def _card(row: str) -> NvidiaCard:
+    """Parse “driver, capability, MiB, MiB free, name”; what nvidia-smi does not know counts 0."""
+    _, capability, total, free, name = (it.strip() for it in row.split(",", 4))
+    major, _, minor = capability.partition(".")
+    return NvidiaCard(
+        name, (_number(major), _number(minor)), _number(total) * _MIB, _number(free) * _MIB
+    )
+
+
+def _cuda(said: dict[str, str]) -> tuple[int, int]:
+    major, _, minor = said.get("cuda", "").rpartition(" ")[2].partition(".")
+    return _number(major), _number(minor)
+
+
+def _disk(row: str) -> int:
+    """Parse the free bytes from a row of `df -Pk`: the fourth column from the left."""
+    columns = row.split()
+    return _number(columns[3]) * 1024 if len(columns) > 3 else 0
+
+
+def _memory(row: str) -> int:
+    """Parse bytes from “MemTotal: 16302252 kB”."""
+    columns = row.split()
+    return _number(columns[1]) * 1024 if len(columns) > 1 else 0
+
+
+def _python(name: str) -> tuple[int, int]:
+    major, _, minor = name.strip().removeprefix("python").partition(".")
+    return int(major), int(minor)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,139 @@
+"""GGUF files in a folder: what of them is a model to choose."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.services.models.collection.folders import folders_named, scan_folder
+from app.services.models.collection.found import Scan
+from app.wiring.shipped import STARTER
+from tests.app.services.models.collection.layouts import some_model, write_projector
+from tests.engines.gguf_files import (
+    LLAMA,
+    QWEN35,
+    qwen35_tensors,
+    write_assistant,
+    write_gemma4,
+    write_gguf,
+)
+
+
+def names(scan: Scan) -> list[str]:
+    return [model.name for model in scan.models]
+
+
+def test_models_are_found_at_any_depth(tmp_path: Path) -> None:
+    some_model(tmp_path / "one.gguf")
+    some_model(tmp_path / "a" / "b" / "two.gguf")
+    scan = scan_folder(tmp_path)
+    assert names(scan) == ["one", "two"]
+    assert scan.models[1].size_bytes == (tmp_path / "a/b/two.gguf").stat().st_size
+    assert scan.notes == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "m.gguf.part", "m.gguf.incomplete", "m.gguf.download", "m.gguf.tmp", "._m.gguf",
+        "incomplete-m.gguf", "downloading_m.gguf.part", ".hidden.gguf",
+    ],
+)  # fmt: skip
+def test_what_is_still_coming_is_no_model(tmp_path: Path, name: str) -> None:
+    some_model(tmp_path / name)
+    scan = scan_folder(tmp_path)
+    assert (scan.models, scan.notes) == ([], [])
+
+
+def test_what_is_no_model_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "text.gguf").write_text("version https://git-lfs.github.com/spec/v1\n")
+    (tmp_path / "empty.gguf").touch()
+    (tmp_path / "cut.gguf").write_bytes(STARTER.read_bytes()[:10])
+    (tmp_path / "gone.gguf").symlink_to(tmp_path / "nowhere")
+    scan = scan_folder(tmp_path)
+    assert scan.models == []
+    assert [Path(note.split(" was skipped")[0]).name for note in scan.notes] == [
+        "cut.gguf", "empty.gguf", "text.gguf",
+    ]  # fmt: skip
+
+
+def test_sidecars_are_told_by_what_they_say_and_not_by_name(tmp_path: Path) -> None:
+    write_gemma4(tmp_path / "mtp-mmproj-imatrix.gguf")
+    drafter = write_assistant(tmp_path / "plain.gguf")
+    projector = write_projector(tmp_path / "innocent.gguf")
+    write_gguf(tmp_path / "bert.gguf", "bert", LLAMA, {})
+    scan = scan_folder(tmp_path)
+    assert names(scan) == ["mtp-mmproj-imatrix"]
+    assert scan.models[0].projector == projector
+    assert scan.drafters == [drafter]
+
+
+def test_a_head_that_was_cut_off_its_model_is_a_drafter(tmp_path: Path) -> None:
+    head = {
+        name: shape
+        for name, shape in qwen35_tensors(QWEN35).items()
+        if name.startswith(("blk.8.", "token_embd"))
+    }
+    path = write_gguf(tmp_path / "head.gguf", "qwen35", QWEN35, head)
+    write_gguf(tmp_path / "whole.gguf", "qwen35", QWEN35, qwen35_tensors(QWEN35))
+    scan = scan_folder(tmp_path)
+    assert (names(scan), scan.drafters) == (["whole"], [path])
+
+
+def test_a_projector_of_another_width_is_not_attached(tmp_path: Path) -> None:
+    some_model(tmp_path / "model.gguf")
+    write_projector(tmp_path / "wide.gguf", width=4096)
+    assert scan_folder(tmp_path).models[0].projector is None
+
+
+def test_a_projector_may_lie_above_the_quantisations(tmp_path: Path) -> None:
+    some_model(tmp_path / "repo" / "Q4" / "model.gguf")
+    projector = write_projector(tmp_path / "repo" / "mmproj.gguf")
+    assert scan_folder(tmp_path).models[0].projector == projector
+
+
+def test_parts_are_one_model_and_never_listed_while_one_is_missing(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        shutil.copy(STARTER, tmp_path / f"big-0000{number}-of-00003.gguf")
+    scan = scan_folder(tmp_path)
+    (model,) = scan.models
+    assert (model.name, len(model.files)) == ("big", 3)
+    assert model.size_bytes == 3 * STARTER.stat().st_size
+    (tmp_path / "big-00002-of-00003.gguf").unlink()
+    scan = scan_folder(tmp_path)
+    assert scan.models == []
+    assert "big-00002-of-00003.gguf is not beside it" in scan.notes[0]
+
+
+def test_links_in_a_circle_end(tmp_path: Path) -> None:
+    some_model(tmp_path / "a" / "m.gguf")
+    (tmp_path / "a" / "again").symlink_to(tmp_path, target_is_directory=True)
+    assert names(scan_folder(tmp_path)) == ["m"]
+
+
+def test_a_link_that_leads_nowhere_hides_nothing_else(tmp_path: Path) -> None:
+    some_model(tmp_path / "m.gguf")
+    for name in ("folder", "file.gguf"):
+        (tmp_path / name).symlink_to(name)
+    scan = scan_folder(tmp_path)
+    assert names(scan) == ["m"]
+    assert ["file.gguf" in note for note in scan.notes] == [True]
+
+
+def test_a_folder_called_like_a_model_is_none(tmp_path: Path) -> None:
+    some_model(tmp_path / "m.gguf" / "m.gguf")
+    scan = scan_folder(tmp_path)
+    assert (names(scan), scan.notes) == (["m"], [])
+
+
+def test_a_folder_that_is_a_file_is_noted(tmp_path: Path) -> None:
+    file = some_model(tmp_path / "m.gguf")
+    scan = scan_folder(file)
+    assert scan.models == []
+    assert "not a folder" in scan.notes[0]
+
+
+def test_folders_are_named_one_a_line() -> None:
+    assert folders_named("\n /a/b \n\n/c\n/a/b\n") == (Path("/a/b"), Path("/c"))

@@ -1,0 +1,357 @@
+"""The MTP switch, the line beside it, the facts under an answer, and the check."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.core.chats.conversation import StoredMessage
+from app.core.chats.places import ALL
+from app.core.errors import DiskFull
+from app.ui.chat.composer.composer import Composer
+from app.ui.widgets.live_line import LiveLine
+from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from engines.errors import MtpUnavailable
+from engines.types import MtpCheck, MtpReport
+from tests.app.ui.conftest import Ui
+from tests.support.scripted import MTP_LINE, NO_DRAFTS
+
+RUNS = MtpReport(
+    "auto",
+    active=True,
+    reason="MTP on: 2 tokens ahead, 71 % accepted",
+    kind="drafter",
+    depth=2,
+    drafted=120,
+    accepted=85,
+    gain=1.41,
+    bound=1.52,
+)
+
+
+def line(ui: Ui) -> LiveLine:
+    return ui.find(LiveLine, "mtpLine")
+
+
+def wait_for_line(ui: Ui, text: str) -> None:
+    ui.qtbot.waitUntil(lambda: line(ui).text() == text)
+
+
+def segment(ui: Ui, mode: str) -> QPushButton:
+    return ui.find(QPushButton, f"mtp-{mode}")
+
+
+def click(ui: Ui, mode: str) -> None:
+    QTest.mouseClick(segment(ui, mode), Qt.MouseButton.LeftButton)
+
+
+def chosen(ui: Ui) -> str:
+    on = [mode for mode in ("off", "auto", "on") if segment(ui, mode).isChecked()]
+    assert len(on) == 1
+    return on[0]
+
+
+def asked_with(ui: Ui) -> list[str]:
+    return [request.mtp for request in ui.engine.requests]
+
+
+def test_a_new_chat_stands_as_the_settings_say(ui: Ui) -> None:
+    assert chosen(ui) == "auto"
+    ui.presenters.settings.set("mtp", "off")
+    assert chosen(ui) == "off"
+    ui.ask("Hi")
+    assert asked_with(ui) == ["off"]
+    ui.presenters.settings.set("mtp", "on")
+    assert chosen(ui) == "off", "the switch of a chat is moved by nobody but its user"
+    ui.press("Ctrl+N")
+    assert chosen(ui) == "on"
+
+
+def test_an_off_is_kept_with_its_chat(ui: Ui) -> None:
+    ui.ask("One")
+    first = ui.page.chat_id
+    assert first is not None
+    click(ui, "off")
+    assert line(ui).text() == "MTP is off for this chat."
+    ui.qtbot.waitUntil(lambda: ui.app.chats.mtp(first) == "off")
+    ui.press("Ctrl+N")
+    assert chosen(ui) == "auto"
+    ui.ask("Two")
+    ui.window.open_chat(first)
+    assert chosen(ui) == "off"
+    ui.ask("Three")
+    ui.press("Ctrl+R")
+    ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 4)
+    ui.wait_for_answer()
+    assert asked_with(ui) == ["auto", "auto", "off", "off"]
+
+
+def test_a_choice_before_the_first_question_belongs_to_the_chat_that_it_begins(ui: Ui) -> None:
+    click(ui, "on")
+    ui.ask("One")
+    assert ui.page.chat_id is not None
+    assert ui.app.chats.mtp(ui.page.chat_id) == "on"
+    assert chosen(ui) == "on"
+    ui.press("Ctrl+N")
+    assert chosen(ui) == "auto"
+
+
+def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
+    ui.edit.setFocus()
+    ui.press("Tab", ui.edit)
+    assert QApplication.focusWidget() is segment(ui, "auto")
+    ui.press("Right")
+    assert chosen(ui) == "on"
+    assert QApplication.focusWidget() is segment(ui, "on")
+    ui.press("Left")
+    ui.press("Left")
+    assert chosen(ui) == "off"
+    ui.ask("Hi")
+    assert asked_with(ui) == ["off"]
+
+
+def test_the_focus_goes_with_the_choice_of_another_chat(ui: Ui) -> None:
+    ui.ask("One")
+    segment(ui, "auto").setFocus()
+    ui.press("Right")
+    assert QApplication.focusWidget() is segment(ui, "on")
+    ui.page.mtp.show_chat(None)
+    assert chosen(ui) == "auto"
+    assert QApplication.focusWidget() is segment(ui, "auto")
+
+
+def test_every_choice_has_its_spoken_name(ui: Ui) -> None:
+    names = [segment(ui, mode).accessibleName() for mode in ("off", "auto", "on")]
+    assert names == [
+        "Multi-token prediction off",
+        "Multi-token prediction automatic",
+        "Multi-token prediction on",
+    ]
+
+
+def test_a_change_while_an_answer_is_written_is_for_the_next(ui: Ui, hold: threading.Event) -> None:
+    hold.clear()
+    ui.ask("Hi", wait=False)
+    ui.wait_for_text("Hello")
+    click(ui, "on")
+    assert line(ui).text() == "MTP is on from the next message on."
+    hold.set()
+    ui.wait_for_answer()
+    ui.ask("And now")
+    assert asked_with(ui) == ["auto", "on"]
+
+
+def test_the_line_says_what_the_files_then_the_model_then_the_answer_say(
+    ui: Ui, hold: threading.Event
+) -> None:
+    wait_for_line(ui, "A drafter for multi-token prediction belongs to this model.")
+    hold.clear()
+    ui.ask("Hi", wait=False)
+    wait_for_line(ui, MTP_LINE)
+    ui.engine.reports = [RUNS]
+    hold.set()
+    ui.wait_for_answer()
+    wait_for_line(ui, NO_DRAFTS)
+    ui.ask("More")
+    wait_for_line(ui, RUNS.reason)
+    assert line(ui).toolTip() == line(ui).accessibleDescription() == RUNS.reason
+    assert line(ui).accessibleName()
+    ui.press("Ctrl+N")
+    wait_for_line(ui, MTP_LINE)
+
+
+def test_on_that_cannot_run_says_why(ui: Ui) -> None:
+    click(ui, "on")
+    ui.ask("Hi")
+    wait_for_line(ui, NO_DRAFTS)
+
+
+def test_another_model_has_another_line(ui: Ui) -> None:
+    ui.ask("Hi")
+    wait_for_line(ui, NO_DRAFTS)
+    ui.window.chooser.use("nobody.gguf")
+    ui.qtbot.waitUntil(lambda: "nobody" in line(ui).text())
+
+
+def test_quick_reports_neither_flicker_nor_move_anything(ui: Ui, qtbot: QtBot) -> None:
+    ui.ask("Hi")
+    wait_for_line(ui, NO_DRAFTS)
+    qtbot.wait(300)
+    height = ui.find(Composer).height()
+    seen = []
+    for number in range(200):
+        long = MtpReport("auto", active=True, reason=f"{number} " + "and more words " * 20)
+        ui.presenters.generation.mtp.emit(ui.page.chat_id, long)
+        seen.append(line(ui).text())
+    assert len(set(seen)) <= 2
+    assert ui.find(Composer).height() == height
+    qtbot.waitUntil(lambda: line(ui).text().startswith("199 "))
+    send = ui.find(QLabel, "composerHint").parentWidget()
+    assert send is not None
+    assert line(ui).mapTo(send, QPoint(line(ui).width(), 0)).x() < send.width()
+
+
+def test_where_it_is_narrow_the_line_is_under_the_switch(ui: Ui) -> None:
+    ui.window.resize(540, 600)
+    ui.qtbot.waitUntil(lambda: line(ui).y() > 0 and line(ui).width() > 120)
+    ui.window.resize(1120, 760)
+    ui.qtbot.waitUntil(lambda: line(ui).x() > 120)
+
+
+def test_the_facts_of_an_answer_say_what_mtp_brought(ui: Ui) -> None:
+    ui.engine.reports = [RUNS]
+    ui.ask("Hi")
+    facts = ui.find(QLabel, "answerFacts")
+    assert facts.text().endswith("MTP 2 ahead, 71 % accepted, 1.4× of 1.5×")
+    assert RUNS.reason in facts.toolTip()
+    ui.engine.reports = []
+    ui.ask("More")
+    assert "MTP" not in ui.find(QLabel, "answerFacts").text()
+
+
+def result(ui: Ui) -> str:
+    ui.qtbot.waitUntil(lambda: ui.has("checkResult"))
+    return ui.find(QLabel, "checkResult").text()
+
+
+def test_a_check_says_that_the_answer_is_the_same(ui: Ui, hold: threading.Event) -> None:
+    hold.clear()
+    ui.press("Ctrl+M")
+    ui.click("checkMtp")
+    ui.qtbot.waitUntil(lambda: ui.find(QLabel, "checkStep").text() == "1 of 8")
+    assert ui.find(QPushButton, "checkMtp").accessibleName() == "Stop"
+    hold.set()
+    assert result(ui) == "Same answer: 512 tokens of 8 prompts are identical with and without MTP."
+    assert not ui.has("checkProgress")
+    assert ui.find(QPushButton, "checkMtp").accessibleName() == "Check: same answer?"
+
+
+def test_a_difference_is_shown_with_its_place_and_its_gap(ui: Ui) -> None:
+    ui.engine.checks = (MtpCheck(True, 64, 1, 9), MtpCheck(False, 36, 2, 9, gap=0.25))
+    ui.press("Ctrl+M")
+    ui.click("checkMtp")
+    words = result(ui)
+    assert words.startswith("Not the same answer")
+    assert "Prompt 2, at token 37, 2 ahead: the two words are 0.25 of the spread apart" in words
+
+
+def test_a_check_can_be_stopped_and_an_answer_goes_first(ui: Ui, hold: threading.Event) -> None:
+    hold.clear()
+    ui.press("Ctrl+M")
+    ui.click("checkMtp")
+    ui.qtbot.waitUntil(lambda: bool(ui.engine.checked))
+    ui.click("checkMtp")
+    assert result(ui) == "The check was stopped."
+    ui.click("checkMtp")
+    ui.qtbot.waitUntil(lambda: len(ui.engine.checked) == 2)
+    ui.click("backToChat")
+    ui.ask("Hi", wait=False)
+    ui.wait_for_text("Hello")
+    hold.set()
+    ui.wait_for_answer()
+    assert len(ui.engine.checked) == 2
+
+
+def test_a_check_that_cannot_be_done_says_why(ui: Ui) -> None:
+    ui.engine.checks = (MtpUnavailable("No check.", "Nothing drafts.", "Add a drafter."),)
+    ui.press("Ctrl+M")
+    ui.click("checkMtp")
+    assert result(ui) == "No check. Nothing drafts. Add a drafter."
+
+
+def test_two_chats_begun_at_once_are_not_confused(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = threading.Event()
+    ask = ui.app.chats.ask
+
+    def slowly(*of: Any) -> tuple[StoredMessage, StoredMessage]:
+        saved.wait(60)
+        return ask(*of)
+
+    monkeypatch.setattr(ui.app.chats, "ask", slowly)
+    ui.ask("One", wait=False)
+    ui.press("Ctrl+N")
+    ui.ask("Two", wait=False)
+    saved.set()
+    ui.qtbot.waitUntil(lambda: ui.presenters.chats.count(ALL) == 2)
+    ui.wait_for_text("Hello there")
+    ui.wait_for_answer()
+    assert ui.texts == ["Two", "Hello there"]
+
+
+def test_a_switch_that_cannot_be_saved_says_so(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("The disk is full.", "There is no room.", "Free some space.")
+
+    ui.ask("Hi")
+    monkeypatch.setattr(ui.app.chats, "set_mtp", full)
+    click(ui, "off")
+    ui.qtbot.waitUntil(lambda: ui.has("toastLine1"))
+    ui.click("toastClose")
+    ui.ask("More")
+    assert asked_with(ui) == ["auto", "off"]
+
+
+def test_a_drafter_that_is_added_is_named_with_what_it_is_for(ui: Ui, tmp_path: Path) -> None:
+    model, drafter = tmp_path / "mine.gguf", tmp_path / "helper.gguf"
+    shutil.copy(STARTER, model)
+    shutil.copy(STARTER_DRAFTER, drafter)
+    ui.presenters.settings.set("adding", "link")
+    ui.window.chooser.take([model])
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "mine")
+    ui.window.chooser.take([drafter])
+    said = "helper was added: it guesses ahead for "
+    ui.qtbot.waitUntil(
+        lambda: any(said in label.text() for label in ui.window.findChildren(QLabel))
+    )
+    assert ui.presenters.settings.current.model == "mine", "a drafter is nothing to chat with"
+    wait_for_line(ui, "A drafter for multi-token prediction belongs to this model.")
+
+
+def test_the_check_of_a_model_that_is_no_longer_in_use_goes(ui: Ui, hold: threading.Event) -> None:
+    ui.press("Ctrl+M")
+    ui.click("checkMtp")
+    assert result(ui).startswith("Same answer")
+    hold.clear()
+    ui.click("checkMtp")
+    ui.qtbot.waitUntil(lambda: ui.find(QLabel, "checkStep").text() == "1 of 8")
+    ui.presenters.settings.set("model", "nobody.gguf")
+    assert result(ui) == "The check was stopped."
+    assert "nobody" in ui.find(QLabel, "mtpOfModel").text()
+    hold.set()
+
+
+def test_where_it_is_narrow_the_guide_keeps_its_words_together(ui: Ui) -> None:
+    text = ui.find(QLabel, "guideBannerText")
+    ui.window.resize(540, 600)
+    ui.qtbot.waitUntil(lambda: 0 < text.height() < 4 * text.fontMetrics().lineSpacing())
+    assert ui.find(QPushButton, "getModel").y() > text.y()
+    ui.window.resize(1120, 760)
+    ui.qtbot.waitUntil(lambda: ui.find(QPushButton, "getModel").x() > text.x() + text.width() - 1)
+
+
+def test_what_runs_is_read_whole_in_a_usual_window(ui: Ui) -> None:
+    ui.window.resize(1120, 720)
+    said = "MTP on: 2 tokens ahead, 71 % accepted, 1.4x of at most 1.5x"
+    line(ui).say(said, at_once=True)
+    ui.qtbot.waitUntil(lambda: " ".join(line(ui).shown()) == said)
+
+
+def test_a_longer_line_is_cut_with_dots_and_whole_in_its_tip(ui: Ui) -> None:
+    ui.window.resize(1120, 720)
+    said = ("MTP off: it cannot win here. " * 12).strip()
+    ui.qtbot.waitUntil(lambda: line(ui).width() > 200)
+    height = line(ui).height()
+    line(ui).say(said, at_once=True)
+    assert len(line(ui).shown()) == 2
+    assert line(ui).shown()[-1].endswith("…")
+    assert line(ui).toolTip() == line(ui).accessibleDescription() == said
+    ui.qtbot.wait(1)
+    assert line(ui).height() == height, "what stands around it does not move"

@@ -1,0 +1,263 @@
+"""A text that grows, drawn a piece at a time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QByteArray, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QTextTable
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.markdown.parser import Parser
+from app.ui.chat.text import markdown_view
+from app.ui.chat.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
+from app.ui.widgets.icon_button import IconButton
+
+TEXT = """# Title
+
+Plain *text* and `code` with [a link](https://example.com).
+
+- one
+  - two
+- three
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+```python
+def f():
+    return "😀"  # done
+```
+
+> quoted
+
+1. a
+
+   ```
+   inside
+   ```
+2. b
+
+| last |
+|------|
+| table |
+"""
+
+
+@pytest.fixture
+def view(qtbot: QtBot, qapp: QApplication) -> Iterator[MarkdownView]:
+    host = QWidget()
+    host.resize(700, 900)
+    shown = MarkdownView(Parser(), 14, host)
+    shown.resize(700, 100)
+    host.show()
+    yield shown
+    shown._timer.stop()
+    shiboken6.delete(host)
+
+
+def whole(view: MarkdownView) -> str:
+    other = MarkdownView(Parser(), 14, view.parentWidget())
+    other.resize(700, 100)
+    other.show_markdown(TEXT)
+    return other.toHtml()
+
+
+def test_pieces_end_as_the_whole(view: MarkdownView, qtbot: QtBot) -> None:
+    expected = whole(view)
+    choose = random.Random(7)
+    for _ in range(5):
+        view.begin()
+        place = 0
+        while place < len(TEXT):
+            size = choose.randint(1, 40)
+            view.append(TEXT[place : place + size])
+            view._draw()
+            place += size
+        view.end()
+        assert view.toHtml() == expected
+
+
+def test_many_pieces_are_drawn_together(view: MarkdownView, qtbot: QtBot) -> None:
+    view.begin()
+    drawn: list[int] = []
+    view.drawn.connect(lambda: drawn.append(1))
+    for _ in range(200):
+        view.append("word ")
+    assert not drawn
+    qtbot.waitUntil(lambda: view.toPlainText().count("word") == 200)
+    assert len(drawn) == 1
+    view.end()
+
+
+def test_a_great_amount_is_drawn_in_parts(view: MarkdownView, qtbot: QtBot) -> None:
+    drawn: list[int] = []
+    view.drawn.connect(lambda: drawn.append(len(view.toPlainText())))
+    view.show_markdown("word " * (_AT_ONCE // 5) * 4)
+    assert drawn[0] <= _AT_ONCE
+    qtbot.waitUntil(lambda: view._stream is None)
+    assert len(drawn) == 4
+
+
+@pytest.mark.parametrize(
+    ("cost", "interval"), [(0.0005, SHORTEST_S), (0.002, 0.064), (0.01, 0.1), (0.05, 0.2)]
+)
+def test_the_dearer_a_drawing_the_longer_the_pause(cost: float, interval: float) -> None:
+    pace = Pace()
+    assert pace.interval == SHORTEST_S
+    for _ in range(50):
+        pace.drew(cost)
+    assert pace.interval == pytest.approx(interval, rel=0.01)
+
+
+def test_a_drawing_pays_for_its_own_painting_and_for_no_other(
+    view: MarkdownView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def paint(*_: object) -> None:
+        now[0] += 0.05
+
+    monkeypatch.setattr(markdown_view, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(markdown_view, "paint_decorations", paint)
+    view.begin("one")
+    for _ in range(50):
+        view.viewport().repaint()
+    for _ in range(30):
+        view.append(" more")
+        view._draw()
+        view.viewport().repaint()
+        view.viewport().repaint()
+    cost = Pace()
+    for _ in range(50):
+        cost.drew(0.05)
+    assert view._pace.interval == pytest.approx(cost.interval, rel=0.01)
+    view.end()
+
+
+def test_only_what_is_new_is_written(view: MarkdownView) -> None:
+    view.begin("one\n\ntwo\n\n")
+    first = view.document().firstBlock()
+    revision = first.revision()
+    view.append("three\n\nfour")
+    view._draw()
+    assert view.document().firstBlock().revision() == revision
+    view.end()
+
+
+def test_code_is_coloured_when_it_is_complete(view: MarkdownView, qtbot: QtBot) -> None:
+    view.begin("```python\nx = 'y'")
+    view._draw()
+    line = view.document().findBlockByNumber(1)
+    assert line.text() == "x = 'y'"
+    assert not line.layout().formats()
+    view.append("\n```\n")
+    view._draw()
+    qtbot.waitUntil(lambda: bool(view.document().findBlockByNumber(1).layout().formats()))
+    view.end()
+
+
+def test_each_block_of_code_has_its_button(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("```\na\n```\n\ntext\n\n```bash\nb\nc\n```")
+    buttons = view.findChildren(IconButton)
+    assert [button.accessibleName() for button in buttons] == [
+        "Copy code block 1, text",
+        "Copy code block 2, bash",
+    ]
+    with qtbot.waitSignal(view.copied):
+        QTest.mouseClick(buttons[1], Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "b\nc"
+    assert buttons[0].y() < buttons[1].y()
+
+
+def test_a_button_vanishes_at_once_with_its_code(view: MarkdownView) -> None:
+    view.show_blocks(Parser().parse("```\na\n```"))
+    (button,) = view.findChildren(IconButton)
+    assert button.isVisible()
+    view.show_blocks(Parser().parse("text"))
+    assert not button.isVisible()
+
+
+def test_a_link_only_asks(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("[a](https://example.com/x?y=1)")
+    with qtbot.waitSignal(view.link) as asked:
+        view.anchorClicked.emit(QUrl("https://example.com/x?y=1"))
+    assert asked.args == ["https://example.com/x?y=1"]
+    with qtbot.waitSignal(view.link) as asked:
+        view.anchorClicked.emit(QUrl("other.md#there"))
+    assert asked.args == ["other.md#there"], "a page with a place in it is no place in this text"
+    assert view.source().isEmpty()
+
+
+def test_nothing_is_loaded(view: MarkdownView) -> None:
+    for address in ("https://example.com/a.png", "file:///etc/passwd", "data:image/png;base64,AA"):
+        assert view.document().resource(2, QUrl(address)) == QByteArray()
+    view.show_markdown("![a](https://example.com/a.png) <img src='file:///etc/passwd'>")
+    assert "<img src='file" in view.toPlainText()
+
+
+def test_a_table_is_a_table(view: MarkdownView) -> None:
+    view.show_markdown(TEXT)
+    tables = [
+        frame
+        for frame in view.document().rootFrame().childFrames()
+        if isinstance(frame, QTextTable)
+    ]
+    assert [(table.rows(), table.columns()) for table in tables] == [(2, 2), (2, 1)]
+
+
+def test_it_is_as_high_as_its_text(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("one")
+    low = view.height()
+    view.show_markdown("one\n\ntwo\n\nthree")
+    assert view.height() > 2 * low
+    tall = view.height()
+    view.show_markdown("word " * 200)
+    wide = view.height()
+    view.resize(300, view.height())
+    assert view.height() > wide
+    assert tall > low
+
+
+def test_a_paragraph_runs_as_its_first_letter_does(view: MarkdownView) -> None:
+    view.show_markdown("hello\n\nنعم hello\n\n- نعم\n\n> سلم\n\n```\nنعم\n```\n\nhello")
+    blocks = []
+    block = view.document().firstBlock()
+    while block.isValid():
+        blocks.append(block)
+        block = block.next()
+    right = [it.textDirection() is Qt.LayoutDirection.RightToLeft for it in blocks]
+    assert right == [False, True, True, True, False, False, False]
+    item = blocks[2].blockFormat()
+    assert item.rightMargin() > 0
+    assert item.leftMargin() == 0
+
+
+def test_a_table_from_the_right_begins_there(view: MarkdownView) -> None:
+    view.show_markdown("| أول | ثان |\n|---|---|\n| أ | ب |")
+    (table,) = view.document().rootFrame().childFrames()
+    assert isinstance(table, QTextTable)
+    cells = [table.cellAt(0, column).firstCursorPosition().block().text() for column in (0, 1)]
+    assert cells == ["ثان", "أول"]
+
+
+def test_a_formula_that_has_only_begun_is_shown_as_written(view: MarkdownView) -> None:
+    view.begin("so\n\n$$\na +")
+    assert view.toPlainText().endswith("$$\na +")
+    view.append("\nb\n$$\n")
+    view.end()
+    assert view.toPlainText().endswith("$$a +\nb$$")
+    assert len(view.missing()) == 1
+
+
+def test_definitions_at_the_end_are_used_above(view: MarkdownView) -> None:
+    view.show_markdown("see [it] and[^1]\n\n[it]: https://example.com\n[^1]: note")
+    assert "see it and1" in view.toPlainText()
+    assert "https://example.com" in view.toHtml()

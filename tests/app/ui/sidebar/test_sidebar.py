@@ -1,0 +1,384 @@
+"""The list of chats: search, order, rename, delete and undo, moving about."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QModelIndex, Qt
+from PySide6.QtGui import QAction, QContextMenuEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu
+
+from app.core.chats.places import ALL
+from app.ui.sidebar.chat_model import ROW
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.widgets.icon_button import IconButton
+from tests.app.ui.conftest import Ui, part
+
+
+@pytest.fixture
+def three(ui: Ui) -> Ui:
+    """Three chats: Apples is the newest and open."""
+    for title in ("Cherries", "Pears", "Apples"):
+        ui.press("Ctrl+N")
+        ui.ask(title)
+    assert ui.titles == ["Apples", "Pears", "Cherries"]
+    return ui
+
+
+def test_an_empty_list_says_so(ui: Ui) -> None:
+    assert ui.find(QLabel, "noChats").text() == "Your chats will be listed here."
+
+
+def test_search_filters_while_one_types(three: Ui) -> None:
+    three.press("Ctrl+K")
+    field = three.find(QLineEdit, "search")
+    assert field.hasFocus()
+    QTest.keyClicks(field, "pea")
+    three.qtbot.waitUntil(lambda: three.titles == ["Pears"])
+    QTest.keyClicks(field, "x")
+    three.qtbot.waitUntil(lambda: three.titles == [])
+    assert three.find(QLabel, "noChats").text() == "No chat holds “peax”."
+    three.press("Esc")
+    three.qtbot.waitUntil(lambda: len(three.titles) == 3)
+
+
+def test_search_finds_what_was_answered(three: Ui) -> None:
+    three.press("Ctrl+K")
+    QTest.keyClicks(three.find(QLineEdit, "search"), "hello the")
+    three.qtbot.waitUntil(lambda: three.has("hitList"))
+    assert {hit.snippet for hit in three.window.sidebar.hits.hits} == {"Hello there"}
+    assert three.titles == ["Apples", "Pears", "Cherries"]
+
+
+def test_a_chat_is_renamed_in_its_place(three: Ui) -> None:
+    three.press("F2")
+    editor = three.chats.findChild(QLineEdit)
+    assert editor is not None
+    editor.selectAll()
+    QTest.keyClicks(editor, "Oranges")
+    three.press("Return", editor)
+    three.qtbot.waitUntil(lambda: three.titles[0] == "Oranges")
+    three.qtbot.waitUntil(lambda: three.find(QLabel, "chatTitle").text() == "Oranges")
+    assert three.presenters.chats.page(ALL, 0, 1)[0].title == "Oranges"
+
+
+def test_an_empty_name_is_not_taken(three: Ui) -> None:
+    three.press("F2")
+    editor = three.chats.findChild(QLineEdit)
+    assert editor is not None
+    editor.clear()
+    three.press("Return", editor)
+    three.qtbot.waitUntil(lambda: three.titles[0] == "Apples")
+
+
+def test_delete_can_be_undone_with_the_button(three: Ui) -> None:
+    three.press("Ctrl+D")
+    three.qtbot.waitUntil(lambda: three.titles == ["Pears", "Cherries"])
+    assert three.page.chat_id is None
+    assert three.find(QLabel, "toastLine1").text() == "“Apples” was deleted."
+    three.click("toastAction")
+    three.qtbot.waitUntil(lambda: three.titles == ["Apples", "Pears", "Cherries"])
+    three.qtbot.waitUntil(lambda: three.texts == ["Apples", "Hello there"])
+
+
+def test_delete_and_undo_with_the_keyboard(three: Ui) -> None:
+    three.chats.setFocus()
+    three.press("Del", three.chats)
+    three.qtbot.waitUntil(lambda: three.titles == ["Pears", "Cherries"])
+    three.press("Ctrl+Z")
+    three.qtbot.waitUntil(lambda: three.titles == ["Apples", "Pears", "Cherries"])
+    assert not three.has("toastAction")
+
+
+def test_moving_through_the_chats(three: Ui) -> None:
+    three.press("Ctrl+PgDown")
+    assert three.texts[0] == "Pears"
+    three.press("Ctrl+PgDown")
+    three.press("Ctrl+PgDown")
+    assert three.texts[0] == "Cherries"
+    three.press("Ctrl+PgUp")
+    assert three.texts[0] == "Pears"
+
+
+def test_arrows_open_and_enter_leads_to_the_composer(three: Ui) -> None:
+    three.chats.setFocus()
+    three.press("Down", three.chats)
+    assert three.texts[0] == "Pears"
+    assert three.chats.hasFocus()
+    three.press("Return", three.chats)
+    assert three.edit.hasFocus()
+
+
+def test_the_sidebar_folds(ui: Ui) -> None:
+    ui.press("Ctrl+B")
+    assert not ui.has("sidebar")
+    ui.click("showSidebar")
+    assert ui.has("sidebar")
+    ui.press("Ctrl+B")
+    ui.press("Ctrl+K")
+    assert ui.find(Sidebar).isVisible()
+    assert QApplication.focusWidget() is ui.find(QLineEdit, "search")
+
+
+def test_headings_cannot_be_chosen(three: Ui) -> None:
+    heading = three.chats.chats.index(0)
+    assert heading.data() == "Today"
+    assert not heading.flags() & Qt.ItemFlag.ItemIsSelectable
+
+
+def row_of(ui: Ui, text: str) -> QModelIndex:
+    rows = (ui.chats.chats.index(row) for row in range(ui.chats.chats.rowCount()))
+    return next(index for index in rows if index.data() == text)
+
+
+def menu_of(ui: Ui, text: str) -> dict[str, QAction]:
+    """The context menu of a row, by the names of what it offers."""
+    place = ui.chats.visualRect(row_of(ui, text)).center()
+    event = QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, place, ui.chats.viewport().mapToGlobal(place)
+    )
+    QApplication.sendEvent(ui.chats.viewport(), event)
+    menu = ui.find(QMenu, "rowMenu")
+    actions = [it for one in (menu, *menu.findChildren(QMenu)) for it in one.actions()]
+    return {action.objectName() or action.text(): action for action in actions}
+
+
+def pick(ui: Ui, text: str, what: str) -> None:
+    menu_of(ui, text)[what].trigger()
+    menu = QApplication.activePopupWidget()
+    if menu is not None:
+        menu.close()
+
+
+def click(ui: Ui, text: str, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    place = ui.chats.visualRect(row_of(ui, text)).center()
+    QTest.mouseClick(ui.chats.viewport(), Qt.MouseButton.LeftButton, keys, place)
+
+
+def shown(ui: Ui) -> list[str]:
+    """What the rows say, headings and folders too."""
+    QApplication.processEvents()
+    return [str(ui.chats.chats.index(row).data()) for row in range(ui.chats.chats.rowCount())]
+
+
+def test_a_chat_is_exported_from_its_menu(three: Ui, tmp_path: Path) -> None:
+    pick(three, "Apples", "export")
+    three.click("exportGo")
+    dialog = part(three.window, QFileDialog, "exportChat")
+    assert dialog.selectedFiles()[0].endswith("Apples.md")
+    dialog.fileSelected.emit(str(tmp_path / "Apples.md"))
+    dialog.reject()
+    three.qtbot.waitUntil((tmp_path / "Apples.md").exists)
+    assert (tmp_path / "Apples.md").read_text("utf-8").startswith("# Apples")
+    three.qtbot.waitUntil(lambda: three.has("toast"))
+
+
+def test_a_pinned_chat_is_on_top_and_comes_down_again(three: Ui) -> None:
+    pick(three, "Cherries", "pin")
+    three.qtbot.waitUntil(
+        lambda: shown(three) == ["Pinned", "Cherries", "Today", "Apples", "Pears"]
+    )
+    pick(three, "Cherries", "unpin")
+    three.qtbot.waitUntil(lambda: shown(three) == ["Today", "Apples", "Pears", "Cherries"])
+
+
+def test_the_open_chat_is_pinned_by_key(three: Ui) -> None:
+    three.press("Ctrl+Shift+I")
+    three.qtbot.waitUntil(lambda: shown(three)[:2] == ["Pinned", "Apples"])
+
+
+def test_a_folder_is_made_named_filled_folded_and_removed(three: Ui) -> None:
+    three.click("newFolder")
+    editor = three.find(QLineEdit, "renameRow")
+    assert editor.text() == "New folder"
+    editor.selectAll()
+    QTest.keyClicks(editor, "Fruit")
+    three.press("Return", editor)
+    three.qtbot.waitUntil(lambda: "Fruit" in shown(three))
+    pick(three, "Pears", "Fruit")
+    three.qtbot.waitUntil(
+        lambda: shown(three) == ["Folders", "Fruit", "Pears", "Today", "Apples", "Cherries"]
+    )
+    assert three.find(QLabel, "toastLine1").text() == "Moved to “Fruit”."
+    click(three, "Fruit")
+    assert "Pears" not in shown(three)
+    three.chats.setCurrentIndex(row_of(three, "Fruit"))
+    three.press("Right", three.chats)
+    assert "Pears" in shown(three)
+    three.press("Del", three.chats)
+    three.qtbot.waitUntil(lambda: shown(three) == ["Today", "Apples", "Pears", "Cherries"])
+    three.press("Ctrl+Z")
+    three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Folders", "Fruit", "Pears"])
+
+
+def test_a_chat_is_dropped_on_a_folder_and_the_move_undone(three: Ui) -> None:
+    three.presenters.chats.make_folder("Fruit")
+    three.qtbot.waitUntil(lambda: "Fruit" in shown(three))
+    drop(three, "Pears", "Fruit")
+    three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Folders", "Fruit", "Pears"])
+    three.press("Ctrl+Z", three.chats)
+    three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Folders", "Fruit", "Today"])
+
+
+def test_a_chat_is_dropped_out_of_its_folder(three: Ui) -> None:
+    pears = row_of(three, "Pears").data(ROW).chat.id
+    three.presenters.chats.make_folder("Fruit", pears)
+    three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Folders", "Fruit", "Pears"])
+    drop(three, "Pears", "Apples")
+    three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Folders", "Fruit", "Today"])
+
+
+def drop(ui: Ui, what: str, on: str) -> None:
+    data = ui.chats.chats.mimeData([row_of(ui, what)])
+    place = ui.chats.visualRect(row_of(ui, on)).center().toPointF()
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    move = Qt.DropAction.MoveAction
+    enter = QDragEnterEvent(place.toPoint(), move, data, buttons, keys)
+    QApplication.sendEvent(ui.chats.viewport(), enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(ui.chats.viewport(), QDropEvent(place, move, data, buttons, keys))
+
+
+def test_an_archived_chat_waits_in_the_archive(three: Ui) -> None:
+    pick(three, "Pears", "archive")
+    three.qtbot.waitUntil(lambda: three.titles == ["Apples", "Cherries"])
+    three.press("Ctrl+Shift+H")
+    assert three.titles == ["Pears"]
+    click(three, "Pears")
+    three.qtbot.waitUntil(lambda: three.texts == ["Pears", "Hello there"])
+    pick(three, "Pears", "unarchive")
+    three.qtbot.waitUntil(lambda: three.titles == [])
+    assert three.find(QLabel, "noChats").text().startswith("The archive is empty.")
+    three.click("backToChats")
+    assert three.titles == ["Apples", "Pears", "Cherries"]
+
+
+def is_gone(ui: Ui, title: str) -> bool:
+    return title not in ui.titles
+
+
+def test_the_trash_gives_back_and_asks_before_it_forgets(three: Ui) -> None:
+    for title in ("Pears", "Cherries"):
+        pick(three, title, "delete")
+        three.qtbot.waitUntil(partial(is_gone, three, title))
+    three.press("Ctrl+Shift+T")
+    assert three.titles == ["Cherries", "Pears"]
+    pick(three, "Cherries", "restore")
+    three.qtbot.waitUntil(lambda: three.titles == ["Pears"])
+    three.chats.setCurrentIndex(row_of(three, "Pears"))
+    three.press("Del", three.chats)
+    assert three.find(QLabel, "line1").text() == "Delete “Pears” for good?"
+    three.click("keep")
+    assert three.titles == ["Pears"]
+    three.click("emptyTrash")
+    three.click("deleteForGood")
+    three.qtbot.waitUntil(lambda: three.titles == [])
+    three.click("backToChats")
+    assert three.titles == ["Apples", "Cherries"]
+
+
+def test_several_are_selected_and_deleted_and_come_back(three: Ui) -> None:
+    assert not three.has("bulkBar")
+    click(three, "Cherries", Qt.KeyboardModifier.ShiftModifier)
+    assert three.find(QLabel, "bulkCount").text() == "3 selected"
+    three.click("bulk-delete")
+    three.qtbot.waitUntil(lambda: three.titles == [])
+    assert three.page.chat_id is None
+    three.press("Ctrl+Z")
+    three.qtbot.waitUntil(lambda: three.titles == ["Apples", "Pears", "Cherries"])
+
+
+def test_several_are_selected_by_key_and_escape_lets_go(three: Ui) -> None:
+    three.chats.setFocus()
+    three.press("Shift+Down", three.chats)
+    assert three.find(QLabel, "bulkCount").text() == "2 selected"
+    assert three.texts[0] == "Apples"
+    three.press("Esc", three.chats)
+    assert not three.has("bulkBar")
+    assert three.has("chatList")
+
+
+def test_several_are_exported_into_a_folder(three: Ui, tmp_path: Path) -> None:
+    click(three, "Pears", Qt.KeyboardModifier.ControlModifier)
+    three.click("bulk-export")
+    three.click("exportGo")
+    dialog = part(three.window, QFileDialog, "exportChats")
+    into = tmp_path / "chats"
+    into.mkdir()
+    dialog.fileSelected.emit(str(into))
+    dialog.reject()
+    names = ["Apples.md", "Pears.md"]
+    three.qtbot.waitUntil(lambda: sorted(path.name for path in into.iterdir()) == names)
+
+
+def test_a_selection_survives_what_happens_elsewhere(three: Ui) -> None:
+    click(three, "Pears", Qt.KeyboardModifier.ControlModifier)
+    cherries = row_of(three, "Cherries").data(ROW).chat.id
+    three.presenters.chats.rename(cherries, "Plums")
+    three.qtbot.waitUntil(lambda: three.titles[2] == "Plums")
+    assert three.find(QLabel, "bulkCount").text() == "2 selected"
+
+
+def test_a_row_offers_its_buttons_to_pointer_and_keyboard(three: Ui) -> None:
+    assert not three.has("rowActions")
+    QTest.mouseMove(three.chats.viewport(), three.chats.visualRect(row_of(three, "Pears")).center())
+    assert three.find(IconButton, "rowAction").accessibleName() == "Pin Pears"
+    three.chats.setFocus()
+    three.chats.viewportEvent(QEvent(QEvent.Type.Leave))
+    three.qtbot.waitUntil(
+        lambda: three.find(IconButton, "rowAction").accessibleName() == "Pin Apples"
+    )
+    three.click("rowMore")
+    assert three.has("rowMenu")
+    three.find(QMenu, "rowMenu").close()
+
+
+def test_a_folder_is_renamed_and_read_out(three: Ui) -> None:
+    three.presenters.chats.make_folder("Fruit")
+    three.qtbot.waitUntil(lambda: "Fruit" in shown(three))
+    spoken = row_of(three, "Fruit").data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "Folder Fruit, open, 0 chats"
+    pick(three, "Fruit", "rename")
+    editor = three.find(QLineEdit, "renameRow")
+    editor.selectAll()
+    QTest.keyClicks(editor, "Food")
+    three.press("Return", editor)
+    three.qtbot.waitUntil(lambda: "Food" in shown(three))
+
+
+def test_a_hit_opens_its_chat_at_the_message(three: Ui) -> None:
+    three.press("Ctrl+K")
+    QTest.keyClicks(three.find(QLineEdit, "search"), "hello")
+    three.qtbot.waitUntil(lambda: three.has("hitList"))
+    three.qtbot.waitUntil(lambda: three.titles == ["Apples", "Pears", "Cherries"])
+    three.press("Down", three.find(QLineEdit, "search"))
+    three.press("Down", three.window.sidebar.hits)
+    three.press("Return", three.window.sidebar.hits)
+    three.qtbot.waitUntil(lambda: three.texts == ["Pears", "Hello there"])
+    marked = three.last.view.extraSelections()
+    assert [selection.cursor.selectedText() for selection in marked] == ["Hello"]
+
+
+def test_fifty_thousand_chats_are_not_read_to_be_listed(ui: Ui) -> None:
+    with ui.app.database.write() as db:
+        db.executemany(
+            "INSERT INTO chats (id, title, created, updated) VALUES (?, ?, ?, ?)",
+            [(f"{n:032x}", f"Chat {n}", 1e9 + n, 1e9 + n) for n in range(50_000)],
+        )
+    model = ui.chats.chats
+    ui.presenters.chats.changed.emit()
+    assert model.rowCount() == 50_001
+    assert model.chats_held < 300
+    ui.chats.scrollToBottom()
+    QApplication.processEvents()
+    assert model.chat_at(50_000) == ui.presenters.chats.chat(f"{0:032x}")
+    for row in range(0, 50_000, 500):
+        model.chat_at(row)
+    assert model.chats_held <= 1_200
+    index = model.index_of(f"{25_000:032x}")
+    assert index.data() == "Chat 25000"
+    ui.chats.selectAll()
+    assert len(ui.chats.selected_ids()) == 50_000

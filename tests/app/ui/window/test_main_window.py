@@ -1,0 +1,176 @@
+"""The window as a whole: keys, names, models, links, and what it remembers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPushButton,
+    QWidget,
+)
+
+from app.core.errors import DiskFull
+from app.core.window_state import WindowState
+from app.ui.actions import commands
+from app.ui.widgets.toast import Toast
+from app.ui.window.main_window import MainWindow
+from app.ui.window.shortcuts_dialog import ShortcutsDialog
+from app.wiring.shipped import STARTER
+from tests.app.ui.conftest import Ui
+from tests.app.ui.control_names import all_named
+
+
+def test_every_control_has_a_name(ui: Ui) -> None:
+    ui.engine.pieces = ("```python\nx\n```",)
+    ui.ask("Hi")
+    all_named(ui, ui.window)
+    ui.press("Ctrl+,")
+    ui.has("settingsDialog")
+    for window in QApplication.topLevelWidgets():
+        all_named(ui, window)
+    ui.find(QWidget, "settingsDialog").close()
+
+
+def test_every_command_has_its_keys_and_no_two_share_one(ui: Ui) -> None:
+    actions = {action.objectName(): action for action in ui.window.findChildren(QAction)}
+    keys: list[str] = []
+    for command in commands():
+        wanted = [QKeySequence(key) for key in command.keys]
+        assert actions[command.name].shortcuts() == wanted
+        keys += command.keys
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("keys", ["F1", "Ctrl+/"])
+def test_the_shortcuts_are_listed(ui: Ui, keys: str) -> None:
+    ui.press(keys)
+    dialog = ui.find(ShortcutsDialog)
+    shown = {label.text() for label in dialog.findChildren(QLabel)}
+    for command in commands():
+        assert command.text in shown
+    dialog.close()
+
+
+def test_the_composer_is_reached_from_anywhere(ui: Ui) -> None:
+    ui.press("Ctrl+K")
+    assert not ui.edit.hasFocus()
+    ui.press("Ctrl+L")
+    assert ui.edit.hasFocus()
+    ui.press("Ctrl+K")
+    ui.press("Esc")
+    assert ui.edit.hasFocus()
+
+
+def test_the_guide_says_that_it_is_one_and_leads_to_models(ui: Ui) -> None:
+    assert "tiny model that only knows Hearth" in ui.find(QLabel, "guideBannerText").text()
+    ui.click("getModel")
+    assert ui.has("modelsPage")
+    ui.qtbot.waitUntil(lambda: ui.has("offer-default"))
+    ui.click("backToChat")
+    assert not ui.has("modelsPage")
+
+
+def test_a_model_is_added_used_and_removed(ui: Ui, tmp_path: Path) -> None:
+    path = tmp_path / "my-model.gguf"
+    path.write_bytes(STARTER.read_bytes())
+    ui.press("Ctrl+M")
+    ui.presenters.settings.set("adding", "link")
+    ui.window.chooser.take([path])
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "my-model")
+    ui.qtbot.waitUntil(lambda: "my-model" in ui.find(QPushButton, "modelMenu").text())
+    ui.press("Ctrl+N")
+    assert not ui.has("guideBanner")
+    ui.press("Ctrl+M")
+    ui.qtbot.waitUntil(lambda: ui.has("details-my-model"))
+    ui.settle()  # a row that shows something new meanwhile is another widget
+    ui.click("details-my-model")
+    ui.click("takeOffList")
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "starter")
+    assert [entry.id for entry in ui.presenters.models.list()] == ["starter"]
+    assert path.exists()
+
+
+def test_a_file_that_is_no_model_is_explained(ui: Ui, tmp_path: Path) -> None:
+    path = tmp_path / "shopping.gguf"
+    path.write_text("milk")
+    ui.presenters.settings.set("adding", "link")
+    ui.window.chooser.take([path])
+    ui.qtbot.waitUntil(lambda: ui.has("toastLine3"))
+    assert "shopping.gguf" in ui.find(QLabel, "toastLine1").text()
+    ui.click("toastClose")
+
+
+def test_a_link_is_opened_only_after_a_question(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    ui.window.notifier.ask_to_open("https://example.com/")
+    assert ui.find(QLabel, "line2").text() == "https://example.com/"
+    ui.click("cancel")
+    assert opened == []
+    ui.window.notifier.ask_to_open("https://example.com/")
+    ui.click("open")
+    assert opened == [QUrl("https://example.com/")]
+
+
+def test_offline_no_link_is_opened(ui: Ui) -> None:
+    ui.presenters.settings.set("offline", True)
+    ui.window.notifier.ask_to_open("https://example.com/")
+    ui.find(QLabel, "line3")
+    assert not ui.has("open")
+    ui.click("copy")
+    assert QGuiApplication.clipboard().text() == "https://example.com/"
+
+
+def test_other_addresses_are_not_even_asked_about(ui: Ui) -> None:
+    ui.window.notifier.ask_to_open("file:///etc/passwd")
+    assert not ui.has("messageDialog")
+
+
+def test_the_window_comes_back_as_it_was(ui: Ui) -> None:
+    ui.window.resize(780, 700)
+    ui.window._splitter.setSizes([240, 540])
+    ui.press("Ctrl+B")
+    state = ui.window.state()
+    assert state.sidebar is False
+    ui.window.resize(600, 500)
+    ui.press("Ctrl+B")
+    ui.window.restore(state)
+    assert (ui.window.width(), ui.window.height()) == (780, 700)
+    assert not ui.has("sidebar")
+    ui.press("Ctrl+B")
+    assert ui.window.state().sidebar_width == 240
+
+
+def test_the_window_is_as_wide_at_each_start_as_at_the_last(ui: Ui) -> None:
+    state = WindowState()
+    for _ in range(2):
+        window = MainWindow(ui.presenters.chats, ui.presenters.settings.current)
+        window.resize(700, 600)
+        window.restore(state)
+        window.show()
+        assert (window.width(), window.height()) == (700, 600)
+        state = window.state()
+        window.close()
+        shiboken6.delete(window)
+
+
+def test_a_state_of_nonsense_changes_nothing(ui: Ui) -> None:
+    size = ui.window.size()
+    ui.window.restore(WindowState("zz", True, 264))
+    assert ui.window.size() == size
+
+
+def test_what_comes_again_is_said_once(ui: Ui) -> None:
+    for _ in range(3):
+        ui.window.notifier.error(DiskFull("The disk is full.", "No room.", "Free some."))
+    ui.window.notifier.error(DiskFull("Another disk is full.", "No room.", "Free some."))
+    ui.window.notifier.say_copied()
+    ui.window.notifier.say_copied()
+    shown = [toast for toast in ui.window.findChildren(Toast) if toast.isVisible()]
+    assert len(shown) == 3

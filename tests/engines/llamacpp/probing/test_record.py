@@ -1,0 +1,60 @@
+"""What the probe remembers of the files it tried, and by what it knows them again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from engines.llamacpp.probing.record import FILE_NAME, ProbeRecord, identity
+from engines.types import LoadPlan
+from tests.engines.llamacpp.random_models import STARTER
+
+DRAFTER = STARTER.with_name("starter-mtp.gguf")
+PLAN = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
+
+
+def test_a_file_is_known_wherever_it_lies(tmp_path: Path) -> None:
+    copy = replace(PLAN, model=Path(shutil.copy2(STARTER, tmp_path / "copy.gguf")))
+    assert identity(copy) == identity(PLAN)
+    assert identity(replace(copy, threads=7, context=99)) == identity(PLAN)
+    os.utime(copy.model, ns=(1, 1))
+    assert identity(copy) != identity(PLAN)
+
+
+def test_every_part_of_a_model_counts(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"m-0000{part}-of-00002.gguf" for part in (1, 2))
+    first.write_bytes(b"one")
+    second.write_bytes(b"two")
+    before = identity(plan := replace(PLAN, model=first))
+    second.write_bytes(b"three")
+    assert identity(plan) != before
+
+
+def test_a_damaged_record_costs_a_new_try(tmp_path: Path) -> None:
+    for content in ("", "[1]", "{", '{"x": 3}', "\udce9"):
+        (tmp_path / FILE_NAME).write_text(content, "utf-8", "surrogateescape")
+        assert "x" not in ProbeRecord(tmp_path)
+    record = ProbeRecord(tmp_path / "new")
+    record.add("one", None)
+    record.add("two", "It fell.")
+    again = ProbeRecord(tmp_path / "new")
+    assert again["one"] is None
+    assert again["two"] == "It fell."
+
+
+def test_a_record_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    record = ProbeRecord(in_the_way)
+    record.add("one", None)
+    assert "one" in record
+
+
+def test_a_record_does_not_grow_for_ever(tmp_path: Path) -> None:
+    record = ProbeRecord(None)
+    for number in range(600):
+        record.add(str(number), None)
+    assert "99" not in record
+    assert "100" in record

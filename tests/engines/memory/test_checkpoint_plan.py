@@ -1,0 +1,127 @@
+"""How vLLM is to load a checkpoint on described computers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.errors import Action, ContextTooLarge, NotEnoughMemory
+from engines.hardware import Gpu, Hardware, Memory
+from engines.memory.checkpoint_plan import (
+    BESIDE_CARD,
+    BESIDE_RAM,
+    Room,
+    longest_context,
+    need_of,
+    plan_checkpoint,
+    require_memory,
+    room_for,
+)
+from engines.memory.load_options import LoadOptions
+from engines.models.checkpoint import Checkpoint, read_checkpoint
+from engines.types import Adapter
+from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
+from tests.support.machines import CPU, GIB, card
+
+LARGE = Room("Card", 24 * GIB, 23 * GIB, cards=1)
+
+
+@pytest.fixture
+def target() -> Checkpoint:
+    return read_checkpoint(TARGET)
+
+
+@pytest.fixture
+def drafter() -> Checkpoint:
+    return read_checkpoint(DRAFTER)
+
+
+def test_what_the_user_wants_is_in_the_plan(target: Checkpoint, drafter: Checkpoint) -> None:
+    adapters = (Adapter("law", Path("/a")),)
+    load_options = LoadOptions(
+        context=2048, kv_type="q4_0", parallel=8, memory_share=0.5, cards=2, nodes=3,
+        adapters=adapters, depth=3,
+    )  # fmt: skip
+    plan = plan_checkpoint(target, drafter, load_options, LARGE)
+    assert (plan.model, plan.drafter, plan.draft_max) == (TARGET, DRAFTER, 3)
+    assert (plan.context, plan.kv_type, plan.parallel) == (2048, "q8_0", 8)
+    assert (plan.memory_share, plan.tensor_parallel, plan.nodes) == (0.5, 2, 3)
+    assert plan.adapters == adapters
+
+
+def test_depth_is_the_wish_then_the_advice_then_the_usual(
+    target: Checkpoint, drafter: Checkpoint
+) -> None:
+    assert plan_checkpoint(target, drafter, LoadOptions(), LARGE).draft_max == 2
+    assert plan_checkpoint(target, drafter, LoadOptions(), LARGE, 4).draft_max == 4
+    assert plan_checkpoint(target, drafter, LoadOptions(depth=1), LARGE, 4).draft_max == 1
+    off = plan_checkpoint(target, drafter, LoadOptions(mtp=False), LARGE, 4)
+    assert (off.draft_max, off.drafter) == (0, None)
+    assert "switched off" in off.mtp_note
+    assert "no assistant" in plan_checkpoint(target, None, LoadOptions(), LARGE).mtp_note
+
+
+def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_that_does(
+    tmp_path: Path,
+) -> None:
+    large = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B, size=20_000_000_000))
+    room = Room("Card", 24 * GIB, 22_900_000_000, cards=1)
+    plan = plan_checkpoint(large, None, LoadOptions(), room)
+    assert 512 <= plan.context < 8192
+    assert need_of(large, None, plan, room).total <= room.free
+    require_memory(large, None, plan, room)
+    wanted = plan_checkpoint(large, None, LoadOptions(context=131_072), room)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(large, None, wanted, room)
+    fits = longest_context(large, None, wanted, room)
+    assert f"{fits:,} tokens, which fits" in caught.value.do
+    assert "22.9 GB may be taken" in caught.value.what
+    assert caught.value.action == Action("shorter_context", fits or 0)
+    assert plan_checkpoint(large, None, LoadOptions(context=fits), room).context == fits
+    require_memory(large, None, replace(wanted, context=fits or 0), room)
+    with pytest.raises(NotEnoughMemory):
+        require_memory(large, None, replace(wanted, context=(fits or 0) + 512), room)
+
+
+def test_nothing_fits(tmp_path: Path) -> None:
+    large = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B, size=30_000_000_000))
+    plan = plan_checkpoint(large, None, LoadOptions(), LARGE)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(large, None, plan, LARGE)
+    assert "llama.cpp" in caught.value.do
+    require_memory(large, None, replace(plan, anyway=True), LARGE)
+    require_memory(large, None, replace(plan, nodes=2), LARGE)
+
+
+def test_a_share_of_the_card_is_the_limit(target: Checkpoint) -> None:
+    plan = plan_checkpoint(target, None, LoadOptions(memory_share=0.05), LARGE)
+    assert LARGE.may_take(plan.memory_share) == int(0.05 * LARGE.total)
+
+
+def test_a_share_that_is_too_small_is_named_as_the_cause(target: Checkpoint) -> None:
+    plan = plan_checkpoint(target, None, LoadOptions(memory_share=0.01), LARGE)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(target, None, plan, LARGE)
+    assert "the settings allow" in caught.value.why
+    assert caught.value.action == Action("open_settings", "vllm_memory")
+    with pytest.raises(NotEnoughMemory):
+        require_memory(target, None, plan, LARGE)
+
+
+def test_more_than_it_was_trained_for_is_refused(target: Checkpoint) -> None:
+    with pytest.raises(ContextTooLarge):
+        plan_checkpoint(target, None, LoadOptions(context=8192), LARGE)
+
+
+def test_rooms() -> None:
+    cards: tuple[Gpu, ...] = (card("A", 24, 20), card("B", 24, 22), card("C", 8, 7.5, "amd"))
+    hardware = Hardware("Linux", CPU, Memory(32 * GIB, 16 * GIB), cards)
+    assert room_for(hardware, card=True).name == "B"
+    both = room_for(hardware, card=True, cards=2)
+    assert (both.free, both.total, both.cards) == (40 * GIB, 48 * GIB, 2)
+    assert both.beside == 2 * BESIDE_CARD
+    own = room_for(hardware, card=False)
+    assert (own.free, own.total, own.beside) == (16 * GIB, 32 * GIB, BESIDE_RAM)
+    assert room_for(replace(hardware, gpus=()), card=True).free == 0

@@ -1,0 +1,88 @@
+"""A Generation with all that is done with messages, for tests of services."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytestqt.qtbot import QtBot
+
+from app.core.chats.answers import AnswerOptions
+from app.core.chats.conversation import StoredMessage
+from app.presenters.branches import Branches
+from app.presenters.generation import Generation
+from app.presenters.reproducing import Reproducing
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
+from app.presenters.waiting import WaitingMessages
+from app.store.branches import BranchStore
+from app.store.settings_file import SettingsFile
+from app.store.waiting import WaitingStore
+from tests.support.services import Services
+
+
+@dataclass
+class Desk:
+    """What a user can reach, and what was heard."""
+
+    qtbot: QtBot
+    services: Services
+    tasks: Tasks
+    generation: Generation
+    branches: Branches
+    waiting: WaitingMessages
+    reproducing: Reproducing
+    ended: list[StoredMessage] = field(default_factory=list)
+    told: list[StoredMessage] = field(default_factory=list)
+    errors: list[Any] = field(default_factory=list)
+
+    def ask(self, text: str, chat_id: str | None = None, **options: Any) -> StoredMessage:
+        """The whole answer."""
+        count = len(self.ended)
+        chosen = AnswerOptions().changed(**options)
+        self.generation.ask(chat_id, text, chosen, self.told.append, self.errors.append)
+        self.qtbot.waitUntil(lambda: len(self.ended) > count)
+        return self.ended[-1]
+
+    def begin(self, text: str, chat_id: str | None = None) -> StoredMessage:
+        """An answer that is being written, once its first word is there."""
+        heard: list[str] = []
+        begun: list[StoredMessage] = []
+        self.generation.begun.connect(begun.append)
+        self.generation.text.connect(lambda answer_id, _: heard.append(answer_id))
+        self.generation.ask(chat_id, text, AnswerOptions(), self.told.append, self.errors.append)
+        self.qtbot.waitUntil(lambda: bool(begun) and begun[0].id in heard)
+        return begun[0]
+
+    def wait_for(self, count: int) -> None:
+        """Until so many answers have ended since the beginning."""
+        self.qtbot.waitUntil(lambda: len(self.ended) >= count)
+
+    def wait_until_saved(self) -> None:
+        """Until all that was handed to the store has been done and told."""
+        done: list[None] = []
+        self.tasks.run(lambda: None, done.append, self.errors.append, on="store")
+        self.qtbot.waitUntil(lambda: bool(done))
+
+    def texts(self, chat_id: str) -> list[str]:
+        return [message.text for message in self.services.chats.path(chat_id)]
+
+    def queued(self, chat_id: str) -> list[str]:
+        return [item.text for item in self.waiting.of(chat_id)]
+
+
+def desk(qtbot: QtBot, services: Services, folder: Path) -> Desk:
+    """Whose it is closes `tasks`."""
+    tasks = Tasks()
+    settings = SettingsService(SettingsFile(folder / "settings.json"))
+    generation = Generation(services.chats, services.answers, settings, tasks)
+    branches = Branches(BranchStore(services.database), generation, tasks)
+    waiting = WaitingMessages(WaitingStore(services.database), generation, tasks)
+    reproducing = Reproducing(services.chats, services.library, generation, tasks)
+    made = Desk(qtbot, services, tasks, generation, branches, waiting, reproducing)
+    generation.ended.connect(made.ended.append)
+    generation.crashed.connect(made.errors.append)
+    for part in (branches, waiting):
+        part.failed.connect(made.errors.append)
+    return made

@@ -1,0 +1,156 @@
+"""Answers over several engines: the guide here, a server, and a worker of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+from app.core.chats.answers import AnswerOptions, Ended
+from app.core.chats.conversation import StoredMessage
+from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
+from app.core.settings.fields import Settings
+from app.services.answers.answers import Answers
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.services.answers.local_fallback import LocalFallback
+from app.services.engines.loaders import LlamaLoader
+from app.services.engines.remote_loader import RemoteLoads
+from app.services.engines.runtime import Runtime
+from app.services.engines.vllm_loader import VllmLoader, WorkerEngine
+from app.services.models.fitting import Fitting
+from app.services.models.library import Library
+from app.store.assistants import AssistantStore
+from app.store.chat_settings import ChatSettingsStore
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.load_records import LoadStore
+from app.store.models import ModelStore
+from app.store.summaries import SummaryStore
+from app.wiring.shipped import STARTER as GUIDE
+from app.wiring.shipped import STARTER_DRAFTER
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import EngineFailed
+from engines.hardware import detect
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.memory.load_options import LoadOptions
+from engines.remote.engine import RemoteEngine, Served
+from engines.types import LoadedModel
+from tests.engines.checkpoint_files import DRAFTER, TARGET
+from tests.support.openai_server import OpenAiServer
+from tests.support.scripted import ScriptedEngine
+
+SERVED = "team:tiny"
+CRASH = EngineFailed("vLLM stopped.", "Its process ended.", "Try again.")
+
+
+class ScriptedWorker(ScriptedEngine):
+    """revived, settled: how often each was asked for. lost: why it cannot be brought back."""
+
+    name = "vllm"
+    lost: Exception | None = None
+    revived = settled = 0
+    well = True
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        self.revived += 1
+        if self.lost is not None:
+            raise self.lost
+        assert self._loaded is not None
+        return self._loaded
+
+    def settle(self) -> None:
+        self.settled += 1
+
+
+class NotedLlama(LlamaCppEngine):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+        super().close()
+
+
+@dataclass
+class House:
+    """leaves: whether the server counts as another computer."""
+
+    database: Database
+    chats: ChatStore
+    answers: Answers
+    runtime: Runtime
+    library: Library
+    llama: NotedLlama
+    worker: ScriptedWorker
+    server: OpenAiServer
+    seconds: list[float]
+    leaves: bool = True
+
+    def write(self, answer: StoredMessage, **options: object) -> StoredMessage:
+        """options: as of `AnswerOptions.changed`."""
+        chosen = AnswerOptions().changed(**options)
+        events = list(self.answers.write(answer, Settings(), chosen, lambda _: None, CancelToken()))
+        last = events[-1]
+        assert isinstance(last, Ended)
+        return last.message
+
+    def ask(self, chat_id: str | None, text: str, model: str) -> StoredMessage:
+        return self.write(self.chats.ask(chat_id, text)[1], model=model)
+
+    def load(self, model: str) -> str:
+        """The name of its engine."""
+        entry = self.library.find(model)
+        with self.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()) as lease:
+            return lease.engine_name
+
+
+@contextmanager
+def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
+    """vllm: answers in place of the scripted worker."""
+    database = Database(folder / "chats.db")
+    seconds = [0.0]
+    further = (
+        ModelEntry(
+            STARTER_CHECKPOINT, "Guide for vLLM", TARGET, builtin=True, drafter=DRAFTER,
+            engine="vllm", source="builtin",
+        ),
+        ModelEntry(
+            SERVED, "tiny on team", Path("tiny"), source="server", engine="remote", server="p1",
+            served="tiny", context=512,
+        ),
+    )  # fmt: skip
+    library = Library(ModelStore(database), GUIDE, STARTER_DRAFTER, None, lambda: further)
+    llama, worker = NotedLlama(), ScriptedWorker()
+    with closing(database), OpenAiServer("vllm", context=512) as server:
+
+        def lend(profile: str) -> Served:
+            assert profile == "p1"
+            return Served(httpx2.Client(trust_env=False), server.address)
+
+        runtime = Runtime(
+            {
+                "llamacpp": LlamaLoader(
+                    lambda: llama, lambda: Fitting(detect, LoadStore(database), Sizer())
+                ),
+                "vllm": VllmLoader(lambda: vllm or worker, lambda: "cpu", detect),
+                "remote": RemoteLoads(lambda: RemoteEngine(lend)),
+            },
+            lambda: seconds[0],
+        )
+        chats = ChatStore(database)
+        layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
+        compacting = Compacting(SummaryStore(database))
+        fallback = LocalFallback(library.shelf, lambda _: house.leaves)
+        answers = Answers(
+            chats, library, runtime, layers, compacting, local_fallback=fallback.model
+        )
+        house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
+        try:
+            yield house
+        finally:
+            runtime.unload()

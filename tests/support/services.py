@@ -1,0 +1,66 @@
+"""Services over a real database, the real starter file and a scripted engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.services.answers.answers import Answers
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.services.engines.loaders import LlamaLoader
+from app.services.engines.runtime import Runtime
+from app.services.models.fitting import Fitting
+from app.services.models.library import Library
+from app.store.assistants import AssistantStore
+from app.store.chat_settings import ChatSettingsStore
+from app.store.chats import ChatStore
+from app.store.db import Database
+from app.store.load_records import LoadStore
+from app.store.models import ModelStore
+from app.store.summaries import SummaryStore
+from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from engines.hardware import detect
+from engines.llamacpp.sizing.sizer import Sizer
+from tests.support.scripted import ScriptedEngine
+
+
+@dataclass(frozen=True)
+class Services:
+    database: Database
+    engine: ScriptedEngine
+    chats: ChatStore
+    library: Library
+    runtime: Runtime
+    answers: Answers
+    loads: LoadStore
+    models: ModelStore
+
+    def own(self, model_id: str, **values: object) -> None:
+        """Give a model settings of its own."""
+        self.models.known.change_settings(model_id, values)
+
+    def again(self) -> Library:
+        """The library of the next run."""
+        return Library(self.models, STARTER, STARTER_DRAFTER)
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    database = Database(tmp_path / "chats.db")
+    engine = ScriptedEngine()
+    chats = ChatStore(database)
+    models = ModelStore(database)
+    library = Library(models, STARTER, STARTER_DRAFTER)
+    loads = LoadStore(database)
+    runtime = Runtime(
+        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, loads, Sizer()))}
+    )
+    layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
+    compacting = Compacting(SummaryStore(database))
+    answers = Answers(chats, library, runtime, layers, compacting)
+    yield Services(database, engine, chats, library, runtime, answers, loads, models)
+    database.close()
