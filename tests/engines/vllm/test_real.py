@@ -24,7 +24,7 @@ import pytest
 from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed
-from engines.types import Done, Event, LoadPlan, PromptReady, Sampling, TextDelta
+from engines.types import Done, EngineStatus, Event, LoadPlan, PromptReady, Sampling, TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.marks import marked
 from engines.vllm.places import record_of
@@ -89,6 +89,9 @@ class TestContract(EngineContract):
 
     def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
         pytest.skip("it would end the shared worker: see test_guarding")
+
+    def test_it_says_what_it_is_doing(self, engine: Engine, plan: LoadPlan) -> None:
+        pytest.skip("the shared worker is there from the beginning: see the test below")
 
 
 QUESTIONS = ("What is Hearth?", "Can you help me?", "Where are my chats?")
@@ -212,9 +215,33 @@ def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
 
 
 @pytest.fixture(scope="module")
-def plain(engine: VllmEngine) -> list[list[Event]]:
-    """The questions' answers from a worker without drafts, which is there afterwards."""
-    engine.load(replace(DRAFTING, draft_max=0, context=LONG), lambda _: None, CancelToken())
+def loading(engine: VllmEngine) -> list[EngineStatus]:
+    """What was said while a worker without drafts was started, which is there afterwards."""
+    seen = [engine.status()]
+    plan = replace(DRAFTING, draft_max=0, context=LONG)
+    engine.load(plan, lambda _: seen.append(engine.status()), CancelToken())
+    return seen
+
+
+def test_it_says_what_it_is_doing(engine: VllmEngine, loading: list[EngineStatus]) -> None:
+    assert loading[0].state == "stopped"
+    assert {status.state for status in loading[1:-1]} == {"loading"}
+    assert "Starting the engine" in {status.words for status in loading[1:-1]}
+    shares = [status.share for status in loading[1:-1]]
+    assert shares == sorted(shares)
+    worker = engine.worker
+    assert worker is not None
+    ready = engine.status()
+    assert (ready.state, ready.words, ready.process) == ("ready", "", worker.session)
+    events = engine.chat(ask(QUESTIONS[0]), CancelToken())
+    next(events)
+    assert engine.status().state == "ready", "also while it answers"
+    events.close()
+
+
+@pytest.fixture(scope="module")
+def plain(engine: VllmEngine, loading: list[EngineStatus]) -> list[list[Event]]:
+    """The questions' answers from the worker without drafts."""
     return [run(engine, ask(question, max_tokens=100)) for question in QUESTIONS]
 
 
@@ -286,6 +313,9 @@ def test_the_next_answer_works_and_then_the_engine_core_dies(
     until(lambda: not engine.well)
     until(lambda: gone(everything), 30)
     engine.close()
+    ended = engine.status()
+    assert (ended.state, ended.process) == ("stopped", 0)
+    assert ended.log, "what the worker wrote stays"
 
 
 def test_an_app_killed_while_it_loads(vllm: Installed, tmp_path: Path) -> None:
