@@ -11,7 +11,7 @@ from typing import Final
 
 from engines.text import on_one_line
 
-_PATIENCE_S: Final = 15.0
+PATIENCE_S: Final = 15.0
 """A display far away may take a while; one that does not answer at all is given up then."""
 
 
@@ -30,7 +30,8 @@ class DisplayTrial:
     macOS there is always a display, and nothing is tried. The owner calls `hindrance`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
         # A fork has Qt loaded: a process of its own would make each start half as long again.
         self._child = 0
         if sys.platform in ("win32", "darwin"):
@@ -45,7 +46,7 @@ class DisplayTrial:
             os.close(says)
             return
         try:
-            _be_quiet(says)
+            _be_quiet(says, patience_s)
             QGuiApplication(["hearth"])
             os._exit(0)
         finally:
@@ -55,7 +56,7 @@ class DisplayTrial:
         """Why no window can be shown, a few words; empty where one can. Waits for the trial."""
         if not self._child:
             return ""
-        said, until = b"", time.monotonic() + _PATIENCE_S
+        said, until = b"", time.monotonic() + self._patience_s
         while select.select([self._said], [], [], max(0.0, until - time.monotonic()))[0]:
             if not (piece := os.read(self._said, 4096)):
                 break
@@ -71,14 +72,14 @@ class DisplayTrial:
         return next((on_one_line(line).rstrip(". ") for line in lines if line.strip()), "Qt ended")
 
 
-def _be_quiet(says: int) -> None:
+def _be_quiet(says: int, patience_s: float) -> None:
     """Send what Qt says to the parent, and leave no core dump when Qt ends this process."""
     import resource
 
     os.dup2(says, 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.alarm(round(_PATIENCE_S) + 5)  # whatever has become of the parent by then
+    signal.alarm(round(patience_s) + 5)  # whatever has become of the parent by then
     os.environ.pop("SESSION_MANAGER", None)
 
 

@@ -127,7 +127,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         from app.cli.parser import build_parser
 
     try:
-        return build_parser().parse_args(words)
+        return build_parser(words).parse_args(words)
     except SystemExit:
         streams.say("", end="")  # the help that was asked for has to reach somebody
         raise
@@ -163,6 +163,10 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
         out.note(str(fault))
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
+    if args.run is None:
+        from app.cli.chat import chat_or_prove
+
+        return chat_or_prove(app, args, out)
     return int(args.run(app, args, out))
 
 

@@ -1,9 +1,10 @@
-"""The commands `hearth hardware` and `hearth settings`."""
+"""The commands `hearth hardware`, `hearth settings` and `hearth open`."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.command import Command
@@ -12,7 +13,7 @@ from app.core.settings.fields import fields, section_of
 from app.services.engines.device_trials import DeviceState
 from app.services.setting_checks import require_usable
 from engines.cancel import CancelToken
-from engines.errors import EngineUnavailable
+from engines.errors import EngineUnavailable, UserError
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -124,6 +125,21 @@ def _declare_hardware(parser: argparse.ArgumentParser) -> None:
     device.add_argument("--off", metavar="DEVICE", help="use it no more until it is tried again")
 
 
+def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
+    """Say that files open in a window only; with one, they have gone to it."""
+    raise UserError(
+        "The files were not opened.",
+        "There is no display for a window here.",
+        "`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text.",
+    )
+
+
+OPEN = Command(
+    "open",
+    "open files in the window: models, texts, exported chats",
+    not_opened,
+    declare=lambda parser: parser.add_argument("files", type=Path, nargs="+", metavar="FILE"),
+)
 HARDWARE = Command(
     "hardware",
     "what this computer has, and what Hearth makes of it",

@@ -3,76 +3,42 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 from app import __version__
-from app.cli import (
-    ask,
-    assistants,
-    bench,
-    chat,
-    chats,
-    connections,
-    doctor,
-    engines,
-    manage,
-    models,
-    pull,
-    recommend,
-    servers,
-    token,
-)
 from app.cli.command import Command, Parser, add_commands
-from app.cli.help import COMMAND as HELP
-from app.cli.output import Output
-from engines.errors import UserError
 
-if TYPE_CHECKING:
-    from app.wiring.app import App
-
-
-def _not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
-    raise UserError(
-        "The files were not opened.",
-        "There is no display for a window here.",
-        "`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text.",
-    )
-
-
-OPEN = Command(
-    "open",
-    "open files in the window: models, texts, exported chats",
-    _not_opened,
-    declare=lambda parser: parser.add_argument("files", type=Path, nargs="+", metavar="FILE"),
-)
-
-COMMANDS = (
-    OPEN,
-    chat.COMMAND,
-    ask.COMMAND,
-    bench.COMMAND,
-    manage.HARDWARE,
-    doctor.COMMAND,
-    HELP,
-    engines.COMMAND,
-    recommend.COMMAND,
-    models.COMMAND,
-    pull.DOWNLOADS,
-    token.COMMAND,
-    servers.COMMAND,
-    connections.COMMAND,
-    chats.COMMAND,
-    assistants.COMMAND,
-    manage.SETTINGS,
-)
+COMMANDS = {
+    "open": "app.cli.manage:OPEN",
+    "chat": "app.cli.chat:COMMAND",
+    "ask": "app.cli.ask:COMMAND",
+    "bench": "app.cli.bench:COMMAND",
+    "hardware": "app.cli.manage:HARDWARE",
+    "doctor": "app.cli.doctor:COMMAND",
+    "help": "app.cli.help:COMMAND",
+    "engines": "app.cli.engines:COMMAND",
+    "recommend": "app.cli.recommend:COMMAND",
+    "models": "app.cli.models:COMMAND",
+    "downloads": "app.cli.pull:DOWNLOADS",
+    "token": "app.cli.token:COMMAND",
+    "servers": "app.cli.servers:COMMAND",
+    "connections": "app.cli.connections:COMMAND",
+    "chats": "app.cli.chats:COMMAND",
+    "assistants": "app.cli.assistants:COMMAND",
+    "settings": "app.cli.manage:SETTINGS",
+}
+"""Where each command is declared. Only those that are needed are loaded: all together take longer
+than most of them do."""
 
 
-def build_parser() -> Parser:
-    """Build the parser of all commands; global options may stand before or after a command.
+def build_parser(words: Sequence[str] | None = None) -> Parser:
+    """Build the parser; global options may stand before or after a command.
 
-    What it parses holds `run` or `run_closed` of the command, as `Command` has them; without a
-    command `run` begins a chat.
+    words: the command line; the parser knows no commands but those that it needs for these, and
+    all without it. What it parses holds `run` or `run_closed` of the command, as `Command` has
+    them; both are None without a command.
     """
     anywhere = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     anywhere.add_argument(
@@ -93,10 +59,27 @@ def build_parser() -> Parser:
     parser = Parser(
         prog="hearth", description="Private AI chat on your own computer.", parents=[anywhere]
     )
-    parser.set_defaults(run=chat.chat_or_prove, run_closed=None)
+    parser.set_defaults(run=None, run_closed=None)
     parser.add_argument("--version", action="version", version=f"hearth {__version__}")
     parser.add_argument(
         "--quick-ask", action="store_true", help="open the small window in which to ask one thing"
     )
-    add_commands(parser, "command", COMMANDS, anywhere, required=False)
+    needed = COMMANDS if words is None else _needed(words)
+    commands: list[Command] = [resolve_name(COMMANDS[name]) for name in needed]
+    add_commands(parser, "command", tuple(commands), anywhere, required=False)
     return parser
+
+
+def _needed(words: Sequence[str]) -> Collection[str]:
+    """Name the commands that a command line needs: its own, or all where it names none of them."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--data-dir":
+            next(rest, None)
+        elif word in COMMANDS:
+            return [word]
+        elif word == "--version":
+            return []
+        elif word not in {"--offline", "--json", "--quiet", "--quick-ask"}:
+            return COMMANDS
+    return []
