@@ -85,7 +85,6 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
 @pytest.fixture(scope="module")
 def set_aside() -> Iterator[None]:
     """What Python holds at the start of a module is not looked through after each of its tests."""
-    gc.collect()
     gc.freeze()
     yield
     gc.unfreeze()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -59,7 +60,8 @@ _ANNOUNCED = re.compile(r"[A-Z]\w+: \{0\}")
 _PLACE = re.compile(r"\{\d\}")
 
 
-def texts() -> dict[str, list[str]]:
+@cache
+def texts() -> Mapping[str, list[str]]:
     """Every template, with the files that it is in, in the order of the files."""
     found: dict[str, list[str]] = {}
     for text, place in (*_window(), *_settings(), *_suggested(), *_catalogue(), *_said()):
@@ -132,14 +134,15 @@ def _catalogue() -> Iterator[tuple[str, str]]:
             waiting += value
 
 
-def _said() -> Iterator[tuple[str, str]]:
-    for folder in ("app", "engines"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            place = _place(path)
-            if not place.startswith(_UNSAID):
-                tree = ast.parse(path.read_text(encoding="utf-8"))
-                for text in _sentences(tree, met=place in _MET):
-                    yield text, place
+@cache
+def _said() -> list[tuple[str, str]]:
+    return [
+        (text, place)
+        for folder in ("app", "engines")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not (place := _place(path)).startswith(_UNSAID)
+        for text in _sentences(ast.parse(path.read_text(encoding="utf-8")), met=place in _MET)
+    ]
 
 
 def _sentences(tree: ast.AST, *, met: bool) -> Iterator[str]:

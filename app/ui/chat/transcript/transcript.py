@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -237,9 +236,6 @@ class Transcript(ColumnPage):
 
         if self._parser is None:
             self._parser = Parser()
-            if gc.get_freeze_count():
-                # As at the end of a start: what was imported stays, and is not looked through.
-                gc.freeze()
         view = MessageView(self._so_far(message), self._parser, self._text_size)
         view.link.connect(self.link)
         view.wanted.connect(self.wanted)
