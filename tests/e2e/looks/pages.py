@@ -87,6 +87,7 @@ PAGES: Final = (
     Page("trash", ways.place("show_trash"), leave=ways.chats_again, grows=True),
     Page("here", ways.models("here", "diskUse")),
     Page("details", ways.details, leave=lambda house: models_page(house.window).here.go_back()),
+    Page("metadata", ways.metadata, leave=lambda house: models_page(house.window).here.go_back()),
     Page("results", ways.results),
     Page("repository", ways.repository, leave=lambda house: ways.click(house, "backToResults")),
     Page("downloads", ways.models("downloads")),

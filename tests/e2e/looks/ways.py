@@ -226,6 +226,18 @@ def details(house: House) -> QWidget:
     return house.window
 
 
+def metadata(house: House) -> QWidget:
+    """The dialog of a model of one's own."""
+    models("here")(house)
+    own = next(it for it in house.hearth.library.entries() if not it.builtin and it.path)
+    models_page(house.window).here.open(own.id)
+    house.until("editMetadata")
+    click(house, "editMetadata")
+    house.until("metadataDialog")
+    rest(300)
+    return house.part(QWidget, "metadataDialog")
+
+
 def results(house: House) -> QWidget:
     models("discover")(house)
     write(house, "hubWords", "model")

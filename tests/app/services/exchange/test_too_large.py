@@ -59,7 +59,7 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     "numbers within a chat": lambda: again('[{"mapping": [', "1,", 120, "1]}]"),
     "one object": lambda: again('{"mapping": {"a": [', "{},", 70, "{}]}}"),
     "one object that breaks off": lambda: again('{"mapping": {"a": [', "{},", 70),
-    "depth": lambda: again("", "[", 30),
+    "depth": lambda: again("", "[", 10),
     "names": lambda: again('{"thread": {', '"a": {"b": [{}]},', 120),
 }
 
