@@ -111,7 +111,7 @@ def run_tests(arguments: Sequence[str]) -> int:
     for name, (tool, *options) in checks:
         print(f"\n== {name}", flush=True)
         command = [str(BIN / f"{tool}{EXE}"), *options]
-        if subprocess.run(command, cwd=ROOT, env=os.environ | OFFSCREEN, check=False).returncode:
+        if subprocess.run(command, cwd=ROOT, env=test_environment(), check=False).returncode:
             failed.append(name)
     print(f"\nFailed: {', '.join(failed)}." if failed else "\nAll checks passed.", flush=True)
     return 1 if failed else 0
@@ -125,9 +125,17 @@ def run_vllm_tests(arguments: Sequence[str]) -> int:
         return 1
     command = [str(BIN / f"pytest{EXE}"), "-m", "vllm", "--timeout=600", *arguments]
     home = {"HEARTH_VLLM_HOME": str(data / "engines" / "vllm")}
-    return subprocess.run(
-        command, cwd=ROOT, env=os.environ | OFFSCREEN | home, check=False
-    ).returncode
+    return subprocess.run(command, cwd=ROOT, env=test_environment() | home, check=False).returncode
+
+
+def test_environment() -> dict[str, str]:
+    """Without a display, and with Python's compiled files kept.
+
+    The tests start Hearth hundreds of times: where those files are not wanted, each start would
+    compile all of it anew.
+    """
+    kept = {name: it for name, it in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | OFFSCREEN
 
 
 def choose(name: str) -> None:
