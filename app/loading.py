@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.opening import FirstPresenters, Opened
+from app.opening import FirstPresenters, OpenStores
 from app.presenters.drafts import Drafts
 from app.ui.window.main_window import MainWindow
 from engines.errors import UserError
@@ -40,7 +40,7 @@ class Loading(QObject):
     failed = Signal(Exception)
 
     def __init__(
-        self, opened: Opened, first: FirstPresenters, window: MainWindow, offline: bool
+        self, opened: OpenStores, first: FirstPresenters, window: MainWindow, offline: bool
     ) -> None:
         super().__init__(window)
         self._opened = opened

@@ -29,7 +29,7 @@ MB = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenStores:
     """The open stores of what the sidebar lists. The owner closes the database.
 
     hindered: why nothing can be kept just now, where that is so: then this is for reading.
@@ -73,7 +73,7 @@ def put_back(folder: DataFolder, copy: str) -> None:
     snapshots.restore(snapshots.named(copy), datetime.now().astimezone())
 
 
-def open_data(folder: DataFolder) -> Opened:
+def open_data(folder: DataFolder) -> OpenStores:
     """Open the data folder. Raises AppError; nothing stays open then.
 
     What is there is opened for reading where nothing can be written. On a full disk, what can be
@@ -89,7 +89,7 @@ def open_data(folder: DataFolder) -> Opened:
             folder.make_room()
         hindered = error
     database = open_database(folder)
-    return Opened(
+    return OpenStores(
         folder,
         SettingsFile(folder.settings),
         database,
@@ -108,7 +108,7 @@ class FirstPresenters(NamedTuple):
     chats: Chats
 
 
-def first_presenters(opened: Opened) -> FirstPresenters:
+def first_presenters(opened: OpenStores) -> FirstPresenters:
     """Make the first services. Qt is imported here, as in `wiring.window`."""
     from app.presenters.chats import Chats
     from app.presenters.drafts import Drafts

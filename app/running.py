@@ -26,12 +26,12 @@ from engines.errors import UserError
 from engines.private import close_to_others
 
 if TYPE_CHECKING:
-    from app.opening import Opened
+    from app.opening import OpenStores
 
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
-def run(app: QApplication, opened: Opened, offline: bool, wish: LaunchRequest) -> int:
+def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchRequest) -> int:
     """Show the window until it is closed; returns the exit status.
 
     Raises what kept the window from opening.

@@ -101,6 +101,16 @@ def test_a_file_says_what_it_is() -> None:
     assert not offenders([*SOURCES, ROOT / "run.py"], found)
 
 
+def test_no_class_name_has_two_meanings() -> None:
+    places: dict[str, list[str]] = {}
+    for path in SHIPPED:
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name_of(path))
+    assert len(places) > 500
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_the_tests_mirror_the_source_by_folder() -> None:
     """A test lies in the folder of what it tests, so that it is found from there."""
     tests = ROOT / "tests"

@@ -20,7 +20,7 @@ from app.cli.arguments import (
     whole,
 )
 from app.cli.assistants import layers_of
-from app.cli.command import Command, Usage
+from app.cli.command import Command, WrongUsage
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.printing import loading, print_answer, tell_stay
@@ -40,13 +40,13 @@ BUILT_IN_QUESTION = "What is Hearth?"
 def ask(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     if args.depth is not None and args.mtp == "off":
-        raise Usage(
+        raise WrongUsage(
             "--depth and --mtp off contradict each other.",
             "A depth is how many tokens MTP guesses ahead, and off means none.",
             "Leave out one of the two.",
         )
     if args.assistant is not None and args.chat is not None:
-        raise Usage(
+        raise WrongUsage(
             "--assistant and --chat cannot be given together.",
             "A chat has the assistant that it began with.",
             "Leave out one of the two.",
@@ -105,7 +105,7 @@ def answer_built_in(app: App, out: Output) -> int:
 def _standard_input() -> str:
     text = read()
     if not text.strip():
-        raise Usage(
+        raise WrongUsage(
             "There is no question on standard input.",
             "The TEXT was -, and nothing came from there.",
             "Give the question as TEXT, or pipe it in.",

@@ -11,7 +11,7 @@ from app.cli.output import Output, table
 from app.core.chats.assistants import Assistant
 from app.core.errors import AssistantUnknown
 from app.core.settings.fields import fields
-from app.core.settings.resolved import NO_LAYERS, Layers
+from app.core.settings.resolved import NO_LAYERS, SettingLayers
 from app.services.answers.chat_layers import values_of
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def find_assistant(app: App, called: str) -> Assistant:
     return found[0]
 
 
-def layers_of(app: App, called: str | None) -> Layers:
+def layers_of(app: App, called: str | None) -> SettingLayers:
     """Return what an assistant sets for an answer without a chat. Raises AssistantUnknown."""
     if called is None:
         return NO_LAYERS
-    return Layers(assistant=values_of(find_assistant(app, called)), chat={}, message={})
+    return SettingLayers(assistant=values_of(find_assistant(app, called)), chat={}, message={})
 
 
 def _described(assistant: Assistant) -> str:

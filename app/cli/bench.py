@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.cli.arguments import ENGINE, ENGINES, MODES, add_model, positive
 from app.cli.ask import on_engine
 from app.cli.bench_many import measure_many
-from app.cli.command import Command, Usage
+from app.cli.command import Command, WrongUsage
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, table
 from app.core.engines.bench_results import BenchResult, BenchStep, ModeResult
@@ -34,7 +34,7 @@ _EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
 def bench(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status."""
     if args.check_mtp and args.concurrency != (1,):
-        raise Usage(
+        raise WrongUsage(
             "--check-mtp and --concurrency contradict each other.",
             "The check compares one answer's tokens with another's, and measures no speed.",
             "Leave out one of the two.",

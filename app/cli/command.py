@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 
-class Usage(UserError):
+class WrongUsage(UserError):
     """The command line is wrong; exit status 2."""
 
     code = "usage"
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser that raises Usage where argparse would end the process."""
 
     def error(self, message: str) -> NoReturn:
-        raise Usage(
+        raise WrongUsage(
             "Hearth did not understand that command.",
             f"{message[:1].upper()}{message[1:]}.",
             f"`{self.prog} --help` shows how it is used.",
@@ -56,11 +56,16 @@ class Command:
 
 
 def add_commands(
-    parser: Parser, dest: str, commands: tuple[Command, ...], anywhere: Parser, *, required: bool
+    parser: CommandParser,
+    dest: str,
+    commands: tuple[Command, ...],
+    anywhere: CommandParser,
+    *,
+    required: bool,
 ) -> None:
     """Add commands below a parser. anywhere: the options that all of them have."""
     below = parser.add_subparsers(
-        dest=dest, metavar=dest.upper(), required=required, parser_class=Parser
+        dest=dest, metavar=dest.upper(), required=required, parser_class=CommandParser
     )
     for it in commands:
         made = below.add_parser(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.agreeing import agreed
-from app.cli.command import Command, Usage
+from app.cli.command import Command, WrongUsage
 from app.cli.interrupt import interruptible
 from app.cli.model_rows import described
 from app.cli.output import Output, size, table
@@ -68,7 +68,7 @@ _WORDS: Final = {"template": "chat template", "name": "name", "context": "contex
 def _given(args: argparse.Namespace) -> str | None:
     """Return the new value, wherever it comes from; None where there is none."""
     if args.file is not None and args.value is not None:
-        raise Usage(
+        raise WrongUsage(
             "There are two values.",
             "VALUE was given, and --file as well.",
             "Leave out one of the two.",
@@ -91,7 +91,7 @@ def _changes(key: str, text: str) -> Metadata:
     try:
         return Metadata(context=int(text))
     except ValueError:
-        raise Usage(
+        raise WrongUsage(
             "Hearth did not understand that command.",
             f"“{text}” is not a number of tokens.",
             "Give a whole number, such as 32768.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.errors import RepositoryUnknown
-from app.core.models.hub import Found, Query, RepoFile, Repository
+from app.core.models.hub import Query, RepoFile, Repository, SearchResult
 from app.core.models.hub_names import hub_name
 from app.core.models.hub_tags import drafts_ahead, sees_pictures
 from app.core.models.offers import Choice
@@ -75,7 +75,7 @@ def _free_memory(app: App) -> int:
     return found.memory.available_bytes + cards
 
 
-def _listed(found: Found) -> dict[str, Any]:
+def _listed(found: SearchResult) -> dict[str, Any]:
     return {
         "repo": found.id,
         "downloads": found.downloads,
@@ -89,7 +89,7 @@ def _listed(found: Found) -> dict[str, Any]:
     }
 
 
-def _row(found: Found) -> tuple[str, ...]:
+def _row(found: SearchResult) -> tuple[str, ...]:
     parameters = f"{found.parameters / 1e9:.1f}B" if found.parameters else ""
     marks = [
         word

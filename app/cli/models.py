@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from app.cli.command import Command, Usage
+from app.cli.command import Command, WrongUsage
 from app.cli.edit import EDIT
 from app.cli.fit import FIT
 from app.cli.hub import SEARCH, show_repository
@@ -102,7 +102,7 @@ def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
 def _set(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.setting is None:
         if args.default:
-            raise Usage(
+            raise WrongUsage(
                 "Hearth did not understand that command.",
                 "--default needs the NAME of the setting that it takes back.",
                 "`hearth models set M` shows those that are set.",

@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from app import __version__
-from app.cli.command import Command, Parser, add_commands
+from app.cli.command import Command, CommandParser, add_commands
 
 COMMANDS = {
     "open": "app.cli.manage:OPEN",
@@ -33,14 +33,14 @@ COMMANDS = {
 than most of them do."""
 
 
-def build_parser(words: Sequence[str] | None = None) -> Parser:
+def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     """Build the parser; global options may stand before or after a command.
 
     words: the command line; the parser knows no commands but those that it needs for these, and
     all without it. What it parses holds `run` or `run_closed` of the command, as `Command` has
     them; both are None without a command.
     """
-    anywhere = Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    anywhere = CommandParser(add_help=False, argument_default=argparse.SUPPRESS)
     anywhere.add_argument(
         "--data-dir",
         type=Path,
@@ -56,7 +56,7 @@ def build_parser(words: Sequence[str] | None = None) -> Parser:
     anywhere.add_argument("--json", action="store_true", help="one JSON value on stdout, not text")
     anywhere.add_argument("--quiet", action="store_true", help="no progress, no notes")
 
-    parser = Parser(
+    parser = CommandParser(
         prog="hearth", description="Private AI chat on your own computer.", parents=[anywhere]
     )
     parser.set_defaults(run=None, run_closed=None)

@@ -21,7 +21,7 @@ class Guide:
 
 
 @dataclass(frozen=True)
-class Section:
+class GuideSection:
     """A heading of a guide, and the words under it.
 
     number: of the heading in the guide, from 0, which is the title. text: on one line, plain; of a
@@ -38,6 +38,6 @@ class Section:
 class FoundSection:
     """A section that a search found. marks: places of the words in the snippet, in characters."""
 
-    section: Section
+    section: GuideSection
     snippet: str
     marks: Sequence[tuple[int, int]]

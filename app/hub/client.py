@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from app.core.errors import GatedRepository, HubNameInvalid
-from app.core.models.hub import Found, Query, RepoFile, Repository, Sort, Variant
+from app.core.models.hub import Query, RepoFile, Repository, SearchResult, Sort, Variant
 from app.core.models.hub_names import HUBS, hub_name
 from app.core.models.hub_tags import drafts_ahead, sees_pictures
 from app.core.models.quantisations import best_variant
@@ -44,14 +44,14 @@ class Hub:
     """Asks the Hub, or the one that HF_ENDPOINT names; blocking, for any thread.
 
     token: gives the account's token each time, or None to ask as nobody. Everything raises what
-    `asking.ask` does.
+    `api_request.ask` does.
     """
 
     def __init__(self, gate: Gate, token: Callable[[], str | None]) -> None:
         self._gate = gate
         self._token = token
 
-    def search(self, query: Query) -> list[Found]:
+    def search(self, query: Query) -> list[SearchResult]:
         """Search repositories with GGUF files. The Hub has no filter for MTP: names and tags tell.
 
         words: may be the pasted address of a repository's page.
@@ -152,7 +152,7 @@ class Hub:
             raise unreadable("It is another part of the file, or of another file.")
         return answer.body
 
-    def _list(self, words: str, tags: list[str], query: Query) -> list[Found]:
+    def _list(self, words: str, tags: list[str], query: Query) -> list[SearchResult]:
         from app.hub.described import listed
 
         ours = query.mtp or query.most_parameters is not None
@@ -186,7 +186,7 @@ def _words(words: str) -> str:
         return words
 
 
-def _wanted(found: Found, query: Query) -> bool:
+def _wanted(found: SearchResult, query: Query) -> bool:
     """Apply the filters that the Hub does not have, or does not always apply."""
     if query.vision and not sees_pictures(found.tags):
         return False
@@ -196,7 +196,7 @@ def _wanted(found: Found, query: Query) -> bool:
     return most is None or (found.parameters is not None and found.parameters <= most)
 
 
-_ORDERS: Final[dict[Sort, Callable[[Found], tuple[float | str, str]]]] = {
+_ORDERS: Final[dict[Sort, Callable[[SearchResult], tuple[float | str, str]]]] = {
     "downloads": lambda it: (-it.downloads, it.id),
     "likes": lambda it: (-it.likes, it.id),
     "updated": lambda it: (-(it.updated or 0.0), it.id),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
-from app.core.models.hub import Found, Gate, RepoFile, Repository
+from app.core.models.hub import Gate, RepoFile, Repository, SearchResult
 from app.core.models.hub_names import is_repo, is_safe_path
 from app.core.models.hub_tags import parameters_in
 from app.hub.refusals import unreadable
@@ -91,7 +91,7 @@ class _Listed(BaseModel):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The fields that `Found` and `Repository` share."""
+        """The fields that `SearchResult` and `Repository` share."""
         return {
             "id": self.id,
             "gate": self.gate,
@@ -118,10 +118,10 @@ _TREE = TypeAdapter(list[_Entry])
 _ACCOUNT = TypeAdapter(_Account)
 
 
-def listed(body: bytes) -> list[Found]:
+def listed(body: bytes) -> list[SearchResult]:
     """Read the repositories of a list. Raises HubUnreadable."""
     return [
-        Found(**it.facts, parameters=(it.gguf and it.gguf.total) or parameters_in(it.id))
+        SearchResult(**it.facts, parameters=(it.gguf and it.gguf.total) or parameters_in(it.id))
         for it in _read(_LISTED, body)
         if is_repo(it.id)
     ]

@@ -28,7 +28,7 @@ from engines.errors import Cancelled
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
-    """Ask for a small file's checksum, see `checksum.hasher`. Raises what `asking.ask` does."""
+    """Ask for a small file's checksum, see `checksum.hasher`. Raises as `api_request.ask`."""
     asked = f"/api/models/{quote(repo)}/revision/{commit}"
     answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
     try:

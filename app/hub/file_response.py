@@ -10,7 +10,7 @@ from app.core.errors import AppError
 from app.hub import source as words
 from app.hub.checksum import is_checksum, plain
 from app.hub.faults import Transient
-from app.hub.part import Part
+from app.hub.part import PartFile
 from app.hub.refusals import refusal
 from app.hub.retry import asked_s, is_transient
 from app.hub.source import Source, origin
@@ -29,7 +29,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 def ask(
     client: httpx2.Client,
     source: Source,
-    part: Part,
+    part: PartFile,
     connect_s: float,
     stall_s: float,
     connection: Connection,
@@ -103,7 +103,7 @@ def validator(response: httpx2.Response) -> str | None:
     return etag if etag and not etag.startswith("W/") and etag.isascii() else None
 
 
-def _headers(source: Source, part: Part, url: str) -> dict[str, str]:
+def _headers(source: Source, part: PartFile, url: str) -> dict[str, str]:
     """Make the request's headers; compression is declined, as it would change what ranges count."""
     headers = {"Accept-Encoding": "identity"}
     scheme, host, port = origin(url)

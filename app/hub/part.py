@@ -24,7 +24,7 @@ _READ_BYTES = 1 << 20
 _WRITE_BYTES = 8 << 20
 
 
-class Part:
+class PartFile:
     """The bytes that have come, from the first on; every write is hashed along.
 
     The length of the file is what has come, so a process that is killed loses nothing. Not for

@@ -64,7 +64,7 @@ class Companions:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RepositoryModels:
     """The variants and companions that a repository offers.
 
     variants: the smallest first. drafters: those that Hearth may be able to run, which are the
@@ -85,7 +85,7 @@ class Choice:
         )
 
 
-def choose(files: Iterable[RepoFile], repo: str = "") -> Choice:
+def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
     """Sort a repository's files. repo: its name, which may say "qat" where its files do not."""
     kinds: dict[FileKind, list[RepoFile]] = {
         "model": [], "drafter": [], "projector": [], "other": [],
@@ -93,7 +93,7 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> Choice:
     for file in files:
         kinds[kind_of(file.path)].append(file)
     variants, left_out = _together(kinds["model"], repo)
-    return Choice(
+    return RepositoryModels(
         tuple(sorted(_told_apart(variants), key=lambda it: (it.size_bytes, it.label))),
         tuple(
             it for it in kinds["drafter"] if PurePosixPath(it.path).name.lower().startswith(_MTP)

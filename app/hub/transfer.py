@@ -13,7 +13,7 @@ from app.hub import source as words
 from app.hub.faults import Transient
 from app.hub.file_response import ask, first_byte, validator
 from app.hub.limiter import Limiter
-from app.hub.part import Part
+from app.hub.part import PartFile
 from app.hub.retry import Patience
 from app.hub.source import Source, origin
 from app.net import explained
@@ -89,7 +89,7 @@ def transfer(
     Raises Cancelled, OSError on writing, and AppError for what does not get better by itself,
     or not within the patience.
     """
-    with Part(path, source.size, source.checksum) as part:
+    with PartFile(path, source.size, source.checksum) as part:
         part.reserve()
         part.rehash(lambda done: tell(Checking(done)), cancel)
         _Transfer(client, source, part, terms, tell, cancel).run()
@@ -103,7 +103,7 @@ class _Transfer:
         self,
         client: httpx2.Client,
         source: Source,
-        part: Part,
+        part: PartFile,
         terms: Terms,
         tell: Callable[[Step], None],
         cancel: CancelToken,

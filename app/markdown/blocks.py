@@ -36,7 +36,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Place:
+class BlockPlace:
     """The place of a block in lists, quotations and footnotes.
 
     indent: how many lists it is in. marker: of the list item that it begins, such as "•" or "2.".
@@ -57,7 +57,7 @@ class Paragraph:
 
     spans: tuple[Span, ...]
     heading: int = 0
-    place: Place = Place()
+    place: BlockPlace = BlockPlace()
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Code:
     text: str
     language: str = ""
     closed: bool = True
-    place: Place = Place()
+    place: BlockPlace = BlockPlace()
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Formula:
 
     text: str
     closed: bool = True
-    place: Place = Place()
+    place: BlockPlace = BlockPlace()
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ class Table:
 
     rows: tuple[tuple[tuple[Span, ...], ...], ...]
     align: tuple[Align, ...]
-    place: Place = Place()
+    place: BlockPlace = BlockPlace()
 
 
 @dataclass(frozen=True)
 class Rule:
     """A line across."""
 
-    place: Place = Place()
+    place: BlockPlace = BlockPlace()
 
 
 Block = Paragraph | Code | Formula | Table | Rule

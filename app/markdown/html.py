@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
-from app.markdown.blocks import Block, Code, Formula, Paragraph, Place, Rule, Span, Table
+from app.markdown.blocks import Block, BlockPlace, Code, Formula, Paragraph, Rule, Span, Table
 from app.markdown.direction import is_right_to_left
 from app.markdown.highlight import Piece, highlight
 from app.markdown.spans import LINE_BREAK, is_openable
@@ -57,12 +57,12 @@ def _paragraph(block: Paragraph, draw: DrawFormula, heading: int) -> str:
     return f"<{tag}{tight}{direction}{_left(place)}>{number}{note}{words}</{tag}>"
 
 
-def _left(place: Place) -> str:
+def _left(place: BlockPlace) -> str:
     indent = min(place.indent, _DEEPEST)
     return f' style="margin-left:{indent * _INDENT}px"' if indent else ""
 
 
-def _quoted(html: str, place: Place) -> str:
+def _quoted(html: str, place: BlockPlace) -> str:
     depth = min(place.quote, _DEEPEST)
     return f"{'<blockquote>' * depth}{html}{'</blockquote>' * depth}"
 

@@ -9,7 +9,17 @@ from typing import Any
 from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
 
-from app.markdown.blocks import Align, Block, Code, Formula, Paragraph, Place, Rule, Span, Table
+from app.markdown.blocks import (
+    Align,
+    Block,
+    BlockPlace,
+    Code,
+    Formula,
+    Paragraph,
+    Rule,
+    Span,
+    Table,
+)
 from app.markdown.limits import CELLS, COLUMNS
 from app.markdown.spans import spans_of
 
@@ -119,7 +129,7 @@ class Walk:
         self._lists.append(_List(None, marker, note=str(number or label), rank=rank))
         self._begin_item()
 
-    def _place(self, tight: bool) -> Place:
+    def _place(self, tight: bool) -> BlockPlace:
         """Return the next block's place; the first block of an item carries the item's marker."""
         marker = note = ""
         if self._lists and not self._lists[-1].item.begun:
@@ -127,7 +137,7 @@ class Walk:
             marker, item.begun, note = item.marker, True, self._lists[-1].note
             inner = len(self._lists) > 1 and self._lists[-1].items == 1
             tight = tight and (inner or self._lists[-1].items > 1)
-        return Place(len(self._lists), marker, self._quotes, tight, note)
+        return BlockPlace(len(self._lists), marker, self._quotes, tight, note)
 
     def _paragraph(self, inline: Token, heading: int, tight: bool) -> Paragraph:
         spans = spans_of(inline.children or [])

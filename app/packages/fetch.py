@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.core.errors import WrongBytes
 from app.hub.checksum import hasher
-from app.hub.part import SUFFIX, Part, remove_part
+from app.hub.part import SUFFIX, PartFile, remove_part
 from app.hub.source import Source
 from app.hub.transfer import Checking, Receiving, Retrying, Terms, transfer
 from app.hub.transfer import Step as TransferStep
@@ -22,7 +22,7 @@ from engines.vllm.provision.lock import LockedFile
 
 _READ_BYTES = 1 << 20
 
-Found = tuple[LockedFile, Link]
+FoundFile = tuple[LockedFile, Link]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
 def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
     """Copy a file from a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
     remove_part(part)
-    with Part(part, path.stat().st_size, file.sha256) as copied, path.open("rb") as source:
+    with PartFile(part, path.stat().st_size, file.sha256) as copied, path.open("rb") as source:
         while piece := source.read(_READ_BYTES):
             if cancel.cancelled:
                 raise Cancelled

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.core.chats.answers import AnswerOptions
 from app.core.chats.asked import EDITED, as_json
 from app.core.chats.conversation import StoredMessage
-from app.core.chats.tree import Fork, Removed, Tree
+from app.core.chats.tree import Fork, RemovedMessage, Tree
 from app.presenters.generation import Asked, Generation
 from app.presenters.tasks import STORE, Failed, Tasks
 from app.store.branches import BranchStore
@@ -125,7 +125,7 @@ class Branches(QObject):
         self._stop_below(message)
         self._run(lambda: self._store.remove(message, dict(self._seen)), self.removed.emit)
 
-    def put_back(self, removed: Removed) -> None:
+    def put_back(self, removed: RemovedMessage) -> None:
         """Undo `remove`, and show what was shown before."""
         self._run(
             lambda: self._store.put_back(removed),

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from app.core.errors import HubUnreadable, KeyringBroken
 from app.core.models.downloads import Download, Wanted
-from app.core.models.hub import Found, Query, Variant
+from app.core.models.hub import Query, SearchResult, Variant
 from app.core.models.offers import Beside, Choice, Judged, Offer, Opened
 from app.core.models.quantisations import same_label
 from app.core.models.wanted import wanted, wanted_file
@@ -76,7 +76,7 @@ class Discover:
         query: Query,
         *,
         fits: bool,
-        done: Callable[[Sequence[Found]], object],
+        done: Callable[[Sequence[SearchResult]], object],
         failed: Failed,
     ) -> None:
         """Search the Hub; only the last search counts.
@@ -84,7 +84,7 @@ class Discover:
         fits: leave out what is too large for this computer.
         """
 
-        def work() -> Sequence[Found]:
+        def work() -> Sequence[SearchResult]:
             asked = query
             if fits:
                 asked = replace(query, most_parameters=most_parameters(_memory(self._hardware())))

@@ -47,7 +47,7 @@ class Removable:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownModel:
     """A model as its page shows it. details: None if its file cannot be read: see `problem`.
 
     own: the settings for it alone. general: what holds where it has none of its own.
@@ -105,11 +105,11 @@ class ModelPage(QObject):
         self._check: Task | None = None
         self._share.connect(lambda progress, share: progress(share))
 
-    def open(self, model: str, done: Callable[[Shown], object], failed: Failed) -> None:
+    def open(self, model: str, done: Callable[[ShownModel], object], failed: Failed) -> None:
         """Read what its file says; only the last that was opened counts."""
         settings = self._settings.current
 
-        def work() -> Shown:
+        def work() -> ShownModel:
             entry = self._library.find(model)
             general = effective(settings, made_for(entry))
             found, problem = None, None
@@ -117,7 +117,7 @@ class ModelPage(QObject):
                 found = details(self._library, model)
             except EngineError as error:
                 problem = error
-            return Shown(
+            return ShownModel(
                 entry,
                 found,
                 problem,

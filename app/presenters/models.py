@@ -29,7 +29,7 @@ _Listing = tuple[list[ModelEntry], list[ModelEntry]]
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovedModel:
     """A model that was removed. files: in the trash now; none, if it only left the list.
 
     frees: bytes, once the trash is emptied. own: the settings that it had for itself.
@@ -136,18 +136,23 @@ class Models(QObject):
         self._copies.clear()
 
     def remove(
-        self, model_id: str, *, with_file: bool, done: Callable[[Removed], object], failed: Failed
+        self,
+        model_id: str,
+        *,
+        with_file: bool,
+        done: Callable[[RemovedModel], object],
+        failed: Failed,
     ) -> None:
         """Take a model off the list, or move its file to the trash."""
 
-        def work() -> Removed:
+        def work() -> RemovedModel:
             own = self._manager.settings(model_id)
             gone = self._manager.delete(model_id, with_file=with_file)
-            return Removed(gone.entry, gone.files, gone.frees, own)
+            return RemovedModel(gone.entry, gone.files, gone.frees, own)
 
         self._tasks.run(work, lambda it: self.look(partial(done, it)), failed, on=STORE)
 
-    def restore(self, removed: Removed) -> None:
+    def restore(self, removed: RemovedModel) -> None:
         """Put what only left the list back on it, with its name and settings."""
 
         def work() -> None:

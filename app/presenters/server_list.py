@@ -23,7 +23,7 @@ SERVERS = "servers"
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """The place that a chat's text goes to. leaves: to another computer. server: its name."""
 
     server: str
@@ -73,7 +73,7 @@ class ServerList(QObject):
         """Read the profiles again: they may have been changed in a terminal."""
         self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
 
-    def place_of(self, model: str, entry: ModelEntry | None) -> Place | None:
+    def place_of(self, model: str, entry: ModelEntry | None) -> Destination | None:
         """Return where a model's answers come from, None for Hearth. entry: None if not listed."""
         if entry is not None and not entry.on_server:
             return None
@@ -84,12 +84,12 @@ class ServerList(QObject):
         if entry is None:
             return None
         # A server that is not known is another computer, until it is known not to be.
-        return Place(named or entry.server, named or entry.server, leaves=True)
+        return Destination(named or entry.server, named or entry.server, leaves=True)
 
-    def where(self, profile: ServerProfile) -> Place:
+    def where(self, profile: ServerProfile) -> Destination:
         from app.net.hosts import is_loopback
 
-        return Place(profile.name, profile.host, leaves=not is_loopback(profile.host))
+        return Destination(profile.name, profile.host, leaves=not is_loopback(profile.host))
 
     def save(
         self,

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from app.core.errors import GuidesUnreadable, GuideUnknown
-from app.core.guides import FoundSection, Guide, Section
+from app.core.guides import FoundSection, Guide, GuideSection
 from app.core.search.snippets import marks_in, snippet
 from app.core.search.words import parse
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Table
@@ -63,7 +63,7 @@ class Guides:
     def blocks(self, guide: Guide) -> tuple[Block, ...]:
         return self._parser.parse(guide.text)
 
-    def linked(self, address: str) -> Section | None:
+    def linked(self, address: str) -> GuideSection | None:
         """Return the section that a link between guides leads to; None for any other address."""
         found = _ADDRESS.fullmatch(address)
         if found is None:
@@ -87,7 +87,7 @@ class Guides:
         return [it for _, it in found]
 
     @cached_property
-    def _sections(self) -> tuple[Section, ...]:
+    def _sections(self) -> tuple[GuideSection, ...]:
         return tuple(it for guide in self.all for it in _sections_of(guide, self.blocks(guide)))
 
     def _read(self, name: str) -> str:
@@ -117,14 +117,14 @@ def plain(block: Block) -> str:
     return ""
 
 
-def _sections_of(guide: Guide, blocks: Sequence[Block]) -> Iterator[Section]:
+def _sections_of(guide: Guide, blocks: Sequence[Block]) -> Iterator[GuideSection]:
     words: list[str] = []
     number, heading = -1, guide.title
     for block in blocks:
         if isinstance(block, Paragraph) and block.heading:
             if number >= 0:
-                yield Section(guide, number, heading, " ".join(words) or guide.summary)
+                yield GuideSection(guide, number, heading, " ".join(words) or guide.summary)
             number, heading, words = number + 1, plain(block), []
         else:
             words += plain(block).split()
-    yield Section(guide, max(number, 0), heading, " ".join(words) or guide.summary)
+    yield GuideSection(guide, max(number, 0), heading, " ".join(words) or guide.summary)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from app.core.chats.conversation import StoredMessage
-from app.core.chats.tree import Node, Removed, Tree, first_words
+from app.core.chats.tree import Node, RemovedMessage, Tree, first_words
 from app.store.chats import LAIN, lain
 from app.store.db import Database
 from app.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf
@@ -148,7 +148,7 @@ class BranchStore:
         with self._database.write() as db:
             db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
 
-    def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> Removed:
+    def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> RemovedMessage:
         """Take out a message and all that follows it, on every branch.
 
         seen: by message, the end of the path that was last shown with it, for what is shown then.
@@ -166,9 +166,9 @@ class BranchStore:
                 "UPDATE messages SET deleted = ? WHERE id = ?", [(now, it) for it in ids]
             )
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (shown, message.chat_id))
-        return Removed(message.chat_id, message.id, ids, leaf)
+        return RemovedMessage(message.chat_id, message.id, ids, leaf)
 
-    def put_back(self, removed: Removed) -> None:
+    def put_back(self, removed: RemovedMessage) -> None:
         """Bring back what was taken out, and show what was shown then.
 
         What it follows comes back, too, if that was taken out since.

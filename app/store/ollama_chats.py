@@ -14,7 +14,7 @@ from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
-from app.core.exchange.plain import as_text, as_time
+from app.core.exchange.json_values import as_text, as_time
 
 SOURCE = "Ollama"
 SIGN = b"SQLite format 3\0"

@@ -11,7 +11,7 @@ from app.ui.pages import pages
 
 
 @dataclass(frozen=True)
-class Command:
+class WindowCommand:
     """A command of the window.
 
     name: by which the window knows what it does. keys: in Qt's spelling.
@@ -26,67 +26,83 @@ class Command:
 _tr = QCoreApplication.translate
 
 
-def commands() -> tuple[Command, ...]:
+def commands() -> tuple[WindowCommand, ...]:
     """List the commands in the order in which they are shown."""
     chats = _tr("actions", "Chats")
     answers = _tr("actions", "Answers")
     window = _tr("actions", "Window")
     helps = _tr("actions", "Help")
     return (
-        Command("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
-        Command("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
-        Command("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
-        Command("focus_search", _tr("actions", "Search chats"), ("Ctrl+K",), chats),
-        Command("find", _tr("actions", "Find in this chat"), ("Ctrl+F",), chats),
-        Command("find_next", _tr("actions", "Next place found"), ("F3",), chats),
-        Command("find_previous", _tr("actions", "Previous place found"), ("Shift+F3",), chats),
-        Command("pin_chat", _tr("actions", "Pin or unpin this chat"), ("Ctrl+Shift+I",), chats),
-        Command("archive_chat", _tr("actions", "Archive this chat"), ("Ctrl+Shift+D",), chats),
-        Command("new_folder", _tr("actions", "New folder"), ("Ctrl+Shift+F",), chats),
-        Command("show_archive", _tr("actions", "Archive"), ("Ctrl+Shift+H",), chats),
-        Command("show_trash", _tr("actions", "Trash"), ("Ctrl+Shift+T",), chats),
-        Command("rename_chat", _tr("actions", "Rename this chat"), ("F2",), chats),
-        Command("delete_chat", _tr("actions", "Delete this chat"), ("Ctrl+D",), chats),
-        Command("undo_delete", _tr("actions", "Undo deleting"), ("Ctrl+Z",), chats),
-        Command("export_chat", _tr("actions", "Export this chat"), ("Ctrl+Shift+S",), chats),
-        Command("import_chats", _tr("actions", "Import chats"), ("Ctrl+Shift+U",), chats),
-        Command("chat_above", _tr("actions", "Chat above"), ("Ctrl+PgUp",), chats),
-        Command("chat_below", _tr("actions", "Chat below"), ("Ctrl+PgDown",), chats),
-        Command("escape", _tr("actions", "Stop the answer"), ("Esc",), answers),
-        Command("regenerate", _tr("actions", "Answer again"), ("Ctrl+R",), answers),
-        Command("copy_last", _tr("actions", "Copy last answer"), ("Ctrl+Shift+C",), answers),
-        Command("edit_message", _tr("actions", "Edit the last question"), ("Ctrl+E",), answers),
-        Command("quote", _tr("actions", "Quote what is selected"), ("Ctrl+Shift+Q",), answers),
-        Command("answer_facts", _tr("actions", "How an answer came about"), ("Ctrl+I",), answers),
-        Command("branch_before", _tr("actions", "Previous branch"), ("Alt+Left",), answers),
-        Command("branch_after", _tr("actions", "Next branch"), ("Alt+Right",), answers),
-        Command("show_branches", _tr("actions", "All branches"), ("Ctrl+Shift+B",), answers),
-        Command("focus_messages", _tr("actions", "Messages or message box"), ("F6",), answers),
-        Command("message_above", _tr("actions", "Message above"), ("Alt+PgUp",), answers),
-        Command("message_below", _tr("actions", "Message below"), ("Alt+PgDown",), answers),
-        Command("scroll_up", _tr("actions", "Scroll up"), ("Alt+Up",), answers),
-        Command("scroll_down", _tr("actions", "Scroll down"), ("Alt+Down",), answers),
-        Command("go_to_end", _tr("actions", "Jump to newest"), ("Alt+End",), answers),
-        Command("focus_composer", _tr("actions", "Write a message"), ("Ctrl+L",), window),
-        Command("insert_prompt", _tr("actions", "Insert a prompt"), ("Ctrl+P",), window),
-        Command("toggle_sidebar", _tr("actions", "Sidebar"), ("Ctrl+B",), window),
+        WindowCommand("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
+        WindowCommand("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
+        WindowCommand("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
+        WindowCommand("focus_search", _tr("actions", "Search chats"), ("Ctrl+K",), chats),
+        WindowCommand("find", _tr("actions", "Find in this chat"), ("Ctrl+F",), chats),
+        WindowCommand("find_next", _tr("actions", "Next place found"), ("F3",), chats),
+        WindowCommand(
+            "find_previous", _tr("actions", "Previous place found"), ("Shift+F3",), chats
+        ),
+        WindowCommand(
+            "pin_chat", _tr("actions", "Pin or unpin this chat"), ("Ctrl+Shift+I",), chats
+        ),
+        WindowCommand(
+            "archive_chat", _tr("actions", "Archive this chat"), ("Ctrl+Shift+D",), chats
+        ),
+        WindowCommand("new_folder", _tr("actions", "New folder"), ("Ctrl+Shift+F",), chats),
+        WindowCommand("show_archive", _tr("actions", "Archive"), ("Ctrl+Shift+H",), chats),
+        WindowCommand("show_trash", _tr("actions", "Trash"), ("Ctrl+Shift+T",), chats),
+        WindowCommand("rename_chat", _tr("actions", "Rename this chat"), ("F2",), chats),
+        WindowCommand("delete_chat", _tr("actions", "Delete this chat"), ("Ctrl+D",), chats),
+        WindowCommand("undo_delete", _tr("actions", "Undo deleting"), ("Ctrl+Z",), chats),
+        WindowCommand("export_chat", _tr("actions", "Export this chat"), ("Ctrl+Shift+S",), chats),
+        WindowCommand("import_chats", _tr("actions", "Import chats"), ("Ctrl+Shift+U",), chats),
+        WindowCommand("chat_above", _tr("actions", "Chat above"), ("Ctrl+PgUp",), chats),
+        WindowCommand("chat_below", _tr("actions", "Chat below"), ("Ctrl+PgDown",), chats),
+        WindowCommand("escape", _tr("actions", "Stop the answer"), ("Esc",), answers),
+        WindowCommand("regenerate", _tr("actions", "Answer again"), ("Ctrl+R",), answers),
+        WindowCommand("copy_last", _tr("actions", "Copy last answer"), ("Ctrl+Shift+C",), answers),
+        WindowCommand(
+            "edit_message", _tr("actions", "Edit the last question"), ("Ctrl+E",), answers
+        ),
+        WindowCommand(
+            "quote", _tr("actions", "Quote what is selected"), ("Ctrl+Shift+Q",), answers
+        ),
+        WindowCommand(
+            "answer_facts", _tr("actions", "How an answer came about"), ("Ctrl+I",), answers
+        ),
+        WindowCommand("branch_before", _tr("actions", "Previous branch"), ("Alt+Left",), answers),
+        WindowCommand("branch_after", _tr("actions", "Next branch"), ("Alt+Right",), answers),
+        WindowCommand("show_branches", _tr("actions", "All branches"), ("Ctrl+Shift+B",), answers),
+        WindowCommand(
+            "focus_messages", _tr("actions", "Messages or message box"), ("F6",), answers
+        ),
+        WindowCommand("message_above", _tr("actions", "Message above"), ("Alt+PgUp",), answers),
+        WindowCommand("message_below", _tr("actions", "Message below"), ("Alt+PgDown",), answers),
+        WindowCommand("scroll_up", _tr("actions", "Scroll up"), ("Alt+Up",), answers),
+        WindowCommand("scroll_down", _tr("actions", "Scroll down"), ("Alt+Down",), answers),
+        WindowCommand("go_to_end", _tr("actions", "Jump to newest"), ("Alt+End",), answers),
+        WindowCommand("focus_composer", _tr("actions", "Write a message"), ("Ctrl+L",), window),
+        WindowCommand("insert_prompt", _tr("actions", "Insert a prompt"), ("Ctrl+P",), window),
+        WindowCommand("toggle_sidebar", _tr("actions", "Sidebar"), ("Ctrl+B",), window),
         *_of_pages("window", window),
-        Command("toggle_offline", _tr("actions", "Offline or online"), ("Ctrl+Shift+O",), window),
-        Command("show_palette", _tr("actions", "Command palette"), ("Ctrl+Shift+P",), window),
-        Command("quick_ask", _tr("actions", "Quick ask"), ("Ctrl+Shift+K",), window),
-        Command("zoom_in", _tr("actions", "Larger"), ("Ctrl++", "Ctrl+="), window),
-        Command("zoom_out", _tr("actions", "Smaller"), ("Ctrl+-",), window),
-        Command("zoom_reset", _tr("actions", "Usual size"), ("Ctrl+0",), window),
-        Command("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
-        Command("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
-        Command("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),
+        WindowCommand(
+            "toggle_offline", _tr("actions", "Offline or online"), ("Ctrl+Shift+O",), window
+        ),
+        WindowCommand("show_palette", _tr("actions", "Command palette"), ("Ctrl+Shift+P",), window),
+        WindowCommand("quick_ask", _tr("actions", "Quick ask"), ("Ctrl+Shift+K",), window),
+        WindowCommand("zoom_in", _tr("actions", "Larger"), ("Ctrl++", "Ctrl+="), window),
+        WindowCommand("zoom_out", _tr("actions", "Smaller"), ("Ctrl+-",), window),
+        WindowCommand("zoom_reset", _tr("actions", "Usual size"), ("Ctrl+0",), window),
+        WindowCommand("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
+        WindowCommand("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
+        WindowCommand("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),
         *_of_pages("help", helps),
-        Command("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), helps),
+        WindowCommand("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), helps),
     )
 
 
-def _of_pages(group: str, called: str) -> Iterator[Command]:
+def _of_pages(group: str, called: str) -> Iterator[WindowCommand]:
     for page in pages():
         if page.group == group:
             for it in page.commands:
-                yield Command(it.name, it.text, (it.keys,), called)
+                yield WindowCommand(it.name, it.text, (it.keys,), called)

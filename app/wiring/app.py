@@ -18,7 +18,7 @@ from app.core.models.entry import ModelEntry
 from app.core.once import once
 from app.hub.cache_root import default_root
 from app.net import Gate
-from app.opening import MB, Opened, open_data
+from app.opening import MB, OpenStores, open_data
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
@@ -55,7 +55,7 @@ from app.store.servers import ServerStore
 from app.store.snapshots import Snapshots
 from app.store.summaries import SummaryStore
 from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
-from app.wiring.vllm import Vllm, cards, linux_inside, system
+from app.wiring.vllm import LocalVllm, cards, linux_inside, system
 from engines.models.format import Advise
 from engines.redaction import remember_environment
 from engines.registry import EngineAvailability, availability
@@ -91,7 +91,7 @@ class App:
     whatever the settings say.
     """
 
-    def __init__(self, opened: Opened, *, offline: bool = False, outside: bool = False) -> None:
+    def __init__(self, opened: OpenStores, *, offline: bool = False, outside: bool = False) -> None:
         """Take over the open data folder, and close it on an error. Raises AppError.
 
         outside: who loads no model sees the computer's devices through another process.
@@ -309,8 +309,10 @@ class App:
         return availability(self.folder.engines, len(self.servers.list()))
 
     @once
-    def vllm(self) -> Vllm:
-        return Vllm(self.folder.engines, self.ledger.add, self.offline, self.look, linux_inside())
+    def vllm(self) -> LocalVllm:
+        return LocalVllm(
+            self.folder.engines, self.ledger.add, self.offline, self.look, linux_inside()
+        )
 
     @once
     def installer(self) -> EngineInstaller:

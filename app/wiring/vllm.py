@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Vllm:
+class LocalVllm:
     """vLLM on this computer, or in the Linux inside it.
 
     home: where its environments lie. record, offline: as the gate has them.

@@ -6,10 +6,10 @@ data: text that spells a control token never becomes one. Whether a model reason
 to, is found out by rendering the template both ways.
 """
 
-from engines.dialect.dialect import CHATML, Dialect, Prompt
-from engines.dialect.formats import FORMATS, Format
+from engines.dialect.dialect import CHATML, Dialect, RenderedPrompt
+from engines.dialect.formats import FORMATS, ReasoningFormat
 from engines.dialect.splitter import Splitter
-from engines.dialect.switch import Switch, may_reason
+from engines.dialect.switch import ThinkingChoices, may_reason
 from engines.dialect.tools import CallReader
 
 __all__ = [
@@ -17,9 +17,9 @@ __all__ = [
     "FORMATS",
     "CallReader",
     "Dialect",
-    "Format",
-    "Prompt",
+    "ReasoningFormat",
+    "RenderedPrompt",
     "Splitter",
-    "Switch",
+    "ThinkingChoices",
     "may_reason",
 ]

@@ -57,7 +57,7 @@ _THOUGHT: Final = "a40d6e"
 
 
 @dataclass(frozen=True)
-class Prompt:
+class RenderedPrompt:
     """A rendered conversation, with a SEAM wherever its tokens must not join.
 
     begins: where the answer to it begins. expected: the model is about to reason.
@@ -130,7 +130,7 @@ class Dialect:
         effort: str | None = None,
         tools: Sequence[Tool] = (),
         cancel: CancelToken | None = None,
-    ) -> Prompt:
+    ) -> RenderedPrompt:
         """Render the prompt for an answer, or for the rest of a last message by the assistant.
 
         Raises TemplateFailed, Cancelled.
@@ -156,9 +156,11 @@ class Dialect:
             return self._go_on(opening, begun, expected=expected)
         inside = self._opens(opening)
         fades = self._fades(values, word, cancel, thinking=bool(thinking))
-        return Prompt(opening, "reasoning" if inside else "start", inside or expected, fades)
+        return RenderedPrompt(
+            opening, "reasoning" if inside else "start", inside or expected, fades
+        )
 
-    def splitter(self, prompt: Prompt) -> Splitter:
+    def splitter(self, prompt: RenderedPrompt) -> Splitter:
         """Make the splitter for a prompt's answer. Markers that are tokens come with a SEAM."""
         return open_splitter(self._marked, prompt.begins, expected=prompt.expected)
 
@@ -176,22 +178,22 @@ class Dialect:
     def _opens(self, prompt: str) -> bool:
         return self.format is not None and self.format.opened(prompt)
 
-    def _go_on(self, opening: str, begun: Message, *, expected: bool) -> Prompt:
+    def _go_on(self, opening: str, begun: Message, *, expected: bool) -> RenderedPrompt:
         """Render a prompt that ends within the answer, or within its reasoning."""
         form, inside = self.format, self._opens(opening)
         if form is None:
-            return Prompt(opening + begun.text)
+            return RenderedPrompt(opening + begun.text)
         if not begun.text and begun.reasoning and (inside or expected):
             start = opening if inside else opening + form.begin
-            return Prompt(start + begun.reasoning, "reasoning", expected=True)
+            return RenderedPrompt(start + begun.reasoning, "reasoning", expected=True)
         if begun.reasoning and expected:
             start = opening if inside else opening + form.begin
-            return Prompt(f"{start}{begun.reasoning}{form.end}{begun.text}", "answer")
+            return RenderedPrompt(f"{start}{begun.reasoning}{form.end}{begun.text}", "answer")
         if inside or form.channels:
             # What is there of the answer came behind its reasoning.
             end = form.end.removeprefix("<|end|><|start|>assistant") if form.channels else form.end
-            return Prompt(f"{opening}{end}{begun.text}", "answer")
-        return Prompt(opening + begun.text, "answer" if begun.text else "start", expected)
+            return RenderedPrompt(f"{opening}{end}{begun.text}", "answer")
+        return RenderedPrompt(opening + begun.text, "answer" if begun.text else "start", expected)
 
     def _run(
         self,

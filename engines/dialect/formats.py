@@ -10,7 +10,7 @@ from engines.text import SEAM
 
 
 @dataclass(frozen=True)
-class Format:
+class ReasoningFormat:
     """The markers by which an answer tells reasoning from answer.
 
     opens, closes: what stands before and behind the reasoning, the usual spelling first.
@@ -47,7 +47,7 @@ class Format:
         """The text that ends the reasoning and begins the answer."""
         return self.closes[0] + self.gap + (self.wraps[0] if self.wraps else "")
 
-    def with_tokens(self, vocabulary: Iterable[str]) -> Format:
+    def with_tokens(self, vocabulary: Iterable[str]) -> ReasoningFormat:
         """Return the format with a SEAM before each marker that is a token of the vocabulary."""
         marked = frozenset(self.tokens).intersection(vocabulary)
         return replace(
@@ -79,30 +79,30 @@ def _mark(text: str, marked: frozenset[str]) -> str:
     return text
 
 
-HARMONY: Final = Format(
+HARMONY: Final = ReasoningFormat(
     ("<|channel|>analysis<|message|>",),
     ("<|end|><|start|>assistant<|channel|>final<|message|>",),
     tokens=("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"),
     channels=True,
 )
-GEMMA: Final = Format(
+GEMMA: Final = ReasoningFormat(
     ("<|channel>thought",), ("<channel|>",), lead="\n", tokens=("<|channel>", "<channel|>")
 )
-MISTRAL: Final = Format(("[THINK]",), ("[/THINK]",), tokens=("[THINK]", "[/THINK]"))
-GRANITE: Final = Format(
+MISTRAL: Final = ReasoningFormat(("[THINK]",), ("[/THINK]",), tokens=("[THINK]", "[/THINK]"))
+GRANITE: Final = ReasoningFormat(
     ("<think>",),
     ("</think>",),
     wraps=("<response>", "</response>"),
     tokens=("<think>", "</think>", "<response>", "</response>"),
 )
-GRANITE_WORDS: Final = Format(
+GRANITE_WORDS: Final = ReasoningFormat(
     ("Here is my thought process:", "Here's my thought process:"),
     ("Here is my response:", "Here's my response:"),
     lead="\n",
     gap="\n",
     prose=True,
 )
-THINK: Final = Format(
+THINK: Final = ReasoningFormat(
     ("<think>",), ("</think>",), lead="\n", gap="\n\n", tokens=("<think>", "</think>")
 )
 
@@ -110,13 +110,13 @@ FORMATS: Final = (HARMONY, GEMMA, MISTRAL, GRANITE, GRANITE_WORDS, THINK)
 """gpt-oss; Gemma 4; Magistral and Ministral; Granite 3.3, and 3.2; DeepSeek, GLM, Qwen, SmolLM and
 most others. Sources: the chat templates and model cards that their makers publish."""
 
-ANY_FORMAT: Final = Format(
+ANY_FORMAT: Final = ReasoningFormat(
     ("<think>", "[THINK]", "<|channel>thought"), ("</think>", "[/THINK]", "<channel|>")
 )
 """The format for a server that leaves the reasoning in the text: its model's is not known."""
 
 
-def format_of(source: str, vocabulary: Iterable[str]) -> tuple[Format | None, bool]:
+def format_of(source: str, vocabulary: Iterable[str]) -> tuple[ReasoningFormat | None, bool]:
     """Find the format that a template mentions, or else one whose markers are tokens.
 
     The second value says whether it is the template that speaks of it.

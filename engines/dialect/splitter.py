@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from engines.dialect.formats import Format
+from engines.dialect.formats import ReasoningFormat
 from engines.dialect.harmony import ChannelSplitter
 from engines.text import SEAM, held_back
 from engines.types import ReasoningDelta, TextDelta, WasReasoning
@@ -34,7 +34,7 @@ class Splitter(Protocol):
 
 
 def open_splitter(
-    format_: Format | None, begins: Begins = "start", *, expected: bool = False
+    format_: ReasoningFormat | None, begins: Begins = "start", *, expected: bool = False
 ) -> Splitter:
     """Make the splitter of one answer. expected: the model will reason, even without the marker."""
     if format_ is None:
@@ -65,7 +65,7 @@ class PairSplitter:
     """
 
     def __init__(
-        self, format_: Format, begins: Begins = "start", *, expected: bool = False
+        self, format_: ReasoningFormat, begins: Begins = "start", *, expected: bool = False
     ) -> None:
         self._format = format_
         self._state: Begins = begins

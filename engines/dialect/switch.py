@@ -41,7 +41,7 @@ def may_reason(source: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Switch:
+class ThinkingChoices:
     """The choices that a template leaves for reasoning.
 
     on, off: what the template is given for it; words: what the system prompt is given.
@@ -82,36 +82,36 @@ class Switch:
         return self.thinks
 
 
-def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -> Switch:
+def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -> ThinkingChoices:
     """Find the switch of a template.
 
     speaks: the template has a reasoning format. opens: whether a prompt ends within reasoning.
     """
     plain = render({}, "")
     if plain is None:
-        return Switch()
+        return ThinkingChoices()
     on, off = (dict.fromkeys(_NAMES, value) for value in (True, False))
     found = _by_values(render, plain, on, off) or _by_words(render)
     if found is None:
         always = speaks or opens(plain)
-        found = Switch("always" if always else "none", thinks=always)
+        found = ThinkingChoices("always" if always else "none", thinks=always)
     return _with_efforts(render, plain, found)
 
 
-def _by_values(render: Render, plain: str, on: Values, off: Values) -> Switch | None:
+def _by_values(render: Render, plain: str, on: Values, off: Values) -> ThinkingChoices | None:
     with_, without = render(on, ""), render(off, "")
     if with_ is None or without is None or with_ == without:
         return None
     alone = render(on, _SYSTEM) == render(off, _SYSTEM)
-    return Switch("switch", on, off, thinks=plain != without, alone=alone)
+    return ThinkingChoices("switch", on, off, thinks=plain != without, alone=alone)
 
 
-def _by_words(render: Render) -> Switch | None:
+def _by_words(render: Render) -> ThinkingChoices | None:
     """Look for a switch by words in the system prompt: it changes the end of the prompt."""
     for words in _WORDS:
         with_, without, plain = (_ending(render({}, text)) for text in (*words, _SYSTEM))
         if with_ and without and with_ != without:
-            return Switch("switch", words=words, thinks=plain == with_)
+            return ThinkingChoices("switch", words=words, thinks=plain == with_)
     return None
 
 
@@ -119,7 +119,7 @@ def _ending(prompt: str | None) -> str:
     return "" if prompt is None else prompt.rpartition("?")[2]
 
 
-def _with_efforts(render: Render, plain: str, found: Switch) -> Switch:
+def _with_efforts(render: Render, plain: str, found: ThinkingChoices) -> ThinkingChoices:
     """Return the switch with the levels that make different prompts."""
     prompts = _levels(render, found.on or {})
     usual = next((level for level, prompt in prompts.items() if prompt == plain), "")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from engines import conversation
 from engines.cancel import CancelToken
-from engines.dialect import Dialect
-from engines.dialect import Prompt as Rendered
+from engines.dialect import Dialect, RenderedPrompt
 from engines.errors import TemplateFailed
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
@@ -27,7 +26,7 @@ class Prompt:
     reasoning.
     """
 
-    rendered: Rendered
+    rendered: RenderedPrompt
     tokens: list[int]
     left: tuple[int, ...]
     stable: int
@@ -135,7 +134,7 @@ class Prompter:
             )
         return Prompt(rendered, tokens, left, self._stable(rendered, tokens))
 
-    def _stable(self, rendered: Rendered, tokens: Sequence[int]) -> int:
+    def _stable(self, rendered: RenderedPrompt, tokens: Sequence[int]) -> int:
         if not rendered.fades:
             return len(tokens)
         end = rendered.text[-rendered.fades :]

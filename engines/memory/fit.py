@@ -1,8 +1,8 @@
 """Computes how much memory a model needs at a context, and judges the fit: pure. Bytes.
 
 Weights and KV cache are exact: they are what llama.cpp allocates. The computing buffer is an
-upper estimate; `split_of` takes the library's own figures instead. The engine's way to open a
-context is assumed: flash attention, one output row at a time, or one more for each token drafted
+upper estimate; `need_by_library` takes the library's own figures instead. The engine's way to open
+a context is assumed: flash attention, one output row at a time, or one more for each token drafted
 ahead.
 """
 
@@ -38,7 +38,7 @@ _PIPELINED: Final = 3
 
 
 @dataclass(frozen=True)
-class Drafting:
+class DraftNeed:
     """The room to make for drafting ahead.
 
     depth: most tokens, 0 for no room at all. drafter: of the file of its own, if there is one.
@@ -104,13 +104,13 @@ class Fit:
         return self.split.parts
 
 
-def split_needed(
+def need_by_formula(
     header: GgufHeader,
     context: int,
     kv_type: KvType,
     batch: int,
     gpu_layers: int,
-    drafting: Drafting = Drafting(),
+    drafting: DraftNeed = DraftNeed(),
     *,
     mmap: bool = True,
     repack: bool = True,
@@ -155,13 +155,13 @@ def _on_cards(compute: int, cards: int) -> int:
     return compute if cards == 1 else _PIPELINED * cards * compute
 
 
-def split_of(
+def need_by_library(
     buffers: Buffers,
     header: GgufHeader,
     context: int,
     kv_type: KvType,
     batch: int,
-    drafting: Drafting = Drafting(),
+    drafting: DraftNeed = DraftNeed(),
 ) -> Split:
     """Compute the memory from the library's own account of what it allocates.
 
@@ -204,7 +204,7 @@ def _drafting_bytes(
     kv_type: KvType,
     batch: int,
     moved: bool,
-    it: Drafting,
+    it: DraftNeed,
     weigh: Callable[..., tuple[int, int]],
 ) -> tuple[int, int]:
     """Compute what drafting ahead adds, on graphics cards and in the computer's memory.
@@ -237,7 +237,7 @@ def _drafting_bytes(
     return on_gpu, in_ram + graph + copies + results
 
 
-def _result_bytes(header: GgufHeader, batch: int, it: Drafting) -> int:
+def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed) -> int:
     """Return what drafting takes beside llama.cpp's named buffers.
 
     The rows of logits of drafted tokens, the hidden states that a drafter is given, and the graphs

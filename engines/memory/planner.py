@@ -18,7 +18,7 @@ from typing import Final
 
 from engines.errors import ContextTooLarge, NotEnoughMemory
 from engines.hardware import Hardware, thread_rule
-from engines.memory.fit import Drafting, Fit, Parts, Split, Verdict, judge, split_needed
+from engines.memory.fit import DraftNeed, Fit, Parts, Split, Verdict, judge, need_by_formula
 from engines.memory.formula.weights import copied_bytes
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import chosen, place, room
@@ -42,7 +42,7 @@ _KEPT: Final = 7 / 8
 
 
 @dataclass(frozen=True)
-class Drafter:
+class DrafterFile:
     """A drafter's file and its header. It pairs with the model: see `pairing`."""
 
     path: Path
@@ -55,13 +55,13 @@ Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
 
 def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
     """Compute what the plan needs by the formula alone."""
-    return split_needed(
+    return need_by_formula(
         header,
         plan.context,
         plan.kv_type,
         plan.batch,
         plan.gpu_layers,
-        Drafting(plan.draft_max, drafter),
+        DraftNeed(plan.draft_max, drafter),
         mmap=plan.mmap,
         repack=plan.repack,
         cards=max(1, len(plan.devices)),
@@ -92,7 +92,7 @@ def make_plan(
     header: GgufHeader,
     hardware: Hardware,
     load_options: LoadOptions,
-    drafter: Drafter | None = None,
+    drafter: DrafterFile | None = None,
     sizes: Sizes = by_formula,
 ) -> LoadPlan:
     """Plan how to load the model. Whether that fits, `check` and `require_fit` say.

@@ -30,7 +30,7 @@ from engines.models.format import (
     Advise,
     AnyModel,
     FileDetails,
-    Model,
+    ListedModel,
     ModelFacts,
     ModelFormat,
 )
@@ -484,7 +484,7 @@ class CheckpointFormat(ModelFormat):
         weights = weights_in(path)
         return (*weights, *(it for it in others if it not in weights))
 
-    def facts(self, model: Model) -> ModelFacts:
+    def facts(self, model: ListedModel) -> ModelFacts:
         found = self.read(model.path)
         return ModelFacts(
             found.architecture,
@@ -495,7 +495,7 @@ class CheckpointFormat(ModelFormat):
             found.mtp,
         )
 
-    def details(self, model: Model) -> FileDetails:
+    def details(self, model: ListedModel) -> FileDetails:
         found = self.read(model.path)
         return FileDetails(
             **vars(self.facts(model)),
@@ -510,10 +510,10 @@ class CheckpointFormat(ModelFormat):
             vision=found.vision,
         )
 
-    def template(self, model: Model) -> str:
+    def template(self, model: ListedModel) -> str:
         return self.read(model.path).chat_template or ""
 
-    def require_addable(self, path: Path, models: Iterable[Model]) -> bool:
+    def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
         found = self.read(path)
         if found.mtp == "drafter":
             if not self.targets(path, models):
@@ -534,7 +534,7 @@ class CheckpointFormat(ModelFormat):
         return False
 
     def drafter_for(
-        self, model: Model, added: Iterable[Path], found: Iterable[Path]
+        self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
         """Find the first that pairs; None if the model's own folder cannot be read."""
         if model.drafter is not None:
@@ -546,7 +546,7 @@ class CheckpointFormat(ModelFormat):
         folders = filter(self.recognises, (*added, *found))
         return next((it.path for it in self._readable(folders) if pairs(target, it)), None)
 
-    def lost_drafter(self, _model: Model, _added: Iterable[Path]) -> Path | None:
+    def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
         return None  # what cannot be read is told when it is added
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
@@ -558,7 +558,7 @@ class CheckpointFormat(ModelFormat):
             if pairs(target, its)
         ]
 
-    def mtp_sentence(self, model: Model, drafter: Path | None, _advise: Advise) -> str:
+    def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:
         if drafter is not None:
             return "An assistant checkpoint for multi-token prediction belongs to this model."
         if self.read(model.path).mtp == "embedded":

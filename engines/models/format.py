@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engines.models.gguf.header import GgufHeader
 
 
-class Model(Protocol):
+class ListedModel(Protocol):
     """A model on the list, as far as its format has to know it.
 
     path: its file or its folder. served: its name at a server, where it has no files.
@@ -41,7 +41,7 @@ class Model(Protocol):
     def context(self) -> int: ...
 
 
-AnyModel = TypeVar("AnyModel", bound=Model)
+AnyModel = TypeVar("AnyModel", bound=ListedModel)
 
 Advise = Callable[["GgufHeader"], str]
 """Gives one sentence for a model without a drafter: what would help."""
@@ -122,19 +122,19 @@ class ModelFormat(Protocol):
         """List all that is copied and deleted with it. Raises OSError."""
         ...
 
-    def facts(self, model: Model) -> ModelFacts:
+    def facts(self, model: ListedModel) -> ModelFacts:
         """Read what a list shows, or remember it of files that stay. Raises EngineError."""
         ...
 
-    def details(self, model: Model) -> FileDetails:
+    def details(self, model: ListedModel) -> FileDetails:
         """Read all that its files say. Raises EngineError."""
         ...
 
-    def template(self, model: Model) -> str:
+    def template(self, model: ListedModel) -> str:
         """Read its chat template; "" if there is none. Raises EngineError."""
         ...
 
-    def require_addable(self, path: Path, models: Iterable[Model]) -> bool:
+    def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
         """Tell whether it drafts for one of these. Raises EngineError for what cannot chat either.
 
         models: of this format.
@@ -142,12 +142,12 @@ class ModelFormat(Protocol):
         ...
 
     def drafter_for(
-        self, model: Model, added: Iterable[Path], found: Iterable[Path]
+        self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
         """Find what drafts for it: of what was added, what lies beside it, or else was found."""
         ...
 
-    def lost_drafter(self, model: Model, added: Iterable[Path]) -> Path | None:
+    def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
         """Find one that was added, may be for this model, and cannot be read."""
         ...
 
@@ -155,7 +155,7 @@ class ModelFormat(Protocol):
         """Choose the models for which it drafts. Raises EngineError if it cannot be read."""
         ...
 
-    def mtp_sentence(self, model: Model, drafter: Path | None, advise: Advise) -> str:
+    def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
         """Say what guesses ahead for it. Raises EngineError, also for what cannot chat."""
         ...
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engines.models.checkpoint import CheckpointFormat
-from engines.models.format import Model, ModelFormat
+from engines.models.format import ListedModel, ModelFormat
 from engines.models.gguf.format import GgufFormat
-from engines.models.gguf.headers import Headers, KnownHeaders
+from engines.models.gguf.headers import Headers, HeaderStore
 from engines.models.served import ServedFormat
 
 
 class Formats:
     """Finds the format of a model or a path. known: what was read in earlier runs."""
 
-    def __init__(self, known: KnownHeaders) -> None:
+    def __init__(self, known: HeaderStore) -> None:
         self._formats: tuple[ModelFormat, ...] = (
             CheckpointFormat(),
             ServedFormat(),
@@ -26,7 +26,7 @@ class Formats:
     def __iter__(self) -> Iterator[ModelFormat]:
         return iter(self._formats)
 
-    def of(self, model: Model) -> ModelFormat:
+    def of(self, model: ListedModel) -> ModelFormat:
         return self._by_engine[model.engine]
 
     def at(self, path: Path) -> ModelFormat:

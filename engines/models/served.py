@@ -10,7 +10,7 @@ from engines.models.format import (
     Advise,
     AnyModel,
     FileDetails,
-    Model,
+    ListedModel,
     ModelFacts,
     ModelFormat,
 )
@@ -35,16 +35,16 @@ class ServedFormat(ModelFormat):
     def files(self, _path: Path) -> tuple[Path, ...]:
         return ()
 
-    def facts(self, model: Model) -> ModelFacts:
+    def facts(self, model: ListedModel) -> ModelFacts:
         return ModelFacts(context_max=model.context)
 
-    def details(self, model: Model) -> FileDetails:
+    def details(self, model: ListedModel) -> FileDetails:
         return FileDetails(context_max=model.context, title=model.served)
 
-    def template(self, _model: Model) -> str:
+    def template(self, _model: ListedModel) -> str:
         return ""  # what it can do is known once the server has answered
 
-    def require_addable(self, path: Path, _models: Iterable[Model]) -> bool:
+    def require_addable(self, path: Path, _models: Iterable[ListedModel]) -> bool:
         raise NotAModel(
             f"“{path}” was not added.",
             "It is a model on another server.",
@@ -52,17 +52,17 @@ class ServedFormat(ModelFormat):
         )
 
     def drafter_for(
-        self, _model: Model, _added: Iterable[Path], _found: Iterable[Path]
+        self, _model: ListedModel, _added: Iterable[Path], _found: Iterable[Path]
     ) -> Path | None:
         return None
 
-    def lost_drafter(self, _model: Model, _added: Iterable[Path]) -> Path | None:
+    def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
         return None
 
     def targets(self, _drafter: Path, _models: Iterable[AnyModel]) -> list[AnyModel]:
         return []
 
-    def mtp_sentence(self, _model: Model, _drafter: Path | None, _advise: Advise) -> str:
+    def mtp_sentence(self, _model: ListedModel, _drafter: Path | None, _advise: Advise) -> str:
         return "Whether this server guesses ahead is its own setting."
 
     def keep(self) -> None:

@@ -75,14 +75,14 @@ def command(
     *,
     drafts: SpeculativeConfig | None,
     share: float | None,
-    cards: Sequence[int],
+    card_numbers: Sequence[int],
     outside: Mapping[str, str],
     spare: int | None = None,
     reach: Callable[[Path], str] = Path.as_posix,
 ) -> WorkerCommand:
     """Build a worker's command line from a plan.
 
-    share: of the cards' memory, see `memory_share`. cards: as the driver counts them.
+    share: of the cards' memory, see `memory_share`. card_numbers: as the driver counts them.
 
     outside: what processes start with where the worker runs. reach: a path of this computer as it
     is called there; all others, of the environment and the place, are of there already. spare:
@@ -109,7 +109,7 @@ def command(
         words += ["--speculative-config", json.dumps(drafts.config(reach))]
         words += ["--per-request-spec-decode-metrics", "summary"]
         notes.append(MIN_P_WITH_MTP)
-    environment = _environment(plan, place, checkpoint, cpu, cards, outside, spare)
+    environment = _environment(plan, place, checkpoint, cpu, card_numbers, outside, spare)
     if cpu:
         environment["PYTHONPATH"] = reach(_MENDING)
     return WorkerCommand(tuple(words), environment, tuple(notes))
@@ -179,7 +179,7 @@ def _environment(
     place: WorkerPlace,
     checkpoint: Checkpoint,
     cpu: bool,
-    cards: Sequence[int],
+    card_numbers: Sequence[int],
     outside: Mapping[str, str],
     spare: int | None,
 ) -> dict[str, str]:
@@ -214,7 +214,7 @@ def _environment(
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(space)
         if plan.threads:
             environment.setdefault("OMP_NUM_THREADS", str(plan.threads))
-    elif cards:
+    elif card_numbers:
         environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-        environment.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, cards)))
+        environment.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, card_numbers)))
     return environment

@@ -290,7 +290,7 @@ class VllmEngine:
             setup.checkpoint,
             drafts=setup.drafts,
             share=share,
-            cards=() if installed.profile == "cpu" else card_numbers(hardware, cards),
+            card_numbers=() if installed.profile == "cpu" else card_numbers(hardware, cards),
             outside=launch.variables,
             spare=spare_ram(hardware, setup.checkpoint),
             reach=launch.reach,

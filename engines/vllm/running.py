@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engines.dialect import Dialect
-from engines.dialect.switch import Switch
+from engines.dialect.switch import ThinkingChoices
 from engines.errors import TemplateFailed
 from engines.models.checkpoint import Checkpoint, read_chat_template
 from engines.openai.values import Drafted
@@ -24,12 +24,12 @@ from engines.vllm.worker import Worker
 logger = logging.getLogger(__name__)
 
 
-def read_switch(folder: Path) -> Switch:
+def read_switch(folder: Path) -> ThinkingChoices:
     """Read the template's switch for reasoning; an empty one where there is no usable template."""
     config = _json(folder / "tokenizer_config.json")
     template = read_chat_template(folder)
     if template is None:
-        return Switch()
+        return ThinkingChoices()
     added = _json(folder / "tokenizer.json").get("added_tokens") or ()
     tokens = [it for it in added if isinstance(it, dict) and it.get("content")]
     try:
@@ -42,7 +42,7 @@ def read_switch(folder: Path) -> Switch:
         )
     except TemplateFailed as error:
         logger.warning("the chat template of %s is not understood: %s", folder.name, error.why)
-        return Switch()
+        return ThinkingChoices()
     dialect.close()
     return dialect.switch
 

@@ -15,7 +15,7 @@ from engines.hardware.memory import resident_bytes
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
 from engines.llamacpp.sizing.sizer import Sizer
-from engines.memory.fit import Drafting, split_of
+from engines.memory.fit import DraftNeed, need_by_library
 from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
 
@@ -23,9 +23,9 @@ from engines.types import ChatRequest, LoadPlan, Message, Sampling
 def main(path: Path, context: int, depth: int, drafter: Path | None, *, mmap: bool) -> None:
     plan = LoadPlan(path, context, 2, 2, mmap=mmap, drafter=drafter, draft_max=depth, kept_bytes=0)
     header = read_header(path)
-    drafting = Drafting(depth, read_header(drafter) if drafter else None)
+    drafting = DraftNeed(depth, read_header(drafter) if drafter else None)
     buffers = Sizer().buffers(plan, CancelToken())
-    split = split_of(buffers, header, plan.context, plan.kv_type, plan.batch, drafting)
+    split = need_by_library(buffers, header, plan.context, plan.kv_type, plan.batch, drafting)
     estimate = split.parts.total
     load_native()
     before = resident_bytes()

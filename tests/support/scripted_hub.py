@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.core.models.catalogue import Catalogue, load_catalogue
 from app.core.models.downloads import Download, Wanted
-from app.core.models.hub import Found, Query, RepoFile, Repository, Variant
+from app.core.models.hub import Query, RepoFile, Repository, SearchResult, Variant
 from app.core.models.recommend import Recommendation, recommend
 from app.core.network.connections import Purpose
 from app.hub.client import Hub
@@ -31,8 +31,10 @@ STARTER = RESOURCES / "starter" / "starter.gguf"
 
 GB = 1_000_000_000
 
-SMALL = Found("ada/Small-7B-GGUF", licence="apache-2.0", downloads=1234, parameters=7 * 10**9)
-GATED = Found("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameters=12 * 10**9)
+SMALL = SearchResult(
+    "ada/Small-7B-GGUF", licence="apache-2.0", downloads=1234, parameters=7 * 10**9
+)
+GATED = SearchResult("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameters=12 * 10**9)
 
 
 def repository(
@@ -75,7 +77,7 @@ class ScriptedHub(Hub):
     """
 
     def __init__(self) -> None:
-        self.found: list[Found] = [SMALL, GATED]
+        self.found: list[SearchResult] = [SMALL, GATED]
         self.repositories = {
             SMALL.id: repository(),
             GATED.id: repository(GATED.id, "auto"),
@@ -87,7 +89,7 @@ class ScriptedHub(Hub):
         self.queries: list[Query] = []
         self.asked: list[str] = []
 
-    def search(self, query: Query) -> list[Found]:
+    def search(self, query: Query) -> list[SearchResult]:
         self.queries.append(query)
         self._answer()
         return [it for it in self.found if query.words.lower() in it.id.lower()]

@@ -11,7 +11,7 @@ from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.summary import Summary
 from app.core.models.entry import ModelEntry
-from app.core.settings.resolved import NO_LAYERS, Layers
+from app.core.settings.resolved import NO_LAYERS, SettingLayers
 from engines.memory.load_options import LoadOptions
 from engines.types import Event, LoadedModel, MtpMode
 
@@ -34,7 +34,7 @@ class AnswerOptions:
     thinking_budget: int | None = None
     anyway: bool = False
     begins: NewChat | None = None
-    under: Layers = NO_LAYERS
+    under: SettingLayers = NO_LAYERS
 
     @property
     def model(self) -> str | None:

@@ -35,7 +35,7 @@ _MARKUP = 5
 
 
 @dataclass(frozen=True)
-class Part:
+class MeasuredMessage:
     """One message of the prompt, with its length in tokens.
 
     left: it would be left out. id: of the stored message, or "". words: how it begins. pinned: by
@@ -61,7 +61,7 @@ class ContextUse:
     messages that are not among the parts. bytes_per_token: of this chat's text.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[MeasuredMessage, ...]
     total: int
     prompt: int
     kept: int
@@ -70,7 +70,7 @@ class ContextUse:
     policy: OverflowPolicy
     most: int = 0
     summary: Summary | None = None
-    summed: tuple[Part, ...] = ()
+    summed: tuple[MeasuredMessage, ...] = ()
     draft: str = ""
     bytes_per_token: float = BYTES_PER_TOKEN
 
@@ -162,7 +162,7 @@ def use_of(
     """Lay out the parts of a measured prompt; its last message may be the draft, not yet stored."""
     left = set(measured.left) if policy == "leave_out" else set()
     parts = tuple(
-        Part(
+        MeasuredMessage(
             _place(prompt, at, summary),
             prompt.ids[at],
             message.role,
@@ -187,7 +187,7 @@ def use_of(
         most=most,
         summary=summary,
         summed=tuple(
-            Part(
+            MeasuredMessage(
                 "message",
                 message.id,
                 message.role,

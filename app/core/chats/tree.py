@@ -50,7 +50,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovedMessage:
     """A message taken out of a chat with all that followed it, by their ids.
 
     leaf_id: the end of the path that was shown before.

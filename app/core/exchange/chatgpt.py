@@ -17,7 +17,15 @@ from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
-from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time, from_json
+from app.core.exchange.json_values import (
+    as_dict,
+    as_id,
+    as_list,
+    as_number,
+    as_text,
+    as_time,
+    from_json,
+)
 
 _MARK = re.compile("( ?)(\ue200([^\ue200\ue201]*)\ue201)")
 _FOOTNOTE = re.compile(r" ?【\d{1,6}(?::\d{1,6})?†[^】\n]{0,200}】")

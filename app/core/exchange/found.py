@@ -115,4 +115,4 @@ def check_size(messages: Sized) -> None:
         raise Broken(f"It holds more than {MOST_MESSAGES:,} messages.")
 
 
-Found = Iterator[ReadyChat | NotRead]
+FoundChats = Iterator[ReadyChat | NotRead]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from app.core.exchange import wording
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
-from app.core.exchange.plain import as_text, as_time
+from app.core.exchange.json_values import as_text, as_time
 
 _NULL = 0xFFFFFFFF
 _MOST_ITEMS = 100_000

@@ -12,7 +12,15 @@ from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.found import FoundChat, FoundMessage, FoundRole, check_size
-from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time, from_json
+from app.core.exchange.json_values import (
+    as_dict,
+    as_id,
+    as_list,
+    as_number,
+    as_text,
+    as_time,
+    from_json,
+)
 
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.core.exchange import wording
 from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
-from app.core.exchange.plain import as_dict, as_id, as_list, as_number, as_text, as_time
+from app.core.exchange.json_values import as_dict, as_id, as_list, as_number, as_text, as_time
 
 _OPENS, _CLOSES = "<details type=", "</details>"
 _KIND = re.compile(r"<details type=[\"'](reasoning|tool_calls|code_interpreter)[\"']")

@@ -11,7 +11,7 @@ from typing import Any
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
 from app.core.exchange.found import Broken, ReadyChat, check_size
-from app.core.exchange.plain import as_dict, as_list, as_number, as_text, as_time
+from app.core.exchange.json_values import as_dict, as_list, as_number, as_text, as_time
 from app.core.exchange.thread import folder_for, made_id
 from app.core.settings.fields import fields
 from engines.types import MtpReport

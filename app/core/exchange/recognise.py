@@ -8,8 +8,8 @@ from itertools import chain, islice
 from typing import Any
 
 from app.core.exchange import chatgpt, jan, lm_studio, open_webui, own
-from app.core.exchange.found import Broken, Found, FoundChat, NotRead, ReadyChat
-from app.core.exchange.plain import (
+from app.core.exchange.found import Broken, FoundChat, FoundChats, NotRead, ReadyChat
+from app.core.exchange.json_values import (
     TooLarge,
     as_dict,
     as_list,
@@ -60,7 +60,7 @@ TOO_LARGE = "It would take more memory than Hearth gives an import."
 DAMAGED = "It is damaged or breaks off, and no whole chat is left in it."
 
 
-def chats_in(text: str) -> tuple[str, Found]:
+def chats_in(text: str) -> tuple[str, FoundChats]:
     """Return the program that a text comes from, and its chats; "" and none if it is not known."""
     try:
         whole, items = _items(text)
@@ -83,7 +83,7 @@ def thread_in(text: str) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) and jan.is_thread(value) else None
 
 
-def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]) -> Found:
+def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]) -> FoundChats:
     """Read chats one by one, so that one that cannot be read stops none of the others."""
     for number, item in enumerate(items, 1):
         try:
@@ -107,7 +107,7 @@ def _items(text: str) -> tuple[bool, list[Any]]:
     return True, next(filter(None, inside), [value])
 
 
-def _of_large(text: str) -> tuple[str, Found]:
+def _of_large(text: str) -> tuple[str, FoundChats]:
     """Tell the program of a text too large for memory, and read a list's chats one by one."""
     items = each_item(text)
     try:

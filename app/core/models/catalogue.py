@@ -67,7 +67,7 @@ class File(_Value):
     gb: Fact[float]
 
 
-class Variant(_Value):
+class CatalogueVariant(_Value):
     """A quantisation: its label as in owner/name:LABEL. gb: all of its parts together, about.
 
     head: whether the model's own MTP head is in this file, if the model has one.
@@ -94,7 +94,7 @@ class Mtp(_Value):
     why: str = ""
 
 
-class Vllm(_Value):
+class VllmCheckpoint(_Value):
     """A checkpoint for vLLM. speculative: its `speculative_config`, None for none. gb: about.
 
     vram_gb: the least memory of a card, by its makers, in decimal gigabytes; for a short context.
@@ -144,11 +144,11 @@ class Size(_Value):
     everyday: bool = False
     vision: bool = False
     languages: tuple[str, ...] = ()
-    variants: tuple[Variant, ...] = Field(min_length=1)
+    variants: tuple[CatalogueVariant, ...] = Field(min_length=1)
     drafter: File | None = None
     projector: File | None = None
     mtp: Mtp = Mtp()
-    vllm: tuple[Vllm, ...] = ()
+    vllm: tuple[VllmCheckpoint, ...] = ()
     shape: Shape
     licence: Licence | None = Field(None, description="where it differs from the family's")
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from app.core.models.catalogue import Catalogue, File, Variant
+from app.core.models.catalogue import Catalogue, CatalogueVariant, File
 from app.core.models.hub import Repository
 from app.core.models.placing import file_key
 from app.core.models.quantisations import same_label
@@ -74,7 +74,7 @@ def known_sizes(catalogue: Catalogue, known: KnownFiles) -> dict[str, int]:
     return sizes
 
 
-def _of_variant(repository: KnownRepository, variant: Variant) -> int:
+def _of_variant(repository: KnownRepository, variant: CatalogueVariant) -> int:
     asked = variant.quantisation
     labels = [label for label in repository.variants if same_label(label, asked)]
     if not labels:

@@ -11,7 +11,7 @@ from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
 from engines.types import EngineName
 
 if TYPE_CHECKING:
-    from app.core.models.catalogue import Catalogue, Size, Variant, Vllm
+    from app.core.models.catalogue import Catalogue, CatalogueVariant, Size, VllmCheckpoint
 
 _NEEDS: Final[Mapping[str, float]] = {
     "fp8": 8.9, "nvfp4": 10.0, "int4": 8.0, "mxfp4": 8.0, "bf16": 8.0, "int8": 7.5, "fp16": 7.5,
@@ -160,7 +160,7 @@ def _on_computer(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpa
     return Counterpart(engine, entry.name, label, entry, entry.repo or "", depth=depth)
 
 
-def _checkpoint(size: Size, it: Vllm, card: Card | None) -> Counterpart:
+def _checkpoint(size: Size, it: VllmCheckpoint, card: Card | None) -> Counterpart:
     drafter = str((it.speculative or {}).get("model", ""))
     size_bytes = round(it.gb.value * _GB) if it.gb else 0
     why_not = _why_not(it, card)
@@ -170,16 +170,16 @@ def _checkpoint(size: Size, it: Vllm, card: Card | None) -> Counterpart:
     )  # fmt: skip
 
 
-def _gguf(size: Size, it: Variant) -> Counterpart:
+def _gguf(size: Size, it: CatalogueVariant) -> Counterpart:
     size_bytes = round(it.gb.value * _GB)
     return Counterpart("llamacpp", size.name, it.quantisation, None, it.repo, size_bytes)
 
 
-def _least(it: Vllm) -> float:
+def _least(it: VllmCheckpoint) -> float:
     return _NEEDS.get(it.precision.lower(), 8.0)
 
 
-def _why_not(it: Vllm, card: Card | None) -> str:
+def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
     if card is None:
         return "There is no NVIDIA card here for it."
     least = _least(it)
@@ -205,7 +205,7 @@ def _rank(it: Counterpart) -> tuple[bool, bool, int]:
     return False, False, _ORDER.index(precision) if precision in _ORDER else len(_ORDER)
 
 
-def _depth(it: Vllm) -> int | None:
+def _depth(it: VllmCheckpoint) -> int | None:
     depth = (it.speculative or {}).get("num_speculative_tokens")
     return depth if isinstance(depth, int) else None
 

@@ -9,7 +9,7 @@ from engines.models.format import FileDetails
 
 
 @dataclass(frozen=True)
-class Template:
+class TemplateAbilities:
     """The abilities of a model's chat template.
 
     present: the file brings a chat template; otherwise ChatML stands in.
@@ -34,7 +34,7 @@ class ModelDetails:
 
     entry: ModelEntry
     file: FileDetails
-    template: Template
+    template: TemplateAbilities
     vision: bool
 
 

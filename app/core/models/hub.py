@@ -66,7 +66,7 @@ class Repository:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """A repository in a list of search results; see `Repository` for the fields."""
 
     id: str

@@ -17,11 +17,11 @@ from app.core.models.catalogue_header import drafter_header, header_of
 from engines.memory.fit import Parts, Split, Verdict
 from engines.memory.load_options import LoadOptions
 from engines.memory.placement import chosen, room, share_on_cards
-from engines.memory.planner import Drafter, check, make_plan
+from engines.memory.planner import DrafterFile, check, make_plan
 from engines.memory.speed import Reading, Speed, decoding_speed
 
 if TYPE_CHECKING:
-    from app.core.models.catalogue import File, Size, Variant
+    from app.core.models.catalogue import CatalogueVariant, File, Size
     from engines.hardware import Gpu, Hardware
     from engines.hardware.bandwidth import Bandwidth
     from engines.models.gguf.header import GgufHeader
@@ -44,7 +44,7 @@ KnownSizes = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Room:
+class FreeMemory:
     """The free memory of a computer. ram: for the processor. card: on all usable graphics together.
 
     shared: the cards' memory is a part of the computer's own. gpus: those that make up `card`.
@@ -70,7 +70,7 @@ class Placed:
     """
 
     size: Size
-    variant: Variant
+    variant: CatalogueVariant
     context: int
     parts: Parts
     share: float
@@ -106,15 +106,15 @@ class Computer:
     known: KnownSizes = field(default_factory=dict)
 
     @cached_property
-    def room(self) -> Room:
+    def room(self) -> FreeMemory:
         ram = max(1, self.hardware.memory.available_bytes)
         gpus = chosen(self.hardware)
         card = sum(map(room, gpus))
         if any(gpu.integrated for gpu in gpus):
             # Apple's unit reads the one memory faster than the processor does, others as fast.
-            return Room(ram, max(1, card), True, gpus, whole_only=not _is_mac(gpus))
+            return FreeMemory(ram, max(1, card), True, gpus, whole_only=not _is_mac(gpus))
         tiny = card < _TINY_CARD and card < ram / 4
-        return Room(ram, card, False, gpus if card else (), tiny, whole_only=tiny)
+        return FreeMemory(ram, card, False, gpus if card else (), tiny, whole_only=tiny)
 
 
 def file_key(file: File) -> str:
@@ -126,7 +126,7 @@ def file_bytes(computer: Computer, file: File) -> int:
     return computer.known.get(file_key(file), round(file.gb.value * 1e9))
 
 
-def variant_bytes(computer: Computer, variant: Variant) -> int:
+def variant_bytes(computer: Computer, variant: CatalogueVariant) -> int:
     """Return a variant's size as the Hub tells it, or else the catalogue."""
     return computer.known.get(variant.name, round(variant.gb.value * 1e9))
 
@@ -136,13 +136,13 @@ class _Model:
     """A file of the catalogue as the planner takes it. drafts: whether drafting ahead helps."""
 
     size: Size
-    variant: Variant
+    variant: CatalogueVariant
     header: GgufHeader
     drafts: bool
-    drafter: Drafter | None
+    drafter: DrafterFile | None
 
 
-def place(computer: Computer, size: Size, variant: Variant, context: int) -> Placed:
+def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placed:
     """Place the model with this context, its drafter where that helps, its projector if it fits.
 
     The verdict is "no" where it does not fit.
@@ -160,13 +160,13 @@ def place(computer: Computer, size: Size, variant: Variant, context: int) -> Pla
     return best
 
 
-def _model(computer: Computer, size: Size, variant: Variant) -> _Model:
+def _model(computer: Computer, size: Size, variant: CatalogueVariant) -> _Model:
     weights = variant_bytes(computer, variant)
     head = size.mtp.kind == "embedded" and variant.head
     file = size.drafter if size.mtp.kind == "drafter" else None
     drafter = None
     if file is not None:
-        drafter = Drafter(Path(file.pattern), drafter_header(size, file_bytes(computer, file)))
+        drafter = DrafterFile(Path(file.pattern), drafter_header(size, file_bytes(computer, file)))
     drafts = size.mtp.help != "off" and (head or drafter is not None)
     return _Model(size, variant, header_of(size, weights, head=head), drafts, drafter)
 
@@ -214,7 +214,7 @@ def _placed(
     )
 
 
-def _strain(room: Room, split: Split, share: float) -> float:
+def _strain(room: FreeMemory, split: Split, share: float) -> float:
     """Return the part of free memory that is taken; of cards only where they hold all of it."""
     own = split.parts.total if room.shared else split.ram.total
     # What a Mac lets its graphics use is not all that is free.

@@ -16,7 +16,7 @@ Source = Literal["settings", "model", "assistant", "chat", "message"]
 
 
 @dataclass(frozen=True)
-class Layers:
+class SettingLayers:
     """The values set by assistant, chat and message, by name; None leaves one open.
 
     `model` may be set by each. A message's layer is what was asked for it alone.
@@ -33,7 +33,7 @@ class Layers:
         return next((str(model) for model in reversed(found) if model is not None), None)
 
 
-NO_LAYERS = Layers({}, {}, {})
+NO_LAYERS = SettingLayers({}, {}, {})
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ResolvedSettings:
 def resolve(
     settings: Settings,
     of_model: Callable[[str], Mapping[str, object]],
-    layers: Layers,
+    layers: SettingLayers,
     fallback: Callable[[str], str] = lambda usual: usual,
 ) -> ResolvedSettings:
     """Resolve the settings under these layers.

@@ -16,7 +16,7 @@ from app.core.chats.summary import prompt_of
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
-from app.core.settings.resolved import Layers, resolve
+from app.core.settings.resolved import SettingLayers, resolve
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.in_progress import AnswerInProgress, asked_of
@@ -241,7 +241,7 @@ class Answers:
         except UserError:
             return settings.mtp
 
-    def _all_layers(self, options: AnswerOptions, chat_id: str | None) -> Layers:
+    def _all_layers(self, options: AnswerOptions, chat_id: str | None) -> SettingLayers:
         """Collect what the assistant, the chat with its switches, and these options have set."""
         layers = options.under
         if chat_id is not None:

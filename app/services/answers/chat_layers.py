@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.core.chats.assistants import OF_A_CHAT, OF_AN_ASSISTANT, Assistant, NewChat
 from app.core.settings.models import valid
-from app.core.settings.resolved import Layers
+from app.core.settings.resolved import SettingLayers
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 
@@ -16,15 +16,15 @@ class ChatLayers:
         self._chats = chats
         self._assistants = assistants
 
-    def of(self, chat_id: str) -> Layers:
+    def of(self, chat_id: str) -> SettingLayers:
         own = self._chats.get(chat_id)
         return layers_of(own, self._assistants.assistant(own.assistant_id))
 
 
-def layers_of(own: NewChat, assistant: Assistant | None) -> Layers:
+def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
     """Make layers of the values that are still allowed: limits may have become narrower."""
     chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
-    return Layers(
+    return SettingLayers(
         assistant=values_of(assistant) if assistant else {},
         chat={**chat, **({"model": own.model} if own.model else {})},
         message={},

@@ -12,7 +12,7 @@ from app.core.models.hub import RepoFile, Repository, Variant
 from app.core.models.hub_names import HubName
 from app.core.models.quantisations import same_label
 from app.core.models.wanted import wanted_checkpoint
-from app.hub.repository import Choice, choose
+from app.hub.repository import RepositoryModels, choose
 from app.services.models.choices import choices_of
 from engines.memory.fit import Verdict
 
@@ -48,7 +48,7 @@ def wanted_of(
 
 
 def _variant(
-    repository: Repository, chosen: Choice, name: HubName, quick: Callable[[int], Verdict]
+    repository: Repository, chosen: RepositoryModels, name: HubName, quick: Callable[[int], Verdict]
 ) -> Variant | None:
     """Return the variant that is asked for; None for a file that is none."""
     if name.file is not None:

@@ -10,7 +10,7 @@ from sys import getsizeof
 from typing import Any
 
 from app.core.exchange import gpt4all, jan
-from app.core.exchange.found import Broken, FileFound, Found, FoundChat, NotRead, ReadyChat
+from app.core.exchange.found import Broken, FileFound, FoundChat, FoundChats, NotRead, ReadyChat
 from app.core.exchange.recognise import WHOLE_FILE, chats_in, read_each, thread_in
 from app.services.exchange.documents import Document, documents
 from app.store import ollama_chats
@@ -66,7 +66,7 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
     return FileFound(path, tuple(chats), tuple(not_read))
 
 
-def _all_of(path: Path, threads: _Threads, cancel: CancelToken) -> Found:
+def _all_of(path: Path, threads: _Threads, cancel: CancelToken) -> FoundChats:
     for document in documents(path):
         if cancel.cancelled:
             break
@@ -107,7 +107,7 @@ def _chats(document: Document, threads: _Threads, within: Path) -> Iterator[Read
             yield from _placed(found, document.name if document.path != within else "")
 
 
-def _placed(found: Found, place: str) -> Found:
+def _placed(found: FoundChats, place: str) -> FoundChats:
     """Name the file of what was not read, unless that file was asked for alone."""
     for it in found:
         if isinstance(it, ReadyChat) or not place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.models.details import ModelDetails, Template
+from app.core.models.details import ModelDetails, TemplateAbilities
 from app.services.models.library import Library
 from engines.dialect import Dialect
 from engines.errors import TemplateFailed
@@ -16,11 +16,11 @@ def details(library: Library, called: str) -> ModelDetails:
     return ModelDetails(entry, file, template_of(file.chat_template), sees)
 
 
-def template_of(source: str | None) -> Template:
+def template_of(source: str | None) -> TemplateAbilities:
     """Describe a chat template by running it."""
     try:
         dialect = Dialect(source)
     except TemplateFailed as error:
-        return Template(source is not None, trouble=f"{error.what} {error.why}")
+        return TemplateAbilities(source is not None, trouble=f"{error.what} {error.why}")
     dialect.close()
-    return Template(source is not None, dialect.system_role, dialect.format is not None)
+    return TemplateAbilities(source is not None, dialect.system_role, dialect.format is not None)

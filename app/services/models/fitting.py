@@ -17,18 +17,18 @@ from engines.hardware import Hardware
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.buffers import Buffers
 from engines.memory.fit import (
-    Drafting,
+    DraftNeed,
     Fit,
     Split,
     Verdict,
+    need_by_formula,
+    need_by_library,
     overhead_bytes,
-    split_needed,
-    split_of,
 )
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import share_on_cards
 from engines.memory.planner import (
-    Drafter,
+    DrafterFile,
     Sizes,
     by_formula,
     check,
@@ -145,7 +145,7 @@ class Fitting:
         path: Path,
         header: GgufHeader,
         load_options: LoadOptions,
-        drafter: Drafter | None,
+        drafter: DrafterFile | None,
         cancel: CancelToken,
         *,
         sure: float = _SURE,
@@ -173,8 +173,10 @@ class Fitting:
                 buffers, why_not = self._asked(plan, cancel)
             if buffers is None:
                 break
-            drafting = Drafting(plan.draft_max, its)
-            needed = split_of(buffers, header, plan.context, plan.kv_type, plan.batch, drafting)
+            drafting = DraftNeed(plan.draft_max, its)
+            needed = need_by_library(
+                buffers, header, plan.context, plan.kv_type, plan.batch, drafting
+            )
             formula = by_formula(header, plan, its)
             exact = needed.ram.total - formula.ram.total, needed.gpu.total - formula.gpu.total
             if exact == gap:
@@ -218,7 +220,7 @@ class Fitting:
         need = size_bytes + _BESIDE
         if sibling is not None:
             context = min(sibling.context_max, DEFAULT_CONTEXT)
-            split = split_needed(sibling, context, "f16", _BATCH, 0)
+            split = need_by_formula(sibling, context, "f16", _BATCH, 0)
             need = size_bytes + split.parts.total - split.parts.weights
         return judge_roughly(need, self._recent_hardware())
 
@@ -235,7 +237,7 @@ class Fitting:
         header: GgufHeader,
         hardware: Hardware,
         load_options: LoadOptions,
-        drafter: Drafter | None,
+        drafter: DrafterFile | None,
         gap: tuple[int, int],
     ) -> tuple[LoadPlan, int]:
         """Make a plan, and say what past loads taught that it needs beyond all sums."""
@@ -266,7 +268,7 @@ class Fitting:
             return None, f"{NOT_ASKED} {error.what}"
 
 
-def paired(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str]:
+def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, str]:
     """Return the drafter, or why the model does without: it is never refused for that."""
     if path is None:
         return None, ""
@@ -275,7 +277,7 @@ def paired(target: GgufHeader, path: Path | None) -> tuple[Drafter | None, str]:
         require_pair(target, header)
     except EngineError as error:
         return None, f"The drafter cannot be used: {error.what} {error.why}"
-    return Drafter(path, header), ""
+    return DrafterFile(path, header), ""
 
 
 def _fixed(needed: Split, more: int) -> Sizes:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayou
 from app.core.chats.assistants import LONGEST_NAME, Assistant, Preset
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
-from app.core.settings.resolved import NO_LAYERS, Layers, Source, resolve
+from app.core.settings.resolved import NO_LAYERS, SettingLayers, Source, resolve
 from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
 from app.ui.look.theme import GRID
@@ -90,7 +90,7 @@ class AssistantForm(Panel):
         self._name.setFocus()
         self._name.selectAll()
 
-    def _layers(self) -> Layers:
+    def _layers(self) -> SettingLayers:
         return replace(NO_LAYERS, assistant=self._values)
 
     def _show(self) -> None:

@@ -28,7 +28,7 @@ from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
 
 
 class ScratchWindow(QMainWindow):
@@ -48,7 +48,7 @@ class ScratchWindow(QMainWindow):
         report: Callable[[BaseException], str],
         log_file: Path,
         is_offline: Callable[[], bool],
-        place_of: Callable[[str], Place | None],
+        place_of: Callable[[str], Destination | None],
     ) -> None:
         """Begin. place_of: where the answers of a model come from, if not from Hearth."""
         super().__init__()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from app.presenters.chats import Chats
     from app.presenters.context_use import ContextUses
     from app.presenters.generation import Generation
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
     from app.ui.chat.composer.stay_line import StayLine
     from app.ui.chat.engine_badge import EngineBadge
     from app.ui.notify import Notifier
@@ -169,7 +169,7 @@ class ChatPage(QWidget):
         self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
         self._show_answering()
 
-    def show_place(self, place: Place | None) -> None:
+    def show_place(self, place: Destination | None) -> None:
         """Show where this chat's text goes, before anything is sent; None: nowhere else."""
         if self._badge is None and place is not None:
             from app.ui.chat.engine_badge import EngineBadge

@@ -13,18 +13,18 @@ from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
 
 _tr = QCoreApplication.translate
 
 
-def headline(place: Place) -> str:
+def headline(place: Destination) -> str:
     if place.leaves:
         return _tr("badge", "Text leaves this computer")
     return _tr("badge", "Another program answers")
 
 
-def whither(place: Place) -> str:
+def whither(place: Destination) -> str:
     """Say which server it is, and where."""
     if place.leaves:
         words = _tr("badge", "What you send here, and this chat’s messages, go to {0} ({1}).")
@@ -50,7 +50,7 @@ class EngineBadge(Panel):
         self.box.addLayout(self._texts, 1)
         self.hide()
 
-    def show_place(self, place: Place | None) -> None:
+    def show_place(self, place: Destination | None) -> None:
         """Show the place; None: Hearth itself answers."""
         if place is not None:
             self._what.setText(headline(place))
@@ -75,11 +75,11 @@ class HeaderBadge(Panel):
             self.box.addWidget(picture)
         self.box.addWidget(self._words, 1)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self._place: Place | None = None
+        self._place: Destination | None = None
         self._short = False
         self.hide()
 
-    def show_place(self, place: Place | None) -> None:
+    def show_place(self, place: Destination | None) -> None:
         self._place = place
         if place is not None:
             self._words.setText(self._said(place))
@@ -94,7 +94,7 @@ class HeaderBadge(Panel):
             self._short = short
             self.show_place(self._place)
 
-    def _said(self, place: Place) -> str:
+    def _said(self, place: Destination) -> str:
         if not place.leaves:
             return place.server
         if self._short:
@@ -102,7 +102,7 @@ class HeaderBadge(Panel):
         return _tr("badge", "{0}: text leaves this computer").format(place.server)
 
 
-def _show_look(badge: Panel, place: Place, pictures: tuple[Picture, Picture]) -> None:
+def _show_look(badge: Panel, place: Destination, pictures: tuple[Picture, Picture]) -> None:
     """The frame and the picture say it as well as the words do."""
     look = "leaves" if place.leaves else "fold"
     for picture, leaves in zip(pictures, (True, False), strict=True):

@@ -20,7 +20,7 @@ from app.ui.widgets.menu_button import MenuButton
 if TYPE_CHECKING:
     from app.core.models.counterparts import Counterpart
     from app.core.models.entry import ModelEntry
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
     from app.ui.chat.engine_badge import HeaderBadge
 
 _NARROW = 640
@@ -90,7 +90,7 @@ class Header(QWidget):
         self._button.setText(name)
         self._button.setAccessibleName(self.tr("Model: {0}").format(name))
 
-    def show_place(self, place: Place | None) -> None:
+    def show_place(self, place: Destination | None) -> None:
         """Show where the chat's text goes; None where Hearth itself answers."""
         if self._badge is None and place is not None:
             from app.ui.chat.engine_badge import HeaderBadge

@@ -22,7 +22,7 @@ from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.core.launch_request import LaunchRequest
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
     from app.presenters.window import WindowPresenters
     from app.ui.chat.composer.message_edit import MessageEdit
     from app.ui.desktop.quick_ask import QuickAsk
@@ -43,7 +43,7 @@ class Desktop(QObject):
         presenters: WindowPresenters,
         edit: MessageEdit,
         chooser: ModelChooser,
-        place_of: Callable[[str], Place | None],
+        place_of: Callable[[str], Destination | None],
         take_chats: Callable[[Path], bool],
         notifier: Notifier,
         navigation: Navigation,

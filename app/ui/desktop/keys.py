@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.ui.actions import Command, commands
+from app.ui.actions import WindowCommand, commands
 
 _FORMAT = QKeySequence.SequenceFormat.PortableText
 _MODIFIERS = (
@@ -42,7 +42,7 @@ _OF_TEXT = (
 _tr = QCoreApplication.translate
 
 
-def keys_of(command: Command, changes: Mapping[str, str]) -> list[QKeySequence]:
+def keys_of(command: WindowCommand, changes: Mapping[str, str]) -> list[QKeySequence]:
     """Return a command's keys; none where the user took them away."""
     if command.name in changes:
         read = QKeySequence.listFromString(changes[command.name], _FORMAT)

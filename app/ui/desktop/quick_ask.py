@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
     from app.core.engines.wait import Wait
     from app.presenters.generation import Generation
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
     from app.ui.chat.engine_badge import EngineBadge
 
 _WIDTH, _HIGH = 560, 460
@@ -78,7 +78,7 @@ class QuickAsk(QWidget):
         self._show_button()
         self.edit.setFocus()
 
-    def show_place(self, place: Place | None) -> None:
+    def show_place(self, place: Destination | None) -> None:
         """Show where the question goes; None: nowhere else."""
         if self._badge is None and place is not None:
             from app.ui.chat.engine_badge import EngineBadge

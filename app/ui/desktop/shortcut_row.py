@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.search.fuzzy import folded
-from app.ui.actions import Command
+from app.ui.actions import WindowCommand
 from app.ui.desktop.key_button import KeyButton
 from app.ui.desktop.keys import keys_of, shown
 from app.ui.look.theme import GRID
@@ -25,7 +25,7 @@ class ShortcutRow(QWidget):
     pressed_keys = Signal(str, str)
     reset = Signal(str)
 
-    def __init__(self, command: Command, parent: QWidget | None = None) -> None:
+    def __init__(self, command: WindowCommand, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.command = command
         self.words = folded(command.text)

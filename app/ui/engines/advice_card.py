@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.ui.engines.comparison import Comparison
+from app.ui.engines.comparison import ComparisonTable
 from app.ui.engines.names import engine_called
 from app.ui.look.language import translated
 from app.ui.widgets.label import Label
@@ -34,7 +34,7 @@ class AdviceCard(Panel):
         texts.addWidget(self._what)
         texts.addWidget(self._why)
         row.addLayout(texts, 1)
-        self._table = Comparison()
+        self._table = ComparisonTable()
         self._line = Panel("line", "adviceLine")
         self._line.hide()
         self.box.addLayout(row)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ENGINES: tuple[EngineName, ...] = ("llamacpp", "vllm")
 
 
-class Comparison(QWidget):
+class ComparisonTable(QWidget):
     """A table of words; its first line names the engines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -14,7 +14,7 @@ from app.ui.look.format import size
 if TYPE_CHECKING:
     from app.core.engines.installation import InstallState
     from app.core.models.counterparts import Counterpart
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
     from app.presenters.window import WindowPresenters
     from app.ui.chat.chat_page import ChatPage
     from app.ui.chat.header import Header
@@ -52,7 +52,7 @@ class EngineSwitchController(QObject):
         header.servers.connect(lambda: navigation.go_to("servers"))
         page.fixes.wanted.connect(self.mend)
 
-    def place_of(self, model: str) -> Place | None:
+    def place_of(self, model: str) -> Destination | None:
         """Return where this model's answers come from; None: from Hearth. By id or name.
 
         The servers are asked only where it could be one of theirs.

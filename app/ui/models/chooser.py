@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.models.entry import STARTER, ModelEntry
 from app.presenters.chat_settings import ChatSettings
-from app.presenters.models import Models, Removed
+from app.presenters.models import Models, RemovedModel
 from app.presenters.settings import SettingsService
 from app.ui.look.format import size
 from app.ui.notify import Notifier
@@ -134,7 +134,7 @@ class ModelChooser(QObject):
             text = self.tr("{0} was added: it guesses ahead for {1}.")
             self._notifier.say(text.format(entry.name, ", ".join(targets)))
 
-    def _removed(self, removed: Removed) -> None:
+    def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry
         gone = (entry.id, entry.name)
         if self.current() in gone or self._settings.current.model in gone:

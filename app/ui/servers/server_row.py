@@ -24,7 +24,7 @@ from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.core.network.servers import ServerInfo, ServerProfile
-    from app.presenters.server_list import Place
+    from app.presenters.server_list import Destination
 
 _MOST = 8
 
@@ -41,7 +41,7 @@ class ServerRow(Panel):
         self,
         number: int,
         profile: ServerProfile,
-        place: Place,
+        place: Destination,
         entries: Sequence[ModelEntry],
         current: str,
         parent: QWidget | None = None,

@@ -56,7 +56,7 @@ Row = Heading | FolderRow | ChatRow
 
 
 @dataclass(frozen=True)
-class Section:
+class ListSection:
     """A row of its own, if there is a head, and then `count` chats of a place from `offset` on."""
 
     head: Heading | FolderRow | None
@@ -73,14 +73,14 @@ class Section:
 class Spot:
     """A row of the list: of a section, and either its head or a chat by its place there."""
 
-    section: Section
+    section: ListSection
     offset: int | None
 
 
 class Layout:
     """Sections, and which row is where."""
 
-    def __init__(self, sections: Sequence[Section] = ()) -> None:
+    def __init__(self, sections: Sequence[ListSection] = ()) -> None:
         self.sections = tuple(section for section in sections if section.rows)
         self._ends = list(accumulate(section.rows for section in self.sections))
 
@@ -105,19 +105,19 @@ class Layout:
 def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
     """Lay out the list. folded: ids of folders whose chats are not listed. now: local time."""
     if scope == "archive":
-        return Layout([Section(None, ARCHIVE, 0, shelf.count(ARCHIVE))])
+        return Layout([ListSection(None, ARCHIVE, 0, shelf.count(ARCHIVE))])
     if scope == "trash":
-        return Layout([Section(None, TRASH, 0, shelf.count(TRASH))])
+        return Layout([ListSection(None, TRASH, 0, shelf.count(TRASH))])
     pinned = shelf.count(PINNED)
-    sections = [Section(Heading("pinned"), PINNED, 0, pinned)] if pinned else []
+    sections = [ListSection(Heading("pinned"), PINNED, 0, pinned)] if pinned else []
     folders = shelf.folders()
     if folders:
-        sections.append(Section(Heading("folders"), CHATS))
+        sections.append(ListSection(Heading("folders"), CHATS))
     for folder in folders:
         place = folder_place(folder.id)
         count, is_folded = shelf.count(place), folder.id in folded
         head = FolderRow(folder, count, is_folded)
-        sections.append(Section(head, place, 0, 0 if is_folded else count))
+        sections.append(ListSection(head, place, 0, 0 if is_folded else count))
     return Layout(sections + _by_day(shelf, now))
 
 
@@ -137,7 +137,7 @@ def put_there(chat: Chat) -> float:
     return chat.deleted or chat.archived or chat.updated
 
 
-def _by_day(shelf: ChatRows, now: datetime) -> list[Section]:
+def _by_day(shelf: ChatRows, now: datetime) -> list[ListSection]:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     begins: list[tuple[Group, datetime]] = [
         ("today", today),
@@ -148,6 +148,6 @@ def _by_day(shelf: ChatRows, now: datetime) -> list[Section]:
     sections, offset = [], 0
     for group, end in (*ends, ("earlier", shelf.count(CHATS))):
         if end > offset:
-            sections.append(Section(Heading(group), CHATS, offset, end - offset))
+            sections.append(ListSection(Heading(group), CHATS, offset, end - offset))
             offset = end
     return sections

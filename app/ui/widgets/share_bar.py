@@ -23,7 +23,7 @@ COLOURS = (
 
 
 @dataclass(frozen=True)
-class Part:
+class BarPart:
     """A part of a bar. words: for the legend. amount: in any unit that all parts share."""
 
     words: str
@@ -34,7 +34,7 @@ class ShareBar(QWidget):
     """A bar of parts; the last stands for all others where there are more than colours."""
 
     def __init__(
-        self, name: str, title: str, parts: Sequence[Part], parent: QWidget | None = None
+        self, name: str, title: str, parts: Sequence[BarPart], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         spoken = ", ".join(part.words for part in parts)
@@ -80,10 +80,10 @@ def _colour(number: int) -> str:
     return COLOURS[min(number, len(COLOURS) - 1)]
 
 
-def limited(parts: Sequence[Part], others: str) -> list[Part]:
+def limited(parts: Sequence[BarPart], others: str) -> list[BarPart]:
     """Limit parts to the colours, largest first. others: words for the rest, for {0} of it."""
     ordered = sorted(parts, key=lambda part: -part.amount)
     if len(ordered) <= len(COLOURS):
         return ordered
     kept, rest = ordered[: len(COLOURS) - 1], ordered[len(COLOURS) - 1 :]
-    return [*kept, Part(others.format(len(rest)), sum(part.amount for part in rest))]
+    return [*kept, BarPart(others.format(len(rest)), sum(part.amount for part in rest))]

@@ -12,7 +12,7 @@ from engines.models.format import (
     Advise,
     AnyModel,
     FileDetails,
-    Model,
+    ListedModel,
     ModelFacts,
     ModelFormat,
     TensorShare,
@@ -54,7 +54,7 @@ class GgufFormat(ModelFormat):
     def files(self, path: Path) -> tuple[Path, ...]:
         return parts_of(path)
 
-    def facts(self, model: Model) -> ModelFacts:
+    def facts(self, model: ListedModel) -> ModelFacts:
         header = self._headers.facts(model.path)
         return ModelFacts(
             header.architecture,
@@ -65,7 +65,7 @@ class GgufFormat(ModelFormat):
             _own_mtp(header),
         )
 
-    def details(self, model: Model) -> FileDetails:
+    def details(self, model: ListedModel) -> FileDetails:
         from gguf import Keys as Names
 
         header = self._headers.read(model.path)
@@ -93,10 +93,10 @@ class GgufFormat(ModelFormat):
             chat_template=header.chat_template,
         )
 
-    def template(self, model: Model) -> str:
+    def template(self, model: ListedModel) -> str:
         return read_template(model.path)
 
-    def require_addable(self, path: Path, models: Iterable[Model]) -> bool:
+    def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
         header = self._headers.read(path)
         if header.kind != "drafter":
             require_chat(path, header)
@@ -115,7 +115,7 @@ class GgufFormat(ModelFormat):
         return True
 
     def drafter_for(
-        self, model: Model, added: Iterable[Path], found: Iterable[Path]
+        self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
         """Find the drafter, the one quantised like the model, else the most exact one."""
         if not self._may_have_drafter(model):
@@ -132,7 +132,7 @@ class GgufFormat(ModelFormat):
             or best(target, readable(filter(self.recognises, found)))
         )
 
-    def lost_drafter(self, model: Model, added: Iterable[Path]) -> Path | None:
+    def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
         if not self._may_have_drafter(model):
             return None
         files = list(filter(self.recognises, added))
@@ -143,7 +143,7 @@ class GgufFormat(ModelFormat):
         header = self._headers.read(drafter)
         return [it for it, target in self._possible_targets(models) if pairs(target, header)]
 
-    def mtp_sentence(self, model: Model, drafter: Path | None, advise: Advise) -> str:
+    def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
         header = self._headers.facts(model.path)
         require_chat(model.path, header)
         if drafter is not None:
@@ -157,7 +157,7 @@ class GgufFormat(ModelFormat):
     def keep(self) -> None:
         self._headers.keep()
 
-    def _may_have_drafter(self, model: Model) -> bool:
+    def _may_have_drafter(self, model: ListedModel) -> bool:
         return self._headers.architecture(model.path) in TARGETS.values()
 
     def _drafts(self, path: Path) -> bool:

@@ -19,7 +19,7 @@ File = tuple[Path, int, int]
 """A file as it is now: its path, size in bytes and time of change in nanoseconds."""
 
 
-class KnownHeaders(Protocol):
+class HeaderStore(Protocol):
     """Keeps headers as JSON from one run to the next. Both raise UserError where that fails."""
 
     def get(self, file: File) -> str | None: ...
@@ -63,7 +63,7 @@ class Headers:
     known: outlives this run.
     """
 
-    def __init__(self, known: KnownHeaders) -> None:
+    def __init__(self, known: HeaderStore) -> None:
         self._known = known
         self._headers: dict[File, GgufHeader] = {}
         self._facts: dict[File, GgufHeader] = {}

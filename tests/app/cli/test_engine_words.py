@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.core.models.entry import STARTER_CHECKPOINT
-from app.wiring.vllm import Vllm
+from app.wiring.vllm import LocalVllm
 from tests.app.cli.conftest import Hearth
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import ScriptedWorker
@@ -25,8 +25,10 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> ScriptedWorker:
     from engines.vllm.provision.home import Installed
 
     worker = ScriptedWorker(("From", " vLLM"))
-    monkeypatch.setattr(Vllm, "installed", lambda _: Installed("0.33.0", "cpu", Path("/nowhere")))
-    monkeypatch.setattr(Vllm, "make", lambda _: worker)
+    monkeypatch.setattr(
+        LocalVllm, "installed", lambda _: Installed("0.33.0", "cpu", Path("/nowhere"))
+    )
+    monkeypatch.setattr(LocalVllm, "make", lambda _: worker)
     return worker
 
 

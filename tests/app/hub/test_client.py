@@ -17,7 +17,7 @@ from app.core.errors import (
     RepositoryUnknown,
     TokenRefused,
 )
-from app.core.models.hub import Found, Query, Sort
+from app.core.models.hub import Query, SearchResult, Sort
 from app.core.network.connections import LoggedConnection
 from app.hub.client import Hub
 from tests.hub import faults
@@ -53,7 +53,7 @@ def filled(hub: TestHub) -> TestHub:
     return hub
 
 
-def ids(found: list[Found]) -> list[str]:
+def ids(found: list[SearchResult]) -> list[str]:
     return [it.id.partition("/")[0] for it in found]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull
 from app.hub.checksum import hasher, is_checksum, is_sha256, plain
-from app.hub.part import Part, arrived, remove_part
+from app.hub.part import PartFile, arrived, remove_part
 from app.hub.space import explained
 from engines.cancel import CancelToken
 
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_whole_room_is_taken_and_the_length_stays(path: Path) -> None:
-    with Part(path, len(BYTES), SHA256) as part:
+    with PartFile(path, len(BYTES), SHA256) as part:
         part.reserve()
         part.write(BYTES[:100])
     size, taken = arrived(path)
@@ -35,16 +35,16 @@ def test_the_whole_room_is_taken_and_the_length_stays(path: Path) -> None:
 
 
 def test_no_room_to_reserve_is_an_error_of_the_system(path: Path) -> None:
-    with Part(path, 1 << 60, SHA256) as part, pytest.raises(OSError, match=r"large|space"):
+    with PartFile(path, 1 << 60, SHA256) as part, pytest.raises(OSError, match=r"large|space"):
         part.reserve()
     assert arrived(path)[0] == 0
 
 
 def test_what_was_written_before_an_error_counts(path: Path) -> None:
-    with Part(path, len(BYTES), SHA256) as part:
+    with PartFile(path, len(BYTES), SHA256) as part:
         part.write(BYTES[:777])
         assert not part.complete
-    with Part(path, len(BYTES), SHA256) as part:
+    with PartFile(path, len(BYTES), SHA256) as part:
         part.rehash(lambda done: None, CancelToken())
         assert part.size == 777
         part.write(BYTES[777:])
@@ -53,16 +53,16 @@ def test_what_was_written_before_an_error_counts(path: Path) -> None:
 
 
 def test_a_validator_is_remembered_with_its_server(path: Path) -> None:
-    with Part(path, len(BYTES), SHA256) as part:
+    with PartFile(path, len(BYTES), SHA256) as part:
         part.remember("host:443", '"abc"')
-    with Part(path, len(BYTES), SHA256) as part:
+    with PartFile(path, len(BYTES), SHA256) as part:
         assert (part.host, part.etag) == ("host:443", '"abc"')
         part.start_anew()
         assert part.etag is None
 
 
 def test_removing_leaves_nothing(path: Path) -> None:
-    with Part(path, len(BYTES), SHA256) as part:
+    with PartFile(path, len(BYTES), SHA256) as part:
         part.remember("host:443", '"abc"')
     remove_part(path)
     assert not list(path.parent.iterdir())

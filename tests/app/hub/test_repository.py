@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.core.models.hub import RepoFile
-from app.hub.repository import Choice, choose, kind_of
+from app.hub.repository import RepositoryModels, choose, kind_of
 
 
 def files(*paths: str) -> list[RepoFile]:
     return [RepoFile(path, 1000 + number) for number, path in enumerate(paths)]
 
 
-def labels(choice: Choice) -> set[str]:
+def labels(choice: RepositoryModels) -> set[str]:
     return {variant.label for variant in choice.variants}
 
 
@@ -289,5 +289,5 @@ def test_the_nearest_drafter_and_projector() -> None:
 
 
 def test_nothing_is_a_choice_of_nothing() -> None:
-    assert choose([]) == Choice()
+    assert choose([]) == RepositoryModels()
     assert choose(files("README.md", "mmproj-F16.gguf")).variants == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.markdown.blocks import Formula, Paragraph, Place, Span
+from app.markdown.blocks import BlockPlace, Formula, Paragraph, Span
 from app.markdown.parser import Parser
 from app.markdown.spans import LINE_BREAK
 
@@ -74,8 +74,8 @@ def test_what_is_not(text: str) -> None:
 
 
 def test_a_formula_stands_where_its_list_or_quotation_is() -> None:
-    assert Formula("x", place=Place(1)) in PARSER.parse("- a\n  $$x$$\n- b")
-    assert PARSER.parse("> \\[\n> x\n> \\]") == (Formula("x", place=Place(0, "", 1)),)
+    assert Formula("x", place=BlockPlace(1)) in PARSER.parse("- a\n  $$x$$\n- b")
+    assert PARSER.parse("> \\[\n> x\n> \\]") == (Formula("x", place=BlockPlace(0, "", 1)),)
 
 
 def test_a_formula_that_grows_is_open_and_text_in_the_end() -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.markdown.blocks import Code, Paragraph, Place, Rule, Span, Table
+from app.markdown.blocks import BlockPlace, Code, Paragraph, Rule, Span, Table
 from app.markdown.parser import Parser
 from app.markdown.spans import LINE_BREAK, is_openable
 
@@ -53,8 +53,8 @@ def test_a_list_begins_where_it_says(parser: Parser) -> None:
 
 def test_the_second_paragraph_of_an_item_has_no_marker(parser: Parser) -> None:
     first, second = parser.parse("- a\n\n  b")
-    assert first.place == Place(1, "•")
-    assert second.place == Place(1, "")
+    assert first.place == BlockPlace(1, "•")
+    assert second.place == BlockPlace(1, "")
 
 
 @pytest.mark.parametrize("inside", ["```\nx\n```", "    x", "***", "- x", "> x\n", ""])

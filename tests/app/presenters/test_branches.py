@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.chats.answers import AnswerOptions
 from app.core.chats.asked import from_json
-from app.core.chats.tree import Removed
+from app.core.chats.tree import RemovedMessage
 from app.core.errors import DiskFull
 from tests.support.answering import Desk, desk
 from tests.support.services import Services
@@ -123,7 +123,7 @@ def test_deleting_stops_what_is_written_below_and_undo_brings_the_view_back(at: 
     at.services.engine.hold = threading.Event()
     answer = at.begin("two", chat_id)
     before = [message.id for message in at.services.chats.path(chat_id)]
-    removed: list[Removed] = []
+    removed: list[RemovedMessage] = []
     at.branches.removed.connect(removed.append)
     at.branches.remove(at.services.chats.path(chat_id)[0])
     at.qtbot.waitUntil(lambda: bool(removed))

@@ -12,7 +12,7 @@ from app.core.chats.assistants import Assistant
 from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
 from app.core.chats.prompts import SavedPrompt
 from app.core.models.downloads import Wanted
-from app.core.models.hub import Found
+from app.core.models.hub import SearchResult
 from app.core.network.connections import LoggedConnection
 from app.core.network.servers import ServerProfile
 from app.store.folders import new_folder
@@ -133,7 +133,7 @@ def rich_chat(hearth: App) -> str:
 def scripted_hub() -> ScriptedHub:
     hub = ScriptedHub()
     hub.found = [
-        Found(
+        SearchResult(
             f"ada/Model-{size}B-Instruct-GGUF",
             licence="apache-2.0",
             downloads=1_200_000 // size,
@@ -142,7 +142,7 @@ def scripted_hub() -> ScriptedHub:
             parameters=size * 10**9,
         )
         for size in (4, 8, 12, 27)
-    ] + [Found("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameters=12 * 10**9)]
+    ] + [SearchResult("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameters=12 * 10**9)]
     hub.repositories |= {it.id: repository(it.id, it.gate) for it in hub.found}
     return hub
 

@@ -229,7 +229,7 @@ def details(house: House) -> QWidget:
 def metadata(house: House) -> QWidget:
     """The dialog of a model of one's own."""
     models("here")(house)
-    own = next(it for it in house.hearth.library.entries() if not it.builtin and it.path)
+    own = next(it for it in house.hearth.library.entries() if not it.builtin)
     models_page(house.window).here.open(own.id)
     house.until("editMetadata")
     click(house, "editMetadata")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.dialect import Dialect, Prompt
+from engines.dialect import Dialect, RenderedPrompt
 from engines.dialect.splitter import Splitter
 from engines.text import SEAM
 from engines.types import Message, ReasoningDelta, TextDelta, WasReasoning
@@ -44,7 +44,7 @@ def dialect_of(
 
 
 @cache
-def prompt_of(dialect: Dialect, thinking: bool | None) -> Prompt:
+def prompt_of(dialect: Dialect, thinking: bool | None) -> RenderedPrompt:
     return dialect.render(QUESTION, thinking)
 
 

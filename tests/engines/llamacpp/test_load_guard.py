@@ -13,7 +13,7 @@ from gguf import GGMLQuantizationType as Type
 
 from engines.errors import NotEnoughMemory
 from engines.llamacpp import load_guard
-from engines.memory.fit import split_needed
+from engines.memory.fit import need_by_formula
 from engines.models.gguf.header import read_header
 from engines.types import LoadPlan
 from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama
@@ -42,7 +42,7 @@ def test_mapped_weights_stay_only_if_llama_cpp_copies_them(
     model = write_llama(tmp_path / "m.gguf", kind)
     plan = LoadPlan(model, 256, 1, 1, gpu_layers=gpu_layers, mmap=mmap, draft_max=0)
     header = read_header(model)
-    ram = split_needed(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
+    ram = need_by_formula(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
     free = SimpleNamespace(available_bytes=ram.kv + ram.compute + 100_000)
     monkeypatch.setattr(load_guard, "within_limits", lambda _memory, _root: free)
     if stays:
@@ -60,7 +60,7 @@ def test_room_to_draft_must_be_free(
     drafter = read_header(write_assistant(tmp_path / "d.gguf", Type.Q4_0))
     plan = LoadPlan(model, 256, 1, 1, draft_max=draft_max)
     header = read_header(model)
-    ram = split_needed(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
+    ram = need_by_formula(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
     free = SimpleNamespace(available_bytes=ram.kv + ram.compute + 100_000)
     monkeypatch.setattr(load_guard, "within_limits", lambda _memory, _root: free)
     if draft_max:

@@ -14,7 +14,7 @@ from gguf import GGMLQuantizationType as Type
 
 from engines.llamacpp.native import Native, load_native
 from engines.memory.buffers import CPU
-from engines.memory.fit import Drafting, judge, split_needed
+from engines.memory.fit import DraftNeed, judge, need_by_formula
 from engines.memory.formula.caches import kv_bytes
 from engines.memory.formula.compute import compute_bytes, graph_bytes
 from engines.memory.formula.weights import weights
@@ -174,11 +174,11 @@ def small(tmp_path: Path) -> GgufHeader:
 
 
 def test_nothing_on_the_card_without_layers(small: GgufHeader) -> None:
-    assert split_needed(small, 2048, "f16", 512, 0).gpu.total == 0
+    assert need_by_formula(small, 2048, "f16", 512, 0).gpu.total == 0
 
 
 def test_a_card_takes_the_last_layers_first(small: GgufHeader) -> None:
-    splits = [split_needed(small, 2048, "f16", 512, layers) for layers in range(6)]
+    splits = [need_by_formula(small, 2048, "f16", 512, layers) for layers in range(6)]
     token_table = next(t.size_bytes for t in small.tensors if t.name == "token_embd.weight")
     # The first "layer" is the output: here the token table, once more.
     assert splits[1].gpu.kv == 0
@@ -186,7 +186,7 @@ def test_a_card_takes_the_last_layers_first(small: GgufHeader) -> None:
     assert splits[3].gpu.kv == splits[5].gpu.kv / 2
     assert splits[5].ram.weights == token_table
     assert splits[5].ram.kv == 0
-    assert split_needed(small, 2048, "f16", 512, -1) == splits[5]
+    assert need_by_formula(small, 2048, "f16", 512, -1) == splits[5]
     for split in splits:
         assert split.parts.kv == splits[0].parts.kv
 
@@ -258,8 +258,8 @@ class TestDrafting:
         header = read_header(pair[0])
         drafter = read_header(pair[1]) if pair[1] else None
         plain, log = self.opened(native, pair, context, batch, depth, caplog)
-        mine = split_needed(header, context, "f16", batch, 0, Drafting(depth, drafter)).parts
-        without = split_needed(header, context, "f16", batch, 0).parts
+        mine = need_by_formula(header, context, "f16", batch, 0, DraftNeed(depth, drafter)).parts
+        without = need_by_formula(header, context, "f16", batch, 0).parts
         assert replace(mine, drafter=0) == without
         weights = drafter.weight_bytes if drafter else header.weight_bytes - without.weights
         # A drafter's context names the cache that it shares, which is no new one.
@@ -292,9 +292,9 @@ class TestDrafting:
 
     def test_a_card_takes_the_drafter_with_the_model(self, tmp_path: Path) -> None:
         header = read_header(write_gemma4(tmp_path / "m.gguf"))
-        drafts = Drafting(8, read_header(write_assistant(tmp_path / "d.gguf")))
-        none = split_needed(header, 2048, "f16", 512, 0, drafts)
-        every = split_needed(header, 2048, "f16", 512, -1, drafts)
+        drafts = DraftNeed(8, read_header(write_assistant(tmp_path / "d.gguf")))
+        none = need_by_formula(header, 2048, "f16", 512, 0, drafts)
+        every = need_by_formula(header, 2048, "f16", 512, -1, drafts)
         assert none.gpu.drafter == 0
         assert drafts.drafter is not None
         assert every.gpu.drafter > drafts.drafter.weight_bytes
@@ -302,7 +302,7 @@ class TestDrafting:
 
     def test_no_depth_needs_no_room(self, tmp_path: Path) -> None:
         header = read_header(write_qwen35(tmp_path / "m.gguf"))
-        plain = split_needed(header, 2048, "f16", 512, 0, mmap=False)
+        plain = need_by_formula(header, 2048, "f16", 512, 0, mmap=False)
         head = sum(t.size_bytes for t in header.tensors if t.name.startswith("blk.8."))
         assert plain.parts.drafter == 0
         assert plain.parts.weights == header.weight_bytes - head

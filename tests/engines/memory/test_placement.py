@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.memory.fit import split_needed
+from engines.memory.fit import need_by_formula
 from engines.memory.formula.weights import experts_from, weights
 from engines.memory.load_options import LoadOptions
 from engines.memory.placement import chosen, room
@@ -41,7 +41,7 @@ def dense(tmp_path_factory: pytest.TempPathFactory) -> GgufHeader:
 
 
 def on_card(header: GgufHeader, layers: int, experts: int) -> int:
-    return split_needed(
+    return need_by_formula(
         header, 1024, "f16", 512, layers, experts_in_ram=experts
     ).gpu.total  # fmt: skip
 

@@ -10,10 +10,17 @@ from gguf import GGMLQuantizationType as Type
 
 from engines.errors import EngineError, NotAChatModel, NotEnoughMemory
 from engines.hardware import Cpu, Gpu, Hardware, Memory
-from engines.memory.fit import Drafting, split_needed
+from engines.memory.fit import DraftNeed, need_by_formula
 from engines.memory.formula.weights import copied_bytes
 from engines.memory.load_options import LoadOptions
-from engines.memory.planner import Drafter, check, corrected, judge_roughly, make_plan, require_fit
+from engines.memory.planner import (
+    DrafterFile,
+    check,
+    corrected,
+    judge_roughly,
+    make_plan,
+    require_fit,
+)
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import MAX_DEPTH
 from tests.engines.gguf_files import (
@@ -48,7 +55,7 @@ def header(tmp_path: Path) -> GgufHeader:
 
 
 def needed(header: GgufHeader, context: int) -> int:
-    return split_needed(header, context, "f16", 512, 0, Drafting(MAX_DEPTH)).ram.total
+    return need_by_formula(header, context, "f16", 512, 0, DraftNeed(MAX_DEPTH)).ram.total
 
 
 def test_roomy_computer(header: GgufHeader) -> None:
@@ -126,7 +133,7 @@ class TestGraphics:
         assert fit.have_bytes == 24 * GB - RESERVE
 
     def test_as_many_layers_as_fit(self, header: GgufHeader) -> None:
-        ten = split_needed(header, 8192, "f16", 512, 10, Drafting(MAX_DEPTH)).gpu.total
+        ten = need_by_formula(header, 8192, "f16", 512, 10, DraftNeed(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
         plan = make_plan(MODEL, header, hardware, LoadOptions())
         fit = check(header, hardware, plan)
@@ -137,7 +144,7 @@ class TestGraphics:
         assert make_plan(MODEL, header, less, LoadOptions()).gpu_layers == 9
 
     def test_a_card_that_lacks_room_for_the_output_alone(self, header: GgufHeader) -> None:
-        layers = split_needed(header, 8192, "f16", 512, 32, Drafting(MAX_DEPTH)).gpu.total
+        layers = need_by_formula(header, 8192, "f16", 512, 32, DraftNeed(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=layers + RESERVE))
         plan = make_plan(MODEL, header, hardware, LoadOptions())
         reason = check(header, hardware, plan).reason
@@ -146,7 +153,7 @@ class TestGraphics:
         assert "only the output" in reason
 
     def test_a_card_that_holds_hardly_anything_is_left_alone(self, header: GgufHeader) -> None:
-        six = split_needed(header, 8192, "f16", 512, 6, Drafting(MAX_DEPTH)).gpu.total
+        six = need_by_formula(header, 8192, "f16", 512, 6, DraftNeed(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=six + RESERVE))
         assert make_plan(MODEL, header, hardware, LoadOptions()).gpu_layers == 0
         assert make_plan(MODEL, header, hardware, LoadOptions(gpu_layers=6)).gpu_layers == 6
@@ -206,15 +213,15 @@ class TestDrafting:
         return read_header(write_gemma4(tmp_path / "g.gguf"))
 
     @pytest.fixture
-    def drafter(self, tmp_path: Path) -> Drafter:
+    def drafter(self, tmp_path: Path) -> DrafterFile:
         path = write_assistant(tmp_path / "d.gguf")
-        return Drafter(path, read_header(path))
+        return DrafterFile(path, read_header(path))
 
     @pytest.fixture
     def qwen(self, tmp_path: Path) -> GgufHeader:
         return read_header(write_qwen35(tmp_path / "q.gguf"))
 
-    def test_a_drafter_comes_along(self, gemma: GgufHeader, drafter: Drafter) -> None:
+    def test_a_drafter_comes_along(self, gemma: GgufHeader, drafter: DrafterFile) -> None:
         hardware = computer(GB)
         plan = make_plan(MODEL, gemma, hardware, LoadOptions(), drafter)
         assert (plan.drafter, plan.draft_max, plan.mtp_note) == (drafter.path, MAX_DEPTH, "")
@@ -229,7 +236,7 @@ class TestDrafting:
         assert "can be added" in plan.mtp_note
 
     def test_it_is_left_behind_where_the_model_would_not_fit(
-        self, gemma: GgufHeader, drafter: Drafter
+        self, gemma: GgufHeader, drafter: DrafterFile
     ) -> None:
         plain = make_plan(MODEL, gemma, computer(GB), LoadOptions(mtp=False), drafter)
         hardware = computer(check(gemma, computer(GB), plain).need_bytes)
@@ -240,7 +247,7 @@ class TestDrafting:
             require_fit(gemma, hardware, plan)
 
     def test_a_model_that_does_not_fit_is_not_refused_for_its_drafter(
-        self, gemma: GgufHeader, drafter: Drafter
+        self, gemma: GgufHeader, drafter: DrafterFile
     ) -> None:
         hardware = computer(1000)
         plan = make_plan(MODEL, gemma, hardware, LoadOptions(), drafter)
@@ -248,7 +255,7 @@ class TestDrafting:
         with pytest.raises(NotEnoughMemory):
             require_fit(gemma, hardware, plan)
 
-    def test_off_makes_no_room(self, gemma: GgufHeader, drafter: Drafter) -> None:
+    def test_off_makes_no_room(self, gemma: GgufHeader, drafter: DrafterFile) -> None:
         plan = make_plan(MODEL, gemma, computer(GB), LoadOptions(mtp=False), drafter)
         assert (plan.drafter, plan.draft_max) == (None, 0)
         assert "switched off" in plan.mtp_note
@@ -271,7 +278,7 @@ class TestDrafting:
         assert "cannot take tokens back" in plan.mtp_note
 
     def test_a_whole_model_on_the_card_is_worth_more_than_its_drafter(
-        self, gemma: GgufHeader, drafter: Drafter
+        self, gemma: GgufHeader, drafter: DrafterFile
     ) -> None:
         roomy = computer(GB, CARD)
         plain = make_plan(MODEL, gemma, roomy, LoadOptions(mtp=False))
@@ -300,7 +307,7 @@ class TestExactFigures:
             require_fit(header, hardware, more, sizes=corrected(2 * GB, 0))
 
     def test_layers_on_a_card_follow_too(self, header: GgufHeader) -> None:
-        ten = split_needed(header, 8192, "f16", 512, 10, Drafting(MAX_DEPTH)).gpu.total
+        ten = need_by_formula(header, 8192, "f16", 512, 10, DraftNeed(MAX_DEPTH)).gpu.total
         hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
         plan = make_plan(MODEL, header, hardware, LoadOptions(), sizes=corrected(0, GB))
         assert 0 < plan.gpu_layers < 10
@@ -331,9 +338,9 @@ def test_weights_of_which_some_are_copied_are_mapped_where_there_is_room(tmp_pat
     header = read_header(written)
     assert 0 < copied_bytes(header) < header.weight_bytes // 2
     context = header.context_max
-    drafting = Drafting(MAX_DEPTH)
+    drafting = DraftNeed(MAX_DEPTH)
     need = {
-        mmap: split_needed(header, context, "f16", 512, 0, drafting, mmap=mmap).ram.total
+        mmap: need_by_formula(header, context, "f16", 512, 0, drafting, mmap=mmap).ram.total
         for mmap in (True, False)
     }
     assert need[False] < need[True]

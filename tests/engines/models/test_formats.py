@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from engines.errors import EngineError, NotAChatModel, NotAModel
-from engines.models.format import Model, ModelFacts
+from engines.models.format import ListedModel, ModelFacts
 from engines.models.formats import Formats
 from engines.models.gguf.headers import File
 from engines.types import EngineName
@@ -63,7 +63,7 @@ def test_each_reads_its_own(formats: Formats, tmp_path: Path) -> None:
     file = Listed("m", write_llama(tmp_path / "m.gguf"), "llamacpp")
     folder = Listed("t", TARGET, "vllm")
     served = Listed("s", Path("big"), "remote", "big", context=4096)
-    models: list[Model] = [file, folder, served]
+    models: list[ListedModel] = [file, folder, served]
     for model in models:
         facts, details = formats.of(model).facts(model), formats.of(model).details(model)
         assert {name: getattr(details, name) for name in vars(facts)} == vars(facts)

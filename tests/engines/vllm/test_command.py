@@ -29,7 +29,14 @@ def made(
     place = place or WorkerPlace(Path("/data"), Path("/data/run/x"), Path("/data/run/x/w.sock"))
     checkpoint = read_checkpoint(TARGET)
     return command(
-        plan, installed, place, checkpoint, drafts=drafts, share=share, cards=cards, outside=OUTSIDE
+        plan,
+        installed,
+        place,
+        checkpoint,
+        drafts=drafts,
+        share=share,
+        card_numbers=cards,
+        outside=OUTSIDE,
     )
 
 

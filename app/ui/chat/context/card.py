@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.chats.budget import ContextUse, Part
+from app.core.chats.budget import ContextUse, MeasuredMessage
 from app.ui.chat.context.words import policies, standing, taken
 from app.ui.look.format import figure, tokens
 from app.ui.look.icons import pixmap
@@ -116,10 +116,10 @@ class ContextList(QListView):
 class _Rows(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._parts: list[Part] = []
+        self._parts: list[MeasuredMessage] = []
         self._summed: set[str] = set()
 
-    def show(self, parts: Sequence[Part], summed: set[str]) -> None:
+    def show(self, parts: Sequence[MeasuredMessage], summed: set[str]) -> None:
         self.beginResetModel()
         self._parts, self._summed = list(parts), summed
         self.endResetModel()
@@ -142,7 +142,7 @@ class _Rows(QAbstractListModel):
             return ", ".join(it for it in said if it)
         return None
 
-    def who(self, part: Part) -> str:
+    def who(self, part: MeasuredMessage) -> str:
         names = {
             "system": self.tr("System prompt"),
             "summary": self.tr("Summary"),
@@ -151,7 +151,7 @@ class _Rows(QAbstractListModel):
         said = self.tr("You") if part.role == "user" else self.tr("Assistant")
         return names.get(part.place, said)
 
-    def state(self, part: Part) -> str:
+    def state(self, part: MeasuredMessage) -> str:
         if part.left:
             return self.tr("left out")
         if part.id in self._summed:
@@ -198,7 +198,9 @@ class _Painter(QStyledItemDelegate):
         painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 
-    def _draw_pin(self, painter: QPainter, place: QRect, part: Part, theme: Theme) -> None:
+    def _draw_pin(
+        self, painter: QPainter, place: QRect, part: MeasuredMessage, theme: Theme
+    ) -> None:
         name, colour = ("pinned", theme.accent_text) if part.pinned else ("pin", theme.muted)
         ratio = painter.device().devicePixelRatio()
         painter.drawPixmap(place.topLeft(), pixmap(name, colour, _PIN, ratio))

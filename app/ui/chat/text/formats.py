@@ -24,7 +24,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.markdown.blocks import Align, Block, Code, Formula, Paragraph, Place, Rule, Span
+from app.markdown.blocks import Align, Block, BlockPlace, Code, Formula, Paragraph, Rule, Span
 from app.markdown.direction import is_right_to_left
 from app.markdown.highlight import Kind
 from app.ui.chat.text.drawing import Order
@@ -113,7 +113,7 @@ class TextFormats:
             shape.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
         return shape
 
-    def marker(self, place: Place) -> QTextCharFormat:
+    def marker(self, place: BlockPlace) -> QTextCharFormat:
         """Return the format of a list marker; a footnote's leads back to where it is named."""
         shape = QTextCharFormat(self.text)
         if place.note:
@@ -170,9 +170,9 @@ class TextFormats:
             shape.setProperty(IS_RULE, True)
         return shape
 
-    def code_line(self, place: Place, code_id: int, top: float) -> QTextBlockFormat:
+    def code_line(self, place: BlockPlace, code_id: int, top: float) -> QTextBlockFormat:
         shape = QTextBlockFormat()
-        self._stand(shape, Place(place.indent, "", place.quote))
+        self._stand(shape, BlockPlace(place.indent, "", place.quote))
         shape.setLeftMargin(shape.leftMargin() + CODE_PAD)
         shape.setRightMargin(CODE_PAD)
         shape.setTopMargin(top)
@@ -182,7 +182,7 @@ class TextFormats:
         shape.setLineHeight(130, proportional.value)
         return shape
 
-    def table(self, place: Place, columns: int) -> QTextTableFormat:
+    def table(self, place: BlockPlace, columns: int) -> QTextTableFormat:
         shape = QTextTableFormat()
         shape.setBorderCollapse(True)
         shape.setBorder(1)
@@ -214,10 +214,10 @@ class TextFormats:
         needed = self._metrics.horizontalAdvance(marker) + self.size * 0.45
         return max(self.step * 0.8, needed)
 
-    def _indent(self, place: Place) -> float:
+    def _indent(self, place: BlockPlace) -> float:
         return min(place.indent, DEEPEST) * self.step + min(place.quote, DEEPEST) * QUOTE_STEP
 
-    def _stand(self, shape: QTextBlockFormat, place: Place) -> None:
+    def _stand(self, shape: QTextBlockFormat, place: BlockPlace) -> None:
         shape.setLeftMargin(self._indent(place))
         if place.quote:
             shape.setProperty(QUOTES, min(place.quote, DEEPEST))

@@ -16,7 +16,7 @@ from app.ui.look.language import translated
 if TYPE_CHECKING:
     from app.core.chats.answers import AnswerOptions
     from app.core.chats.conversation import StoredMessage
-    from app.core.chats.tree import Fork, Removed
+    from app.core.chats.tree import Fork, RemovedMessage
     from app.core.models.entry import ModelEntry
     from app.core.settings.fields import Settings
     from app.presenters.answering import Answering
@@ -290,7 +290,7 @@ class ChatAnswers(QObject):
             return view.view.mapToGlobal(QPoint(0, 0))
         return QCursor.pos()
 
-    def _removed(self, removed: Removed) -> None:
+    def _removed(self, removed: RemovedMessage) -> None:
         more = len(removed.ids) - 1
         if more == 0:
             words = self.tr("The message was deleted.")

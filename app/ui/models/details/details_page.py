@@ -12,7 +12,7 @@ from app.core.models.details import Checked
 from app.core.models.editable import Editable
 from app.core.models.entry import ModelEntry
 from app.presenters.metadata import ModelMetadata
-from app.presenters.model_page import Fitted, ModelPage, Removable, Shown
+from app.presenters.model_page import Fitted, ModelPage, Removable, ShownModel
 from app.ui.look.format import size
 from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
@@ -117,7 +117,7 @@ class ModelActions(QWidget):
 
     asked = Signal(str)
 
-    def __init__(self, shown: Shown, parent: QWidget | None = None) -> None:
+    def __init__(self, shown: ShownModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("modelActions")
         removable = shown.removable
@@ -254,7 +254,7 @@ class DetailsPage(PartPage):
         self._notifier = notifier
         self._model = ""
         self._current = ""
-        self._shown: Shown | None = None
+        self._shown: ShownModel | None = None
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
@@ -310,7 +310,7 @@ class DetailsPage(PartPage):
         empty(self._rest)
         self._fit.hide()
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, shown: ShownModel) -> None:
         entry = shown.entry
         self._clear()
         self._shown = shown

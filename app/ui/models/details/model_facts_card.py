@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.core.models.details import ModelDetails, Template
+from app.core.models.details import ModelDetails, TemplateAbilities
 from app.core.models.entry import ModelEntry
 from app.ui.look.format import day, figure, size
 from app.ui.look.language import translated
@@ -14,7 +14,7 @@ from app.ui.models.here_words import mtp_sentence, source_sentence
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
-from app.ui.widgets.share_bar import Part, ShareBar, limited
+from app.ui.widgets.share_bar import BarPart, ShareBar, limited
 
 _BILLION = 1_000_000_000
 
@@ -89,7 +89,7 @@ class ModelFactsCard(Panel):
     def _tokens(self, count: int) -> str:
         return self.tr("{0} tokens at most").format(figure(count)) if count else ""
 
-    def _template(self, template: Template) -> str:
+    def _template(self, template: TemplateAbilities) -> str:
         if template.trouble:
             return translated(template.trouble)
         if not template.present:
@@ -118,7 +118,7 @@ class ModelFactsCard(Panel):
 
     def _mix(self, found: ModelDetails) -> ShareBar:
         tensors = found.file.tensors
-        parts = [Part(f"{it.type} {it.share * 100:.0f} %", it.size_bytes) for it in tensors]
+        parts = [BarPart(f"{it.type} {it.share * 100:.0f} %", it.size_bytes) for it in tensors]
         return ShareBar("mixBar", self.tr("Its quantisations"), limited(parts, self.tr("{0} more")))
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.errors import GatedRepository, TokenRefused
 from app.core.models.downloads import Download
-from app.core.models.hub import Found, Query
+from app.core.models.hub import Query, SearchResult
 from app.core.models.offers import Choice, Offer, Opened
 from app.presenters.window import WindowPresenters
 from app.ui.models.discover.discover_home import DiscoverHome
@@ -107,7 +107,7 @@ class DiscoverPage(QStackedWidget):
     def _search(self, query: Query, fits: bool) -> None:
         home = self.home
 
-        def found(results: Sequence[Found]) -> None:
+        def found(results: Sequence[SearchResult]) -> None:
             home.results.show_found(results)
             home.show_search()
 

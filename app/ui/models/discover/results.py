@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.models.hub import Found, Query
+from app.core.models.hub import Query, SearchResult
 from app.ui.look.theme import GRID
 from app.ui.models.discover.words import ago, count, gate_word, parameters, split_name
 from app.ui.widgets.elided_label import ElidedLabel
@@ -24,7 +24,7 @@ from engines.errors import UserError
 class ResultRow(RowButton):
     """Clicked, it opens the repository."""
 
-    def __init__(self, found: Found, parent: QWidget | None = None) -> None:
+    def __init__(self, found: SearchResult, parent: QWidget | None = None) -> None:
         name, owner = split_name(found.id)
         facts = _facts(found)
         super().__init__(f"result-{found.id}", f"{name}, {', '.join((owner, *facts))}", parent)
@@ -41,7 +41,7 @@ class ResultRow(RowButton):
         self.let_clicks_through()
 
 
-def _facts(found: Found) -> list[str]:
+def _facts(found: SearchResult) -> list[str]:
     facts = []
     if found.parameters:
         facts.append(parameters(found.parameters))
@@ -74,7 +74,7 @@ class Results(QWidget):
     def show_searching(self) -> None:
         self._show(Label(self.tr("Searching…"), "muted", name="searching"))
 
-    def show_found(self, found: Sequence[Found]) -> None:
+    def show_found(self, found: Sequence[SearchResult]) -> None:
         if not found:
             self._show(self._nothing())
             return

@@ -16,7 +16,7 @@ from app.presenters.system import SystemCheck
 from app.ui.look.format import size
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
-from app.ui.models.here.model_rows import ModelRows, Shown
+from app.ui.models.here.model_rows import ModelRows, RowContent
 from app.ui.models.here_words import order_word
 from app.ui.models.mtp_card import MtpCard
 from app.ui.models.names import name_of
@@ -30,7 +30,7 @@ from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 from app.ui.widgets.problem_card import ProblemCard
-from app.ui.widgets.share_bar import Part, ShareBar, limited
+from app.ui.widgets.share_bar import BarPart, ShareBar, limited
 from engines.errors import UserError
 
 
@@ -54,7 +54,7 @@ class DiskCard(Panel):
             self._bar.hide()
             self._bar.deleteLater()
         parts = [
-            Part(f"{name_of(entry)} {size(taken)}", taken)
+            BarPart(f"{name_of(entry)} {size(taken)}", taken)
             for entry in overview.models
             if (taken := overview.sizes.get(entry.id, 0))
         ]
@@ -189,7 +189,7 @@ class ListPage(PartPage):
         words = self._filter.text()
         sizes = self._overview.sizes
         found = [
-            Shown(it, it.last_used, sizes.get(it.id, 0), self._current in (it.id, it.name))
+            RowContent(it, it.last_used, sizes.get(it.id, 0), self._current in (it.id, it.name))
             for it in arranged(self._overview, self._facts, words, order)
         ]
         self._say_instead(None if found else self._nothing(words))

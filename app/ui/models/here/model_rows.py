@@ -143,7 +143,7 @@ _AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True)
-class Shown:
+class RowContent:
     """The content of a row but its file's facts; last_used counts when rows are compared."""
 
     entry: ModelEntry
@@ -162,9 +162,9 @@ class ModelRows(QWidget):
         """Begin. after: the widget from which the focus comes to the rows."""
         super().__init__(parent)
         self._after = after
-        self._all: Sequence[Shown] = ()
+        self._all: Sequence[RowContent] = ()
         self._facts: Mapping[str, ListedFacts] = {}
-        self._rows: dict[str, tuple[Shown, ModelRow]] = {}
+        self._rows: dict[str, tuple[RowContent, ModelRow]] = {}
         self._wanted = PORTION
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -180,7 +180,7 @@ class ModelRows(QWidget):
         self._timer.timeout.connect(self._grow)
 
     def show_models(
-        self, models: Sequence[Shown], facts: Mapping[str, ListedFacts], *, anew: bool
+        self, models: Sequence[RowContent], facts: Mapping[str, ListedFacts], *, anew: bool
     ) -> None:
         """Show models.
 
@@ -239,7 +239,7 @@ class ModelRows(QWidget):
             self._timer.stop()
             self._more.show_count(len(self._rows), len(self._all))
 
-    def _made(self, shown: Shown) -> ModelRow:
+    def _made(self, shown: RowContent) -> ModelRow:
         row = ModelRow(shown.entry, shown.taken, shown.in_use)
         if shown.entry.id in self._facts:
             row.show_facts(self._facts[shown.entry.id])

@@ -11,7 +11,7 @@ import pytest
 from app.core.chats.conversation import StoredMessage, path_to
 from app.core.exchange import gpt4all
 from app.core.exchange.found import Broken, NotRead, ReadyChat
-from app.core.exchange.plain import as_time
+from app.core.exchange.json_values import as_time
 from app.core.exchange.recognise import DAMAGED, TORN, chats_in
 from app.core.exchange.thread import TOOLS, ready
 from tests.support.foreign_chats import (

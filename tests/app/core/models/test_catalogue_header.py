@@ -8,7 +8,7 @@ import pytest
 
 from app.core.models.catalogue import Size, load_catalogue
 from app.core.models.catalogue_header import drafter_header, header_of
-from engines.memory.fit import Drafting, split_needed
+from engines.memory.fit import DraftNeed, need_by_formula
 from engines.memory.formula.caches import kv_bytes
 from engines.types import MAX_DEPTH
 
@@ -38,7 +38,7 @@ def test_the_engine_reads_from_it_what_the_catalogue_says(size: Size) -> None:
 def test_all_bytes_lie_on_the_card_or_beside_it(layers: int, last: int) -> None:
     size = SIZES["gemma-4-12b"]
     header = header_of(size, WEIGHTS, head=False)
-    split = split_needed(header, 8192, "f16", BATCH, layers)
+    split = need_by_formula(header, 8192, "f16", BATCH, layers)
     assert split.parts.weights == WEIGHTS
     sizes = [tensor.size_bytes for tensor in header.tensors]
     assert len(sizes) == header.block_count + 1
@@ -51,7 +51,7 @@ def test_a_head_is_one_more_layer_of_which_the_weights_are_in_the_file() -> None
     assert header.mtp == "embedded"
     assert header.block_count == size.shape.layers.value + 1
     assert (header.recurrent, header.goes_back) == (True, True)
-    assert split_needed(header, 8192, "f16", BATCH, 0).parts.weights == WEIGHTS
+    assert need_by_formula(header, 8192, "f16", BATCH, 0).parts.weights == WEIGHTS
 
 
 def test_a_drafter_adds_its_file_and_keeps_nothing_of_its_own() -> None:
@@ -61,8 +61,8 @@ def test_a_drafter_adds_its_file_and_keeps_nothing_of_its_own() -> None:
     assert drafter.mtp == "drafter"
     assert drafter.layers
     assert drafter.layers.caches == ()
-    plain = split_needed(header, 8192, "f16", BATCH, -1)
-    drafts = split_needed(header, 8192, "f16", BATCH, -1, Drafting(MAX_DEPTH, drafter))
+    plain = need_by_formula(header, 8192, "f16", BATCH, -1)
+    drafts = need_by_formula(header, 8192, "f16", BATCH, -1, DraftNeed(MAX_DEPTH, drafter))
     more = drafts.parts.drafter
     assert (drafts.parts.weights, drafts.parts.kv) == (plain.parts.weights, plain.parts.kv)
     assert 260_000_000 < more < 1_000_000_000

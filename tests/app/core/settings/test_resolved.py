@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.settings.fields import Settings
-from app.core.settings.resolved import Layers, resolve
+from app.core.settings.resolved import SettingLayers, resolve
 
 SETTINGS = Settings(model="usual", temperature=0.5, top_k=10, system_prompt="Of the app.")
 OWN: Mapping[str, Mapping[str, object]] = {
@@ -20,13 +20,13 @@ def of_model(called: str) -> Mapping[str, object]:
 
 
 def test_without_layers_the_settings_and_the_models_own_hold() -> None:
-    found = resolve(SETTINGS, of_model, Layers({}, {}, {}))
+    found = resolve(SETTINGS, of_model, SettingLayers({}, {}, {}))
     assert (found.settings.temperature, found.settings.top_k) == (0.5, 20)
     assert (found.source("temperature"), found.source("top_k")) == ("settings", "model")
 
 
 def test_each_layer_has_the_last_word_over_those_before() -> None:
-    layers = Layers(
+    layers = SettingLayers(
         assistant={"temperature": 1.0, "top_p": 0.1, "max_tokens": 5, "system_prompt": "A."},
         chat={"top_p": 0.2, "max_tokens": 6},
         message={"max_tokens": 7},
@@ -42,26 +42,28 @@ def test_each_layer_has_the_last_word_over_those_before() -> None:
 
 def test_a_chat_goes_without_the_adapter_of_its_assistant() -> None:
     settings = replace(SETTINGS, adapter="usual")
-    found = resolve(settings, of_model, Layers({"adapter": "law"}, {}, {}))
+    found = resolve(settings, of_model, SettingLayers({"adapter": "law"}, {}, {}))
     assert (found.settings.adapter, found.source("adapter")) == ("law", "assistant")
-    found = resolve(settings, of_model, Layers({"adapter": "law"}, {"adapter": ""}, {}))
+    found = resolve(settings, of_model, SettingLayers({"adapter": "law"}, {"adapter": ""}, {}))
     assert (found.settings.adapter, found.source("adapter")) == ("", "chat")
 
 
 def test_what_is_none_is_left_open() -> None:
-    layers = Layers({"temperature": 1.0}, {"temperature": None}, {"temperature": None})
+    layers = SettingLayers({"temperature": 1.0}, {"temperature": None}, {"temperature": None})
     found = resolve(SETTINGS, of_model, layers)
     assert (found.settings.temperature, found.source("temperature")) == (1.0, "assistant")
 
 
 def test_the_last_model_that_is_wanted_answers_with_its_own_settings() -> None:
-    layers = Layers({"model": "usual"}, {"model": "other"}, {"model": None})
+    layers = SettingLayers({"model": "usual"}, {"model": "other"}, {"model": None})
     found = resolve(SETTINGS, of_model, layers)
     assert (found.settings.model, found.source("model")) == ("other", "chat")
     assert (found.settings.top_k, found.settings.min_p) == (30, 0.2)
-    assert resolve(SETTINGS, of_model, Layers({}, {}, {"model": "usual"})).settings.top_k == 20
+    assert (
+        resolve(SETTINGS, of_model, SettingLayers({}, {}, {"model": "usual"})).settings.top_k == 20
+    )
 
 
 def test_an_empty_system_prompt_that_was_asked_for_holds() -> None:
-    found = resolve(SETTINGS, of_model, Layers({}, {"system_prompt": ""}, {}))
+    found = resolve(SETTINGS, of_model, SettingLayers({}, {"system_prompt": ""}, {}))
     assert (found.settings.system_prompt, found.source("system_prompt")) == ("", "chat")

@@ -11,7 +11,7 @@ import pytest
 from app.core.errors import DownloadUnknown
 from app.core.models.downloads import Download, Wanted
 from app.core.models.hub import RepoFile
-from app.hub.part import SUFFIX, Part
+from app.hub.part import SUFFIX, PartFile
 from app.services.downloads.queue import DownloadLimits
 from tests.app.services.downloads.queues import (
     QUICK,
@@ -291,7 +291,7 @@ def test_a_mistake_of_ours_fails_the_download_and_not_the_queue(
 ) -> None:
     queue = make()
     with monkeypatch.context() as broken:
-        broken.setattr(Part, "reserve", lambda part: 1 / 0)
+        broken.setattr(PartFile, "reserve", lambda part: 1 / 0)
         added = queue.add(wanted(full, 0))
         queue.start()
         assert "mistake" in until(queue, added.id, "failed").why

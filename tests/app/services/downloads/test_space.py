@@ -8,7 +8,7 @@ import pytest
 
 from app.core.errors import DiskFull
 from app.hub import space
-from app.hub.part import SUFFIX, Part
+from app.hub.part import SUFFIX, PartFile
 from tests.app.services.downloads.queues import MakeQueue, until, wanted
 from tests.hub.testhub import TestHub
 
@@ -41,15 +41,15 @@ def test_a_disk_that_fills_up_pauses_and_loses_nothing(
     full: TestHub, make: MakeQueue, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     room = [500_000]
-    write = Part.write
+    write = PartFile.write
 
-    def write_while_there_is_room(part: Part, data: bytes) -> None:
+    def write_while_there_is_room(part: PartFile, data: bytes) -> None:
         room[0] -= len(data)
         if room[0] < 0:
             raise OSError(28, "No space left on device")
         write(part, data)
 
-    monkeypatch.setattr(Part, "write", write_while_there_is_room)
+    monkeypatch.setattr(PartFile, "write", write_while_there_is_room)
     queue = make()
     added = queue.add(wanted(full, 0))
     queue.start()

@@ -22,7 +22,7 @@ from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.buffers import Buffers, DeviceBuffers
-from engines.memory.fit import Drafting, split_needed
+from engines.memory.fit import DraftNeed, need_by_formula
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import LoadedModel
@@ -75,7 +75,7 @@ def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufH
     """Where the formula sees no room for the whole context, the library's figures do."""
     load_options = LoadOptions(mtp=False)
     exact = fitting(loads).report(STARTER, header, load_options).fit.need_bytes
-    formula = split_needed(header, 4096, "f16", 512, 0, Drafting(), mmap=True).parts.total
+    formula = need_by_formula(header, 4096, "f16", 512, 0, DraftNeed(), mmap=True).parts.total
     assert exact < formula
     between = (exact + formula) // 2
     with_it = fitting(loads, between).report(STARTER, header, load_options)

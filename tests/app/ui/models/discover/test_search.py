@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QWidget
 
 from app.core.errors import HubBusy
-from app.core.models.hub import Found
+from app.core.models.hub import SearchResult
 from tests.app.ui.conftest import Ui
 from tests.support.scripted_hub import GATED, SMALL, ScriptedHub
 from tests.support.windows import models_page
@@ -78,7 +78,7 @@ def test_a_late_answer_to_an_older_search_is_dropped(
     search(discover, "nobody knows this")
     search(discover, "small")
     assert discover.has("searching")
-    seen: list[list[Found]] = []
+    seen: list[list[SearchResult]] = []
     results = models_page(discover.window).discover.home.results
     monkeypatch.setattr(results, "show_found", seen.append)
     hub.hold.set()
