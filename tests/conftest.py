@@ -26,6 +26,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # The keyring and the token of whoever runs the tests are left alone.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ.pop("HF_TOKEN", None)
+# There is no certificate in this folder: who is trusted is said by a test, and nobody spends a
+# twentieth of a second for each client on reading all that this computer trusts.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 # What whoever runs the tests ignores, as `nohup` and a shell's `&` do, would be ignored by every
 # process that a test starts; a handler ends with the program that set it.
