@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,27 @@ def read_switch(folder: Path) -> ThinkingChoices:
     added = _json(folder / "tokenizer.json").get("added_tokens") or ()
     tokens = [it for it in added if isinstance(it, dict) and it.get("content")]
     try:
-        dialect = Dialect(
+        return _switch_of(
             template,
-            bos=_text(config.get("bos_token")),
-            eos=_text(config.get("eos_token")),
-            control=[it["content"] for it in tokens if it.get("special")],
-            added=[it["content"] for it in tokens if not it.get("special")],
+            _text(config.get("bos_token")),
+            _text(config.get("eos_token")),
+            tuple(it["content"] for it in tokens if it.get("special")),
+            tuple(it["content"] for it in tokens if not it.get("special")),
         )
     except TemplateFailed as error:
         logger.warning("the chat template of %s is not understood: %s", folder.name, error.why)
         return ThinkingChoices()
+
+
+@lru_cache(maxsize=4)
+def _switch_of(
+    template: str, bos: str, eos: str, control: tuple[str, ...], added: tuple[str, ...]
+) -> ThinkingChoices:
+    """Try a template out, in a process, once: a worker is often started again with the same one.
+
+    Raises TemplateFailed, EngineUnavailable.
+    """
+    dialect = Dialect(template, bos=bos, eos=eos, control=control, added=added)
     dialect.close()
     return dialect.switch
 
