@@ -55,6 +55,8 @@ def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
         while process.poll() is None:
             for key, _ in selector.select(0.2):
                 _take(key, selector)
+            if not selector.get_map():
+                process.wait()  # it has said all, and there is nothing else to wait for
         while ready := selector.select(0):
             for key, _ in ready:
                 _take(key, selector)
