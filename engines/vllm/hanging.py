@@ -19,8 +19,8 @@ SILENT_S: Final = 60.0
 _LOOKS: Final = 12
 """The number of looks in that time."""
 
-_NOTHING_S: Final = 0.2
-"""The computing that counts as none: what waits, but lives, looks around now and then."""
+_NOTHING: Final = 1 / 300
+"""The share of that time whose computing counts as none: what waits looks around now and then."""
 
 
 class Watch:
@@ -58,10 +58,11 @@ class Watch:
         self._thread.join()
 
     def _look(self) -> None:
+        nothing_s = self._silent_s * _NOTHING
         since, before = monotonic(), computed_s(self._session)
         while not self._over.wait(self._silent_s / _LOOKS):
             now = computed_s(self._session)
-            if now is None or before is None or now - before > _NOTHING_S or self._heard > since:
+            if now is None or before is None or now - before > nothing_s or self._heard > since:
                 since, before = monotonic(), now
             elif monotonic() - since >= self._silent_s:
                 self.hangs = True
