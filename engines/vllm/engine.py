@@ -41,6 +41,7 @@ from engines.vllm.metrics import Metrics
 from engines.vllm.preparing import prepare, require_installed
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
+from engines.vllm.supervised import GRACE_S
 from engines.vllm.worker import SILENT_S, Connect, Worker
 
 
@@ -115,6 +116,7 @@ class VllmEngine:
         silent_s: float = SILENT_S,
         host: Callable[[Installed], Host] = lambda _: LocalHost(),
         hang_s: float = HANG_S,
+        grace_s: float = GRACE_S,
     ) -> None:
         self._installed = installed
         self._folder = folder
@@ -122,6 +124,7 @@ class VllmEngine:
         self._look = look
         self._silent_s = silent_s
         self._hang_s = hang_s
+        self._grace_s = grace_s
         self._host = host
         self._book = GainBook(folder / "speeds.json")
         self._lock = threading.Lock()
@@ -297,7 +300,14 @@ class VllmEngine:
         )
         around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
         worker = self._worker = Worker(
-            told, place, self._connect, self._folder / "vllm.log", around, host, self._silent_s
+            told,
+            place,
+            self._connect,
+            self._folder / "vllm.log",
+            around,
+            host,
+            self._silent_s,
+            self._grace_s,
         )
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began

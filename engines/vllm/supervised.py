@@ -22,7 +22,7 @@ from engines.vllm.streams import Lines, tell
 
 _TAIL: Final = 400
 _LOG_BYTES: Final = 1 << 20
-_GRACE_S: Final = 6.0
+GRACE_S: Final = 6.0
 """The time to end; with an answer under way vLLM takes four seconds."""
 
 _LATE_S: Final = 10.0
@@ -34,7 +34,7 @@ class Supervised:
 
     place: the worker's, on the host; its scratch folder is removed behind it. log: the worker's
     words go there, and at most twice a mebibyte is kept. listen: is called with each line, from
-    another thread.
+    another thread. grace_s: how long it may take to end.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Supervised:
         place: WorkerPlace,
         log: Path,
         listen: Callable[[str], None],
+        grace_s: float = GRACE_S,
     ) -> None:
         self._order = {
             "words": list(words),
@@ -53,13 +54,14 @@ class Supervised:
             "folder": place.folder.as_posix(),
             "record": record_of(place).as_posix(),
             "scratch": place.scratch.as_posix(),
-            "grace_s": _GRACE_S,
+            "grace_s": grace_s,
             "silence_s": host.silence_s,
         }
         self._host = host
         self._place = place
         self._log = log
         self._listen = listen
+        self._grace_s = grace_s
         self._guardian: subprocess.Popen[bytes] | None = None
         self._reader: threading.Thread | None = None
         self._tail: deque[str] = deque(maxlen=_TAIL)
@@ -117,7 +119,7 @@ class Supervised:
         if guardian is None or reader is None:
             return
         self._tell(b"stop\n")
-        if not self._over.wait(_GRACE_S + _LATE_S):
+        if not self._over.wait(self._grace_s + _LATE_S):
             guardian.kill()
         guardian.wait()
         reader.join()

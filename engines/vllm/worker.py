@@ -18,7 +18,7 @@ from engines.vllm.failures import Circumstances, crash_failure, stalled, start_f
 from engines.vllm.host import Host, unreached
 from engines.vllm.log import BEFORE, Stage, stage
 from engines.vllm.metrics import Metrics, read_metrics
-from engines.vllm.supervised import Supervised
+from engines.vllm.supervised import GRACE_S, Supervised
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,7 +29,7 @@ Connect = Callable[[Path | str, str], "httpx2.Client"]
 SILENT_S: Final = 600.0
 """How long a start may say nothing. The first one on a card may compile for minutes."""
 
-_LOOK_S: Final = 0.2
+_LOOK_S: Final = 0.05
 _HEALTH_S: Final = 10.0
 _REACH_S: Final = 30.0
 """How long a worker that is away may be silent once it serves, and not be reached."""
@@ -56,6 +56,7 @@ class Worker:
         around: Circumstances,
         host: Host,
         silent_s: float = SILENT_S,
+        grace_s: float = GRACE_S,
     ) -> None:
         self._host = host
         self.place = place
@@ -72,6 +73,7 @@ class Worker:
             place=place,
             log=log,
             listen=self._heard,
+            grace_s=grace_s,
         )
         try:
             self._held.start()

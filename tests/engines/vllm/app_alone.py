@@ -14,9 +14,11 @@ from pathlib import Path
 from engines.cancel import CancelToken
 from engines.types import TextDelta
 from engines.vllm.provision.home import EngineHome, Installed
+from engines.vllm.supervised import GRACE_S
 from tests.engines.vllm.faked import (
     ASSISTANT,
     PLAN,
+    SHORT_GRACE_S,
     make_engine,
     make_engine_inside,
     question,
@@ -29,11 +31,12 @@ def main() -> None:
     installed = (
         Installed("0.32.0", "cpu", environment) if fake else EngineHome(environment).current()
     )
+    grace_s = SHORT_GRACE_S if fake else GRACE_S
     if len(sys.argv) > 4:
         inside = Installed("0.32.0", "cpu", environment, linux="Ubuntu")
-        engine = make_engine_inside(Path(sys.argv[4]), inside, folder)
+        engine = make_engine_inside(Path(sys.argv[4]), inside, folder, grace_s=grace_s)
     else:
-        engine = make_engine(installed, folder)
+        engine = make_engine(installed, folder, grace_s=grace_s)
     plan = replace(PLAN, drafter=ASSISTANT, draft_max=2) if drafting else PLAN
 
     def progress(_: float) -> None:

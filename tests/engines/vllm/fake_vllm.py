@@ -5,9 +5,10 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 - it prints the lines of a start, binds late, and has an engine as its child, and that a worker;
 - "seconds": how long each phase takes; "hold": the phase ("starting", "loading") at which it waits;
 - "hushed": it takes a question for its health, and answers nothing;
-- "busy": its worker computes all the time; "token_s": how long it takes for each token;
+- "busy": its worker computes all the time; "token_s": how long it takes for each further token;
 - "pauses": behind the first word an answer waits until there is a file "go";
-- "obstinate": it ignores SIGTERM; "orphan": its worker leaves a process in a session of its own;
+- at SIGTERM it ends its engine and itself; "obstinate": it ignores that;
+- "orphan": its worker leaves a process in a session of its own;
 - "deserts": each of its processes leaves others that have but its variables, one many of them;
 - "fails": lines that it prints instead of loading, before it exits with 1;
 - when its engine dies it ends with the exit code 0, and a stream with an error in it.
@@ -20,10 +21,10 @@ import json
 import os
 import signal
 import socketserver
-import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,15 @@ def phase(name: str) -> None:
     time.sleep(BEHAVIOUR.get("seconds", 0.0))
 
 
-def child(role: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-S", __file__, role])
+def child(be: Callable[[], None]) -> int:
+    """The number of a process that does something else from here on."""
+    number = os.fork()
+    if number == 0:
+        if not BEHAVIOUR.get("obstinate"):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        be()
+        os._exit(1)
+    return number
 
 
 def desert() -> None:
@@ -63,22 +71,23 @@ def desert() -> None:
 
 def be_engine() -> None:
     desert()
-    worker = child("worker")
-    worker.wait()
+    os.waitpid(child(be_worker), 0)
     say("Worker proc died unexpectedly", "EngineCore")
-    sys.exit(1)
 
 
 def be_worker() -> None:
     if BEHAVIOUR.get("orphan"):
-        subprocess.Popen(
-            [sys.executable, "-S", "-c", "import time; time.sleep(600)"], start_new_session=True
-        )
+        child(be_orphan)
     for _ in range(20 if BEHAVIOUR.get("deserts") else 0):
         desert()
-        time.sleep(0.05)
+        time.sleep(0.025)
     while BEHAVIOUR.get("busy"):
         pass
+    time.sleep(600)
+
+
+def be_orphan() -> None:
+    os.setsid()
     time.sleep(600)
 
 
@@ -137,7 +146,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             end = "length" if number == most else None
             delta = {"index": 0, "delta": {"content": word}, "finish_reason": end}
             self.event({"choices": [delta]}, number)
-            time.sleep(BEHAVIOUR.get("token_s", 0.0))
+            time.sleep(BEHAVIOUR.get("token_s", 0.0) if end is None else 0.0)
             while BEHAVIOUR.get("pauses") and not ((HERE / "go").exists() or dead.is_set()):
                 time.sleep(0.02)
         self.event({"choices": []}, most)
@@ -168,15 +177,22 @@ class OnPort(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
 
-def watch(engine: subprocess.Popen[bytes]) -> None:
-    engine.wait()
+def watch(engine: int) -> None:
+    os.waitpid(engine, 0)
     print(
         f"(APIServer pid={os.getpid()}) ERROR 11-21 15:31:16 [fake.py:1]"
         " EngineDeadError: EngineCore encountered an issue. See stack trace",
         flush=True,
     )
     dead.set()
-    time.sleep(BEHAVIOUR.get("dying_s", 0.3))
+    time.sleep(0.1)
+    os._exit(0)
+
+
+def end(*_: object) -> None:
+    # All but what has left its session.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
     os._exit(0)
 
 
@@ -184,21 +200,21 @@ def main() -> None:
     if BEHAVIOUR.get("obstinate"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        signal.signal(signal.SIGTERM, end)
     words = sys.argv[1:]
     desert()
     say("non-default args: {}")
     phase("starting")
     say("Resolved architecture: Gemma4ForCausalLM")
     say("WARNING OSError: [Errno 24] is harmless here")
-    engine = child("engine")
+    engine = child(be_engine)
     say("Initializing a V1 LLM engine (v0.32.0) with config: model='x'")
     say("Starting to load model x...")
     print("Loading safetensors checkpoint shards:  50% Completed | 1/2\r", end="", flush=True)
     for line in BEHAVIOUR.get("fails", []):
         print(line, flush=True)
     if BEHAVIOUR.get("fails"):
-        engine.kill()
+        os.kill(engine, signal.SIGKILL)
         sys.exit(1)
     threading.Thread(target=watch, args=(engine,), daemon=True).start()
     phase("loading")
@@ -215,4 +231,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    {"engine": be_engine, "worker": be_worker}.get(sys.argv[1], main)()
+    main()

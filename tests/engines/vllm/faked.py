@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +19,7 @@ from engines.types import ChatRequest, Event, LoadPlan, Message, Sampling, TextD
 from engines.vllm.engine import VllmEngine
 from engines.vllm.processes import Process, processes
 from engines.vllm.provision.home import Installed
+from engines.vllm.supervised import GRACE_S
 from engines.vllm.wsl.distribution import Distribution
 from engines.vllm.wsl.host import WslHost
 from engines.vllm.wsl.program import Wsl
@@ -28,6 +31,8 @@ TARGET = ROOT / "resources/starter/safetensors/target"
 ASSISTANT = ROOT / "resources/starter/safetensors/drafter"
 PLAN = LoadPlan(TARGET, 512, 2, 2, draft_max=0)
 MACHINE = Hardware("Linux", Cpu("made up", 2, 2, 2, 2, 2), Memory(16 << 30, 16 << 30))
+SHORT_GRACE_S = 0.5
+"""Enough for the small server to end, and to see that it does not."""
 LIMIT_S = 60.0
 """Only where something does not happen is it waited for that long."""
 
@@ -48,18 +53,25 @@ def behave(folder: Path, **behaviour: Any) -> None:
     (folder / "behaviour.json").write_text(json.dumps(behaviour))
 
 
-def make_engine(installed: Installed | None, folder: Path, silent_s: float = 60.0) -> VllmEngine:
+def make_engine(
+    installed: Installed | None, folder: Path, silent_s: float = 60.0, grace_s: float = GRACE_S
+) -> VllmEngine:
     return VllmEngine(
         lambda: installed,
         folder,
         lambda where, key: socket_client(Path(where)),
         lambda: MACHINE,
         silent_s,
+        grace_s=grace_s,
     )
 
 
 def make_engine_inside(
-    program: Path, installed: Installed, folder: Path, silent_s: float = 60.0
+    program: Path,
+    installed: Installed,
+    folder: Path,
+    silent_s: float = 60.0,
+    grace_s: float = GRACE_S,
 ) -> VllmEngine:
     """One whose worker is in the Linux of a Windows. program: stands in for wsl.exe."""
     import httpx2
@@ -71,10 +83,11 @@ def make_engine_inside(
     return VllmEngine(
         lambda: installed,
         folder,
-        lambda where, key: httpx2.Client(trust_env=False),
+        lambda where, key: httpx2.Client(trust_env=False, verify=False),
         lambda: MACHINE,
         silent_s,
         host,
+        grace_s=grace_s,
     )
 
 
@@ -140,6 +153,11 @@ def started_in(folder: Path) -> list[Process]:
     """All that a made environment has started and that lives, by a variable of its own."""
     wanted = f"FAKE_VLLM={folder}".encode()
     return [it for it in processes() if wanted in _variables(it.pid)]
+
+
+def let_look(guardian: int) -> None:
+    """Let a guardian look at once at what there is, as it does when a child of it has ended."""
+    os.kill(guardian, signal.SIGCHLD)
 
 
 def gone(keys: set[tuple[int, int]]) -> bool:

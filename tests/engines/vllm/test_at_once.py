@@ -14,7 +14,16 @@ from engines.cancel import CancelToken
 from engines.errors import AdapterUnknown
 from engines.types import Adapter
 from engines.vllm.engine import VllmEngine
-from tests.engines.vllm.faked import PLAN, answer, behave, load, make_engine, make_fake, question
+from tests.engines.vllm.faked import (
+    PLAN,
+    SHORT_GRACE_S,
+    answer,
+    behave,
+    load,
+    make_engine,
+    make_fake,
+    question,
+)
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -32,7 +41,7 @@ def fake(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    engine = make_engine(make_fake(fake), tmp_path / "engine")
+    engine = make_engine(make_fake(fake), tmp_path / "engine", grace_s=SHORT_GRACE_S)
     yield engine
     engine.close()
 

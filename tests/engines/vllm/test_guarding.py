@@ -18,7 +18,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
 from engines.types import Done, TextDelta
 from engines.vllm import engine as vllm_engine
-from engines.vllm import scratch, supervised
+from engines.vllm import scratch
 from engines.vllm.engine import VllmEngine
 from engines.vllm.leftovers import reap, write_record
 from engines.vllm.marks import new_mark
@@ -28,9 +28,11 @@ from tests.engines.vllm.faked import (
     ASSISTANT,
     MACHINE,
     PLAN,
+    SHORT_GRACE_S,
     answer,
     behave,
     gone,
+    let_look,
     load,
     make_engine,
     make_fake,
@@ -58,13 +60,13 @@ GENERAL = "(APIServer pid=6) RuntimeError: Engine core initialization failed. Se
 def fake(tmp_path: Path) -> Path:
     """The folder of a made environment."""
     folder = tmp_path / "fake"
-    make_fake(folder, orphan=True)
+    make_fake(folder)
     return folder
 
 
 @pytest.fixture
 def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    engine = make_engine(make_fake(fake, orphan=True), tmp_path / "engine")
+    engine = make_engine(make_fake(fake), tmp_path / "engine", grace_s=SHORT_GRACE_S)
     yield engine
     engine.close()
 
@@ -109,7 +111,7 @@ def test_a_killed_process_takes_the_tree_along(
     thread = start(engine, fake, phase, obstinate=phase == "loading")
     assert engine.worker is not None
     if phase != "starting":
-        until(lambda: len(json.loads(record(tmp_path).read_text())["members"]) == 4)
+        until(lambda: noted(engine, tmp_path) == 4)
     everything = members(engine.worker.guardian)
     processes = tree(engine.worker.session, engine.worker.guardian)
     events = engine.chat(question(max_tokens=300), CancelToken()) if phase == "streaming" else None
@@ -201,6 +203,13 @@ def test_what_a_killed_pair_leaves_is_ended_at_the_next_start(
     ]
 
 
+def noted(engine: VllmEngine, tmp_path: Path) -> int:
+    """How many of the worker's processes are in its record, when its guardian has just looked."""
+    assert engine.worker is not None
+    let_look(engine.worker.guardian)
+    return len(json.loads(record(tmp_path).read_text())["members"])
+
+
 def record(tmp_path: Path) -> Path:
     until(lambda: list(runs_folder(tmp_path / "engine").glob("*.json")))
     return next(runs_folder(tmp_path / "engine").glob("*.json"))
@@ -233,6 +242,7 @@ def test_a_living_guardian_s_worker_is_left_alone(engine: VllmEngine, tmp_path: 
 
 
 def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, fake: Path, tmp_path: Path) -> None:
+    behave(fake, orphan=True)
     load(engine)
     assert engine.worker is not None
     guardian = engine.worker.guardian
@@ -246,10 +256,7 @@ def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, fake: Path, tmp_
         answer(engine)
 
 
-def test_a_worker_that_does_not_obey_is_killed(
-    engine: VllmEngine, fake: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervised, "_GRACE_S", 0.5)
+def test_a_worker_that_does_not_obey_is_killed(engine: VllmEngine, fake: Path) -> None:
     behave(fake, obstinate=True)
     load(engine)
     assert engine.worker is not None

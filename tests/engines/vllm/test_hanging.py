@@ -14,6 +14,7 @@ from engines.vllm.engine import VllmEngine
 from engines.vllm.failures import Hung
 from tests.engines.vllm.faked import (
     MACHINE,
+    SHORT_GRACE_S,
     answer,
     behave,
     gone,
@@ -35,14 +36,15 @@ def fake(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    """It waits for some seconds where another waits for a minute."""
+    """It waits for a moment where another waits for a minute."""
     installed = make_fake(fake, token_s=30.0)
     engine = VllmEngine(
         lambda: installed,
         tmp_path / "engine",
         lambda where, _: socket_client(Path(where)),
         lambda: MACHINE,
-        hang_s=4.0,
+        hang_s=1.5,
+        grace_s=SHORT_GRACE_S,
     )
     yield engine
     engine.close()
@@ -77,12 +79,12 @@ def test_who_stops_a_hanging_worker_s_answer_has_stopped_it(engine: VllmEngine) 
 
 
 def test_what_is_slow_but_computes_does_not_hang(engine: VllmEngine, fake: Path) -> None:
-    behave(fake, token_s=5.0, busy=True)
+    behave(fake, token_s=2.5, busy=True)
     load(engine)
     assert len(answer(engine, max_tokens=2).split()) == 2
 
 
 def test_what_says_something_now_and_then_does_not_hang(engine: VllmEngine, fake: Path) -> None:
-    behave(fake, token_s=1.5)
+    behave(fake, token_s=0.2)
     load(engine)
-    assert len(answer(engine, max_tokens=4).split()) == 4
+    assert len(answer(engine, max_tokens=12).split()) == 12

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from engines.vllm.marks import marked, new_mark, variables
 from engines.vllm.processes import Process, process, processes
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.faked import (
+    SHORT_GRACE_S,
     behave,
     gone,
     guardian_under,
@@ -49,19 +49,15 @@ def fake(tmp_path: Path) -> Path:
 @pytest.fixture
 def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
     installed = make_fake(fake, orphan=True, deserts=True, obstinate=True, hold="loading")
-    engine = make_engine(installed, tmp_path / "engine")
+    engine = make_engine(installed, tmp_path / "engine", grace_s=SHORT_GRACE_S)
     yield engine
     engine.close()
 
 
-def pause(number: int) -> None:
-    """Up to a second, in which the guardian and the whole tree start and go on starting."""
-    time.sleep(random.Random(number).random())
-
-
-@pytest.mark.parametrize("number", range(12))
+# In that time the guardian and the whole tree start, and go on starting.
+@pytest.mark.parametrize("pause_s", [0.05 * number for number in range(12)])
 def test_a_guardian_killed_at_any_moment(
-    engine: VllmEngine, fake: Path, tmp_path: Path, number: int
+    engine: VllmEngine, fake: Path, tmp_path: Path, pause_s: float
 ) -> None:
     caught: list[EngineError] = []
 
@@ -76,7 +72,7 @@ def test_a_guardian_killed_at_any_moment(
     until(lambda: engine.worker is not None and engine.worker.guardian)
     assert engine.worker is not None
     guardian = engine.worker.guardian
-    pause(number)
+    time.sleep(pause_s)
     os.kill(guardian, signal.SIGKILL)
     thread.join()
     assert caught
@@ -84,9 +80,9 @@ def test_a_guardian_killed_at_any_moment(
     assert list(runs_folder(tmp_path / "engine").iterdir()) == []
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("pause_s", [0.0, 0.1, 0.2, 0.3, 0.5])
 def test_hearth_and_its_guardian_killed_at_any_moment(
-    engine: VllmEngine, fake: Path, tmp_path: Path, number: int
+    engine: VllmEngine, fake: Path, tmp_path: Path, pause_s: float
 ) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "tests.engines.vllm.app_alone",
@@ -95,7 +91,7 @@ def test_hearth_and_its_guardian_killed_at_any_moment(
     ) as app:  # fmt: skip
         until(lambda: guardian_under(app.pid))
         guardian = guardian_under(app.pid)
-        pause(number)
+        time.sleep(pause_s)
         app.send_signal(signal.SIGSTOP)
         os.kill(guardian, signal.SIGKILL)
         app.kill()

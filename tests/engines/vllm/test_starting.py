@@ -22,6 +22,7 @@ from engines.vllm.engine import VllmEngine
 from tests.engines.vllm.faked import (
     MACHINE,
     PLAN,
+    SHORT_GRACE_S,
     behave,
     load,
     make_engine,
@@ -45,7 +46,7 @@ def fake(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    engine = make_engine(make_fake(fake), tmp_path / "engine")
+    engine = make_engine(make_fake(fake), tmp_path / "engine", grace_s=SHORT_GRACE_S)
     yield engine
     engine.close()
 

@@ -96,7 +96,7 @@ def run(words: list[str], environment: dict[str, str]) -> int:
 
 def until_passed_on(thread: threading.Thread, source: int) -> None:
     """Not to the stream's end: what the words have started may hold it open."""
-    thread.join(1.0)
+    thread.join(0.1)
     while thread.is_alive() and select.select([source], [], [], 0)[0]:
         thread.join(0.05)
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.core.models.entry import STARTER_CHECKPOINT
 from engines.vllm.engine import VllmEngine
 from engines.vllm.provision.home import EngineHome
-from tests.engines.vllm.faked import make_engine, make_fake
+from tests.engines.vllm.faked import SHORT_GRACE_S, make_engine, make_fake
 from tests.support.desks import Desk, a_desk
 from tests.support.houses import a_house
 
@@ -36,7 +36,7 @@ def go(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(tmp_path: Path, go: Path) -> VllmEngine:
-    return make_engine(make_fake(go.parent, pauses=True), tmp_path / "vllm")
+    return make_engine(make_fake(go.parent, pauses=True), tmp_path / "vllm", grace_s=SHORT_GRACE_S)
 
 
 @pytest.fixture

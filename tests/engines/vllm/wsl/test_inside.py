@@ -34,11 +34,11 @@ def test_silence_ends_them_though_their_input_stays_open(tmp_path: Path) -> None
 
 
 def test_empty_lines_keep_them(tmp_path: Path) -> None:
-    with hands(tmp_path, "inside._SILENCE_S = 5.0") as process:
+    with hands(tmp_path, "inside._SILENCE_S = 1.5") as process:
         assert process.stdin is not None
-        for _ in range(16):
+        for _ in range(20):
             with pytest.raises(subprocess.TimeoutExpired):
-                process.wait(0.4)
+                process.wait(0.1)
             process.stdin.write(b"\n")
             process.stdin.flush()
         process.stdin.close()

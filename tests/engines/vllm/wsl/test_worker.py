@@ -30,9 +30,11 @@ from engines.vllm.wsl.distribution import Distribution
 from engines.vllm.wsl.host import WslHost
 from tests.engines.vllm.faked import (
     PLAN,
+    SHORT_GRACE_S,
     answer,
     behave,
     gone,
+    let_look,
     load,
     make_engine_inside,
     make_fake,
@@ -63,14 +65,16 @@ def linux(windows: Windows) -> Path:
 def fake(linux: Path) -> Path:
     """The folder of a made environment there."""
     folder = linux / "environment"
-    make_fake(folder, orphan=True)
+    make_fake(folder)
     return folder
 
 
 @pytest.fixture
 def engine(windows: Windows, fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
     installed = Installed("0.32.0", "cpu", fake, linux="Ubuntu")
-    engine = make_engine_inside(windows.program, installed, tmp_path / "engine")
+    engine = make_engine_inside(
+        windows.program, installed, tmp_path / "engine", grace_s=SHORT_GRACE_S
+    )
     yield engine
     engine.close()
 
@@ -109,7 +113,8 @@ def test_it_answers_through_a_port_with_a_key(
     assert [it.name for it in linux.iterdir() if it.name != "environment"] == [".local"]
 
 
-def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, linux: Path) -> None:
+def test_close_ends_all_of_it_and_clears_up(engine: VllmEngine, fake: Path, linux: Path) -> None:
+    behave(fake, orphan=True)
     load(engine)
     assert engine.worker is not None
     guardian = guardian_of(engine.worker.session)
@@ -155,7 +160,7 @@ def test_a_killed_process_takes_the_tree_along(
         guardian = guardian_of(session)
         until(lambda: len(members(guardian)) >= (2 if phase == "starting" else 5))
         if phase != "starting":
-            until(lambda: len(json.loads(_record(linux).read_text())["members"]) == 4)
+            until(lambda: noted(guardian, linux) == 4)
         everything = members(guardian)
         through = windows.through("guard")
         named = tree(session, guardian) | {"wsl.exe": through}
@@ -219,7 +224,7 @@ def test_the_next_message_starts_it_anew(
     load(engine)
     assert engine.worker is not None
     guardian = guardian_of(engine.worker.session)
-    until(lambda: len(json.loads(_record(linux).read_text())["members"]) == 4)
+    until(lambda: noted(guardian, linux) == 4)
     everything = members(guardian)
     events = engine.chat(question(max_tokens=300), CancelToken())
     next(event for event in events if isinstance(event, TextDelta))
@@ -263,6 +268,12 @@ def test_what_a_killed_pair_leaves_is_ended_at_the_next_start(
     assert answer(engine, max_tokens=1) == " word0"
 
 
+def noted(guardian: int, linux: Path) -> int:
+    """How many of the worker's processes are in its record, when its guardian has just looked."""
+    let_look(guardian)
+    return len(json.loads(_record(linux).read_text())["members"])
+
+
 def _record(linux: Path) -> Path:
     until(lambda: [it for it in kept(linux) if it.suffix == ".json"])
     return next(it for it in kept(linux) if it.suffix == ".json")
@@ -273,7 +284,7 @@ def test_where_the_end_does_not_come_through_silence_tells_it(
 ) -> None:
     """As when something between wsl.exe and its Linux keeps the pipe open."""
     monkeypatch.setattr(streams, "BEAT_S", 0.1)
-    monkeypatch.setattr(WslHost, "silence_s", 4.0)
+    monkeypatch.setattr(WslHost, "silence_s", 2.0)
     load(engine)
     assert engine.worker is not None
     everything = members(guardian_of(engine.worker.session))
@@ -284,10 +295,10 @@ def test_where_the_end_does_not_come_through_silence_tells_it(
 
 def test_beats_keep_it_alive(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "BEAT_S", 0.1)
-    monkeypatch.setattr(WslHost, "silence_s", 5.0)
+    monkeypatch.setattr(WslHost, "silence_s", 2.0)
     load(engine)
     assert engine.worker is not None
-    assert not engine.worker._held.wait(7.0)
+    assert not engine.worker._held.wait(3.0)
     assert answer(engine, max_tokens=1) == " word0"
 
 
