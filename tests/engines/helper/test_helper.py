@@ -31,9 +31,15 @@ def test_the_users_tokens_stay_in_the_app(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is stopped is given up after two seconds instead of twenty."""
-    monkeypatch.setattr(parent, "STOPPED_S", 2.0)
+def alert(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a process is stopped is looked at ten times in a second instead of once."""
+    monkeypatch.setattr(parent, "_LOOK_S", 0.1)
+
+
+@pytest.fixture
+def impatient(alert: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is stopped is given up after half a second instead of twenty."""
+    monkeypatch.setattr(parent, "STOPPED_S", 0.5)
 
 
 STOP = "import os, signal, sys; print('begun', flush=True); os.kill(os.getpid(), signal.SIGSTOP)"
@@ -50,7 +56,7 @@ def test_one_that_is_stopped_is_given_up(impatient: None) -> None:
 
 
 @STOPS
-def test_one_that_is_let_go_on_comes_to_its_end(tmp_path: Path) -> None:
+def test_one_that_is_let_go_on_comes_to_its_end(alert: None, tmp_path: Path) -> None:
     code = (
         "import os, pathlib, signal, sys\n"
         "pathlib.Path(sys.argv[1]).write_text(str(os.getpid()) + '.')\n"
@@ -61,7 +67,7 @@ def test_one_that_is_let_go_on_comes_to_its_end(tmp_path: Path) -> None:
     def let_go() -> None:
         while not told.exists() or not (text := told.read_text()).endswith("."):
             time.sleep(0.05)
-        time.sleep(2.5)
+        time.sleep(0.5)  # it is seen stopped several times
         os.kill(int(text[:-1]), signal.SIGCONT)
 
     thread = threading.Thread(target=let_go)
