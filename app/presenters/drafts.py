@@ -15,13 +15,21 @@ _SAVE_MS = 400
 class Drafts(QObject):
     """The drafts by chat; None is the chat that is not begun yet.
 
+    save_ms: how long after the first new words they are saved, with those that have come since.
+
     failed(error): a draft could not be saved; it still stands while the window is open, and is
     tried again with the next words, and at the end.
     """
 
     failed = Signal(Exception)
 
-    def __init__(self, store: DraftStore, tasks: Tasks, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        store: DraftStore,
+        tasks: Tasks,
+        parent: QObject | None = None,
+        save_ms: int = _SAVE_MS,
+    ) -> None:
         super().__init__(parent)
         self._store = store
         self._tasks = tasks
@@ -29,7 +37,7 @@ class Drafts(QObject):
         self._unsaved: dict[str | None, str] = {}
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
-        self._pause.setInterval(_SAVE_MS)
+        self._pause.setInterval(save_ms)
         self._pause.timeout.connect(self._hand_in)
         self._closed = False
         tasks.closing.connect(self._close)

@@ -28,7 +28,7 @@ from app.presenters.tasks import Tasks
 from app.store.db import Database
 from app.store.drafts import DraftStore
 app = QCoreApplication([])
-drafts = Drafts(DraftStore(Database(Path(sys.argv[1]))), Tasks())
+drafts = Drafts(DraftStore(Database(Path(sys.argv[1]))), Tasks(), save_ms=100)
 words = iter(range(10**9))
 timer = QTimer()
 def write():
@@ -36,7 +36,7 @@ def write():
     drafts.keep(None, f"word {word}")
     print(word, flush=True)
 timer.timeout.connect(write)
-timer.start(20)
+timer.start(5)
 app.exec()
 """
 
@@ -55,7 +55,7 @@ def store(services: Services) -> DraftStore:
 
 @pytest.fixture
 def drafts(store: DraftStore, tasks: Tasks, qtbot: QtBot) -> Drafts:
-    return Drafts(store, tasks)
+    return Drafts(store, tasks, save_ms=50)
 
 
 def test_a_draft_is_known_at_once_and_saved_soon(
