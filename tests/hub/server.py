@@ -45,7 +45,7 @@ class Loopback:
         """Listen, on the same port as before if there was one."""
         self._server = _Server((HOST, self.port), _Handler, self)
         self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,))
         self._thread.start()
 
     def stop(self) -> None:

@@ -89,7 +89,7 @@ def test_a_connection_ends_before_any_answer(hub: TestHub, plain: httpx2.Client,
 
 def test_a_stall_lasts_until_it_is_released(hub: TestHub, url: str) -> None:
     hub.fault(Stall(after=1000, times=2))
-    with httpx2.Client(trust_env=False, timeout=4) as hurried:
+    with httpx2.Client(trust_env=False, timeout=1) as hurried:
         came, error = take(hurried, url)
     assert (came, type(error)) == (DATA[:1000], httpx2.ReadTimeout)
     ended: list[bytes] = []

@@ -107,7 +107,7 @@ class OpenAiServer:
         scheme = "http" if tls is None else "https"
         self.port = self._http.server_address[1]
         self.address = f"{scheme}://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.005,))
 
     def __enter__(self) -> OpenAiServer:
         self._thread.start()

@@ -96,7 +96,7 @@ def test_what_passes_ends_with_the_right_bytes(
         half(part)
     serving.fault(fault)
     # Only what really stalls is given up soon: another answer may be late on a busy computer.
-    bring(source(serving), part, stall_s=0.5 if isinstance(fault, faults.Stall) else 60.0)
+    bring(source(serving), part, stall_s=0.25 if isinstance(fault, faults.Stall) else 60.0)
     assert part.read_bytes() == BYTES
 
 
@@ -306,7 +306,7 @@ def test_a_cancel_ends_the_wait_for_an_answer(serving: TestHub, part: Path, redi
     def stop() -> None:
         while len(serving.requests) <= redirects:
             time.sleep(0.01)
-        time.sleep(0.2)  # the reader is waiting for an answer that does not come
+        time.sleep(0.1)  # the reader is waiting for an answer that does not come
         cancel.cancel()
 
     serving.fault(*[faults.Redirect(times=1)] * redirects, faults.Stall(after=-1))

@@ -32,7 +32,7 @@ TRICKLES = {
 
 
 @contextmanager
-def trickling(first: bytes, again: bytes, pause_s: float = 0.05) -> Iterator[str]:
+def trickling(first: bytes, again: bytes, pause_s: float = 0.02) -> Iterator[str]:
     """A server that sends something, and then a little again and again, until it is left."""
     listener = socket.create_server(("127.0.0.1", 0))
     over = threading.Event()
@@ -82,7 +82,7 @@ def test_a_look_up_at_the_hub_ends_in_time(
     first: bytes,
     again: bytes,
 ) -> None:
-    monkeypatch.setattr(wire, "_WITHIN_S", 0.4)
+    monkeypatch.setattr(wire, "_WITHIN_S", 0.2)
     with trickling(first, again) as address:
         monkeypatch.setenv("HF_ENDPOINT", address)
 
@@ -98,7 +98,7 @@ def test_a_look_up_at_the_hub_ends_in_time(
 def test_a_look_at_a_server_ends_in_time(
     gate: Gate, monkeypatch: pytest.MonkeyPatch, first: bytes, again: bytes
 ) -> None:
-    monkeypatch.setattr(engine, "_LOOK_WHOLE_S", 0.4)
+    monkeypatch.setattr(engine, "_LOOK_WHOLE_S", 0.2)
     with (
         trickling(first, again) as address,
         gate.lend("look at a server", address) as client,

@@ -33,7 +33,7 @@ def plan_for(model: str) -> LoadPlan:
 
 def engine_at(address: str) -> RemoteEngine:
     def lend(_: str) -> Served:
-        return Served(httpx2.Client(trust_env=False), address, local=True)
+        return Served(httpx2.Client(trust_env=False, verify=False), address, local=True)
 
     return RemoteEngine(lend)
 
@@ -62,7 +62,7 @@ class ScriptedContract(RemoteContract):
 
     @pytest.fixture
     def server(self) -> Iterator[OpenAiServer]:
-        with OpenAiServer(self.kind, context=CONTEXT, pace_s=0.002) as server:
+        with OpenAiServer(self.kind, context=CONTEXT, pace_s=0.001) as server:
             yield server
 
     @pytest.fixture

@@ -22,7 +22,7 @@ from tests.app.services.models.collection.layouts import write_projector
 from tests.app.ui.conftest import Ui
 from tests.app.ui.control_names import all_named
 from tests.engines.gguf_files import write_assistant, write_gemma4
-from tests.hub.faults import Status, Trickle
+from tests.hub.faults import Stall, Status, Trickle
 from tests.hub.testhub import TestHub
 
 TINY, SECOND = "ada/Tiny-GGUF", "ada/Second-GGUF"
@@ -75,13 +75,14 @@ def test_without_downloads_the_page_leads_on(ui: Ui) -> None:
 
 
 def test_a_download_comes_is_listed_and_used(ui: Ui, loopback: TestHub) -> None:
-    loopback.fault(Trickle(path="*.gguf", times=None, bytes_per_s=SLOW))
+    loopback.fault(Stall(path="*.gguf", times=None, after=1_500_000))
     name = add(ui)
     ui.qtbot.waitUntil(lambda: ui.has("downloadBadge"))
     show(ui)
     ui.qtbot.waitUntil(lambda: ui.find(QProgressBar, f"bar-{name}").value() > 5)
     assert " of 3 MB, 3 files" in ui.find(QLabel, f"amount-{name}").text()
     all_named(ui, ui.window)
+    loopback.release()
     wait_for(ui, name, "done")
     ui.qtbot.waitUntil(lambda: ui.has(f"use-{name}"))
     assert not ui.has("downloadBadge")
