@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -102,10 +103,10 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def wait_for(path: Path) -> None:
+def wait_until(is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} did not appear"
+    while not is_so():
+        assert time.monotonic() < deadline, "it was never so"
         time.sleep(0.005)
 
 
@@ -147,12 +148,22 @@ def test_the_locks_name_no_address() -> None:
 
 
 def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
+    """Two at once go on from there, as each set-up takes seconds: one waits for the other."""
     killed = launch(checkout)
-    wait_for(checkout / ".venv" / "hearth-setup")
+    wait_until((checkout / ".venv" / "hearth-setup").exists)
     killed.kill()
     finish(killed)
+    half_made = checkout / ".venv" / "half-made"
+    half_made.touch()
 
-    status, out, err = finish(launch(checkout, "ask", "two words"))
+    first = launch(checkout, "ask", "two words")
+    wait_until(lambda: not half_made.exists())
+    second = launch(checkout, "second")
+    status, out, err = finish(second)
+    assert (status, out) == (7, "started second\n"), err
+    assert "waiting for it" in err
+    assert "Installing" not in err
+    status, out, err = finish(first)
     assert (status, out) == (7, "started ask two words\n"), err
     assert "Installing Hearth: done" in err
 
@@ -161,20 +172,13 @@ def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
     assert (checkout / ".cache" / "setup.log").stat().st_mtime_ns == log
 
     (checkout / "installers" / "lock" / "app.txt").write_text("# a change\n")
-    status, _, err = finish(launch(checkout))
-    assert status == 7
-    assert "Setting Hearth up" in err
-
-
-def test_two_at_once_wait_for_each_other(checkout: Path) -> None:
-    first = launch(checkout, "first")
-    wait_for(checkout / ".venv")
-    second = launch(checkout, "second")
-    _, out, err = finish(second)
-    assert out == "started second\n", err
-    assert "waiting for it" in err
-    assert "Installing" not in err
-    assert finish(first)[1] == "started first\n"
+    with (checkout / ".cache" / "lock").open("a") as lock:
+        assert run.lock_file(lock.fileno())
+        changed = launch(checkout)
+        assert changed.stderr is not None
+        assert "waiting for it" in changed.stderr.readline(), "it did not want to set up anew"
+        changed.kill()
+        finish(changed)
 
 
 def test_an_environment_of_someone_else_is_left_alone(checkout: Path) -> None:
@@ -199,16 +203,13 @@ def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
         f"with run.alone_in_this_folder(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=SCRIPT.parent)
-    wait_for(ready)
+    wait_until(ready.exists)
     parent.kill()
     parent.wait()
     with lock.open("a") as file:
         assert not run.lock_file(file.fileno())
         over.touch()
-        deadline = time.monotonic() + 30
-        while not run.lock_file(file.fileno()):
-            assert time.monotonic() < deadline, "the lock was never given back"
-            time.sleep(0.05)
+        wait_until(lambda: run.lock_file(file.fileno()))
 
 
 def test_a_failed_step_shows_its_last_lines_and_a_remedy(

@@ -1,4 +1,4 @@
-"""The `hearth` command as a process of its own, on the real starter model."""
+"""The `hearth` command, in this process or in one of its own, on the real starter model."""
 
 from __future__ import annotations
 
@@ -12,21 +12,53 @@ from typing import Any
 
 import pytest
 
+from app.cli.main import main
+
 ROOT = Path(__file__).resolve().parents[2]
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 Hearth = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def environment(data_dir: Path) -> dict[str, str]:
     """No display, and the data folder of the test."""
-    hidden = {"DISPLAY", "WAYLAND_DISPLAY"}
-    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    kept = {name: value for name, value in os.environ.items() if name not in DISPLAYS}
     return kept | {"HEARTH_DATA_DIR": str(data_dir), "PYTHONUNBUFFERED": "1"}
 
 
 @pytest.fixture
-def hearth(data_dir: Path) -> Hearth:
-    """Runs `hearth` with these words and this text on its standard input."""
+def hearth(
+    data_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Hearth:
+    """Runs `hearth` with these words and this text on its standard input.
+
+    In this process: to start one takes many times as long as most commands do.
+    """
+    for name in DISPLAYS:
+        monkeypatch.delenv(name, raising=False)
+    stdin = tmp_path / "stdin"
+
+    def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        stdin.write_text(given, encoding="utf-8")
+        capsys.readouterr()
+        with stdin.open(encoding="utf-8") as opened:
+            monkeypatch.setattr(sys, "stdin", opened)
+            try:
+                status = main(words)
+            except SystemExit as end:
+                status = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    return run
+
+
+@pytest.fixture
+def process(data_dir: Path) -> Hearth:
+    """Runs `hearth` as a process of its own."""
 
     def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -6,15 +6,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import ROOT, Hearth, value
 
-# Opens the window offscreen, tells the toasts and dialogs in it, and closes it.
+# Opens the window offscreen on one folder after the other, tells the toasts and dialogs in it, and
+# closes it. One process for them all, as most of a start goes by before there is a window.
 _PROGRAM = """
-import sys
+import json, sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel
 from app import window
@@ -22,66 +25,93 @@ from app.cli.main import main
 from app.ui.window.main_window import MainWindow
 from app.ui.widgets.toast import Toast
 
+said = []
+
 def texts(widget):
     return "|".join(label.text() for label in widget.findChildren(QLabel) if label.text())
 
 def look():
     dialog = QApplication.activeModalWidget()
-    found = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)
+    windows = [w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)]
+    shown = [w for w in windows if w.isVisible()]
     if dialog is not None:
-        print("dialog", texts(dialog), flush=True)
+        said.append("dialog " + texts(dialog))
         dialog.accept()
-    elif found is not None and found.is_built and found.isVisible():
-        for toast in found.findChildren(Toast):
-            print("toast", texts(toast), flush=True)
-        print("offline", found.presenters.is_offline)
-        found.close()
-        return
-    QTimer.singleShot(50, look)
+    elif shown and shown[0].is_built:
+        (main_window,) = shown
+        said.extend("toast " + texts(toast) for toast in main_window.findChildren(Toast))
+        said.append("offline" if main_window.presenters.is_offline else "on line")
+        main_window.close()
+    else:
+        QTimer.singleShot(50, look)
 
 {before}
 window._application()
-QTimer.singleShot(100, look)
-sys.exit(main([]))
+for folder in sys.argv[1:]:
+    said.clear()
+    QTimer.singleShot(100, look)
+    status = main(["--data-dir", folder])
+    print(json.dumps([status, said]), flush=True)
 """
 
 
-def in_window(data_dir: Path, before: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", _PROGRAM.format(before=before)],
+@dataclass(frozen=True)
+class Seen:
+    """Of a start of the window: its exit status, and what it has said in toasts and dialogs."""
+
+    status: int
+    said: list[str]
+
+
+def in_window(folders: Iterable[Path], before: str = "") -> list[Seen]:
+    """What is seen on each folder. before: Python to carry out first."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _PROGRAM.format(before=before), *map(str, folders)],
         cwd=ROOT,
-        env={
-            **os.environ,
-            "HEARTH_DATA_DIR": str(data_dir),
-            "QT_QPA_PLATFORM": "offscreen",
-            "DISPLAY": ":none",
-        },
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "DISPLAY": ":none"},
         capture_output=True,
         text=True,
         timeout=100,
     )
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+    return [Seen(*json.loads(line)) for line in ended.stdout.splitlines()]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"{\xff", b"[" * 200_000, b"", b'{"theme": "pink"}', b'{"colour": 1}', b'{"zoom": NaN}', None],
-    ids=["bytes", "deep", "empty", "value", "name", "number", "folder"],
-)
-def test_both_faces_start_and_say_so(data_dir: Path, hearth: Hearth, content: bytes | None) -> None:
+DAMAGED: dict[str, bytes | None] = {
+    "bytes": b"{\xff",
+    "deep": b"[" * 200_000,
+    "empty": b"",
+    "value": b'{"theme": "pink"}',
+    "name": b'{"colour": 1}',
+    "number": b'{"zoom": NaN}',
+    "folder": None,
+}
+"""What stands in the file; None where a folder stands in its place."""
+CUT_OFF = b'{"offline": tru'
+"""That this Hearth was to stay offline can no longer be read, and is assumed."""
+
+
+def damage(data_dir: Path, content: bytes | None) -> Path:
+    """Make a data folder with such settings; returns their file."""
     data_dir.mkdir()
     path = data_dir / "settings.json"
     if content is None:
         path.mkdir()
     else:
         path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED.keys())
+def test_the_terminal_starts_and_says_so(
+    data_dir: Path, hearth: Hearth, content: bytes | None
+) -> None:
+    path = damage(data_dir, content)
     listed = hearth("settings", "list")
     assert listed.returncode == 0, listed.stderr
     assert str(path) in listed.stderr
     assert "bug of ours" not in listed.stderr
-    shown = in_window(data_dir)
-    assert shown.returncode == 0, shown.stderr
-    assert str(path) in shown.stdout
-    assert shown.stdout.startswith("toast")
     assert hearth("settings", "set", "text_size", "18").returncode == 0
     names = content is not None and b"colour" in content
     assert (json.loads(path.read_text()).get("colour") == 1) == names
@@ -89,37 +119,43 @@ def test_both_faces_start_and_say_so(data_dir: Path, hearth: Hearth, content: by
     assert value(hearth("settings", "get", "text_size", "--json"))["value"] == 18
 
 
+def test_the_window_starts_and_says_so(tmp_path: Path) -> None:
+    paths = [damage(tmp_path / name, content) for name, content in DAMAGED.items()]
+    unsure = damage(tmp_path / "offline", CUT_OFF)
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    (odd / "window.json").write_text(
+        '{"geometry": "zz", "sidebar": true, "sidebar_width": 1e300, "folded": ["a", 5]}'
+    )
+    *found, of_unsure, of_odd = in_window([*(it.parent for it in (*paths, unsure)), odd])
+    for path, seen in zip(paths, found, strict=True):
+        assert seen.status == 0
+        assert seen.said[0].startswith("toast")
+        assert str(path) in seen.said[0]
+    assert "offline" in of_unsure.said
+    assert of_odd == Seen(0, ["on line"])
+
+
 def test_what_was_to_stay_offline_stays_so_where_nobody_knows(
     data_dir: Path, hearth: Hearth
 ) -> None:
-    data_dir.mkdir()
-    (data_dir / "settings.json").write_text('{"offline": tru')
+    damage(data_dir, CUT_OFF)
     result = hearth("models", "search", "gemma", "--json")
     assert value(result)["error"]["code"] == "offline"
-    assert "offline True" in in_window(data_dir).stdout
 
 
-@pytest.mark.parametrize("error", ["RecursionError()", "MemoryError()", "PermissionError(13)"])
-def test_no_end_of_the_window_comes_without_a_dialog(data_dir: Path, error: str) -> None:
+def test_no_end_of_the_window_comes_without_a_dialog(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("recursion", "memory", "permission")]
     before = (
         "from app.store.window_state import WindowStateFile\n"
-        f"def fail(self): raise {error}\n"
+        "errors = iter([RecursionError(), MemoryError(), PermissionError(13)])\n"
+        "def fail(self): raise next(errors)\n"
         "WindowStateFile.read = fail\n"
     )
-    result = in_window(data_dir, before)
-    assert result.returncode == 1
-    assert result.stdout.startswith("dialog")
-    assert "Traceback" not in result.stderr
-    assert bool(list((data_dir / "logs").glob("report-*"))) == ("Memory" not in error)
-
-
-def test_a_window_state_of_odd_numbers_opens(data_dir: Path) -> None:
-    data_dir.mkdir()
-    (data_dir / "window.json").write_text(
-        '{"geometry": "zz", "sidebar": true, "sidebar_width": 1e300, "folded": ["a", 5]}'
-    )
-    result = in_window(data_dir)
-    assert result.returncode == 0, result.stderr
+    for folder, seen in zip(folders, in_window(folders, before), strict=True):
+        assert seen.status == 1
+        assert seen.said[0].startswith("dialog")
+        assert bool(list((folder / "logs").glob("report-*"))) == (folder.name != "memory")
 
 
 def test_a_home_that_nobody_has_is_no_bug(data_dir: Path, hearth: Hearth) -> None:

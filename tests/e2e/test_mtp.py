@@ -73,7 +73,7 @@ def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[
         while not (data_dir / "probed.json").exists():
             assert process.poll() is None
             time.sleep(0.05)
-        time.sleep(1.0)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         assert (process.returncode, out, err) == (130, b"", b"")

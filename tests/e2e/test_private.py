@@ -13,7 +13,7 @@ import pytest
 
 from app.store.db import Database
 from app.store.folder import DataFolder
-from tests.e2e.conftest import ROOT, environment, value
+from tests.e2e.conftest import ROOT, environment
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows keeps other accounts out itself")
 
@@ -39,7 +39,23 @@ sys.exit(window.open_window(DataFolder.default(), True, LaunchRequest()))
 """
 
 
-def run(data_dir: Path, *words: str, umask: int = 0) -> subprocess.CompletedProcess[str]:
+_SEVERAL = """
+import json, sys
+from app.cli.main import main
+
+for words in json.loads(sys.argv[1]):
+    if main(words) != 0:
+        sys.exit(f"{words} failed")
+"""
+
+
+def run_several(data_dir: Path, *commands: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    """One process for several commands of the terminal."""
+    return run(data_dir, "-c", _SEVERAL, json.dumps(commands))
+
+
+def run(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Nothing is kept from others by the user's own umask."""
     done = subprocess.run(
         [sys.executable, *words],
         capture_output=True,
@@ -49,7 +65,7 @@ def run(data_dir: Path, *words: str, umask: int = 0) -> subprocess.CompletedProc
         timeout=100,
         cwd=ROOT,
         env=environment(data_dir) | {"QT_QPA_PLATFORM": "offscreen"},
-        umask=umask,
+        umask=0,
     )
     assert done.returncode == 0, done.stderr
     return done
@@ -64,14 +80,10 @@ def open_to_others(folder: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022])
-def test_nothing_that_is_written_is_for_others(data_dir: Path, umask: int) -> None:
-    asked = run(data_dir, "-m", "app", "ask", "Hello", "--json", umask=umask)
-    assert json.loads(asked.stdout)["text"]
-    chat = value(run(data_dir, "-m", "app", "chats", "list", "--json", umask=umask))
-    assert chat == []
-    run(data_dir, "-m", "app", "settings", "set", "kv_disk", "100", umask=umask)
-    run(data_dir, "-c", _WINDOW, umask=umask)
+def test_nothing_that_is_written_is_for_others(data_dir: Path) -> None:
+    said = run_several(data_dir, ("ask", "Hello"), ("settings", "set", "kv_disk", "100"))
+    assert said.stdout
+    run(data_dir, "-c", _WINDOW)
     there = {path.name for path in data_dir.iterdir()}
     assert there >= {"chats.db", "search.db", "settings.json", "window.json"}
     assert open_to_others(data_dir) == []
@@ -85,10 +97,13 @@ def test_an_export_is_for_its_owner_alone(data_dir: Path, tmp_path: Path) -> Non
     database = Database(folder.database)
     chat = ChatStore(database).ask(None, "a secret")[0].chat_id
     database.close()
-    for kind in ("md", "html", "json", "pdf"):
-        out = tmp_path / f"out.{kind}"
-        run(data_dir, "-m", "app", "chats", "export", chat, "--format", kind, "--output", str(out))
-        assert stat.S_IMODE(out.stat().st_mode) == 0o600, kind
+    outs = [tmp_path / f"out.{kind}" for kind in ("md", "html", "json", "pdf")]
+    export = ("chats", "export", chat)
+    run_several(
+        data_dir, *((*export, "--format", it.suffix[1:], "--output", str(it)) for it in outs)
+    )
+    for out in outs:
+        assert stat.S_IMODE(out.stat().st_mode) == 0o600, out.name
 
 
 def test_what_was_left_open_is_closed_at_the_next_start(data_dir: Path, tmp_path: Path) -> None:

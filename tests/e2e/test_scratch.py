@@ -24,7 +24,7 @@ from app.core.launch_request import LaunchRequest
 from app.store.folder import DataFolder
 from app.ui.window.main_window import MainWindow
 
-KIND, ASKED, WRITTEN = sys.argv[1:]
+KIND, ASKED, WRITTEN, STAYS_MS = sys.argv[1:]
 
 def say(text):
     print(text, flush=True)
@@ -43,7 +43,7 @@ def begin():
     def ended(answer):
         say(answer.state + " " + answer.text.replace(chr(10), " "))
         page.composer.set_text(WRITTEN)
-        QTimer.singleShot(1500, lambda: say("ready"))
+        QTimer.singleShot(int(STAYS_MS), lambda: say("ready"))
 
     generation.ended.connect(ended)
     page.ask(f"What is MTP? {ASKED}")
@@ -64,13 +64,16 @@ sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
 
 
 class Running:
-    """One window; what it wrote to disk is under `data` and `temporary`."""
+    """One window; what it wrote to disk is under `data` and `temporary`.
 
-    def __init__(self, kind: str, data: Path, temporary: Path) -> None:
+    stays_ms: how long it goes on with an answer and a draft before it is ready to be ended.
+    """
+
+    def __init__(self, kind: str, data: Path, temporary: Path, stays_ms: int) -> None:
         self.folders = (data, temporary)
         temporary.mkdir()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, kind, ASKED, WRITTEN],
+            [sys.executable, "-c", _PROGRAM, kind, ASKED, WRITTEN, str(stays_ms)],
             cwd=ROOT,
             env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(temporary)},
             stdin=subprocess.PIPE,
@@ -119,8 +122,10 @@ def run(data_dir: Path, tmp_path: Path) -> Iterator[list[Running]]:
         it.kill()
 
 
-def start(run: list[Running], kind: str, data_dir: Path, tmp_path: Path) -> Running:
-    run.append(Running(kind, data_dir, tmp_path / "temporary"))
+def start(
+    run: list[Running], kind: str, data_dir: Path, tmp_path: Path, stays_ms: int = 0
+) -> Running:
+    run.append(Running(kind, data_dir, tmp_path / "temporary", stays_ms))
     run[-1].wait()
     return run[-1]
 
@@ -128,7 +133,8 @@ def start(run: list[Running], kind: str, data_dir: Path, tmp_path: Path) -> Runn
 def test_a_scratch_chat_leaves_nothing_when_it_is_killed(
     run: list[Running], data_dir: Path, tmp_path: Path
 ) -> None:
-    window = start(run, "scratch", data_dir, tmp_path)
+    # Drafts are written and chats are read for the search while the window stands.
+    window = start(run, "scratch", data_dir, tmp_path, stays_ms=1500)
     assert window.files_with(ASKED) == []
     window.kill()
     for words in (ASKED, WRITTEN, window.answer[:40], "scratch"):

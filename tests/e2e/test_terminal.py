@@ -1,4 +1,7 @@
-"""The contract of the terminal: names, JSON and exit codes, on the real model."""
+"""The contract of the terminal: names, JSON and exit codes, on the real model.
+
+What only a process shows is shown by one: its streams, its words as bytes, its end and its signals.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from tests.engines.llamacpp.random_models import Size, write_random_llama
 QUESTION = "What is Hearth?"
 
 
-def test_one_answer_as_text(hearth: Hearth) -> None:
-    result = hearth("ask", QUESTION)
+def test_one_answer_as_text(process: Hearth) -> None:
+    result = process("ask", QUESTION)
     assert result.returncode == 0, result.stderr
     assert "private AI chat" in result.stdout
 
@@ -63,9 +66,9 @@ def test_the_same_seed_gives_the_same_answer(hearth: Hearth) -> None:
 
 
 def test_the_question_may_come_from_standard_input_and_files(
-    hearth: Hearth, tmp_path: Path
+    hearth: Hearth, process: Hearth, tmp_path: Path
 ) -> None:
-    assert "private AI chat" in hearth("ask", "-", given=QUESTION).stdout
+    assert "private AI chat" in process("ask", "-", given=QUESTION).stdout
     note = tmp_path / "note.txt"
     note.write_text("some words of a note")
     with_file = value(hearth("ask", "Hello", "--file", str(note), "--json"))
@@ -76,15 +79,15 @@ def test_the_question_may_come_from_standard_input_and_files(
     assert value(missing)["error"]["code"] == "file_not_text"
 
 
-def test_nothing_on_standard_input_gets_one_built_in_answer(hearth: Hearth) -> None:
-    result = hearth()
+def test_nothing_on_standard_input_gets_one_built_in_answer(process: Hearth) -> None:
+    result = process()
     assert result.returncode == 0
     assert "No display" in result.stderr
     assert "private AI chat" in result.stdout
 
 
 def test_a_silent_standard_input_gets_one_built_in_answer(data_dir: Path) -> None:
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, "-m", "app"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -93,14 +96,14 @@ def test_a_silent_standard_input_gets_one_built_in_answer(data_dir: Path) -> Non
         cwd=ROOT,
         env=environment(data_dir),
     )
-    assert process.stdout is not None
-    assert "private AI chat" in process.stdout.read()
-    process.communicate()
-    assert process.returncode == 0
+    assert started.stdout is not None
+    assert "private AI chat" in started.stdout.read()
+    started.communicate()
+    assert started.returncode == 0
 
 
-def test_piped_lines_are_a_conversation_that_is_kept(hearth: Hearth) -> None:
-    result = hearth("chat", given="Hello\nWhat is a token?\n")
+def test_piped_lines_are_a_conversation_that_is_kept(hearth: Hearth, process: Hearth) -> None:
+    result = process("chat", given="Hello\nWhat is a token?\n")
     assert result.returncode == 0
     (chat,) = value(hearth("chats", "list", "--json"))
     assert chat["title"] == "Hello"
@@ -204,6 +207,11 @@ def test_wrong_usage_is_exit_status_2(hearth: Hearth, words: tuple[str, ...]) ->
     assert result.returncode == 2
     assert value(result)["error"]["code"] == "usage"
     assert "Traceback" not in result.stderr
+
+
+def test_an_error_is_the_exit_status_of_the_process(process: Hearth) -> None:
+    assert process("frobnicate").returncode == 2
+    assert process("ask", "Hello", "--model", "gone.gguf").returncode == 1
 
 
 def test_an_engine_that_is_not_here_says_why(hearth: Hearth) -> None:
@@ -384,17 +392,19 @@ def test_a_reader_that_goes_away_is_no_bug(hearth: Hearth, data_dir: Path, tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its command lines are text")
-def test_a_question_whose_bytes_are_no_text_is_asked_and_kept(hearth: Hearth) -> None:
+def test_a_question_whose_bytes_are_no_text_is_asked_and_kept(
+    hearth: Hearth, process: Hearth
+) -> None:
     hearth("chat", given="Hello\n")
     (chat,) = value(hearth("chats", "list", "--json"))
-    result = hearth("ask", os.fsdecode(b"Hello \xff there"), "--chat", chat["id"])
+    result = process("ask", os.fsdecode(b"Hello \xff there"), "--chat", chat["id"])
     assert result.returncode == 0, result.stderr
     shown = value(hearth("chats", "show", chat["id"], "--json"))
     assert shown["messages"][2]["text"] == "Hello \ufffd there"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
-def test_a_file_whose_name_is_no_text_is_found(hearth: Hearth, tmp_path: Path) -> None:
+def test_a_file_whose_name_is_no_text_is_found(process: Hearth, tmp_path: Path) -> None:
     note = tmp_path / os.fsdecode(b"note\xff.txt")
     note.write_text("some words")
-    assert hearth("ask", "Hello", "--file", str(note)).returncode == 0
+    assert process("ask", "Hello", "--file", str(note)).returncode == 0

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from huggingface_hub import scan_cache_dir
 
+from app.cli.main import main
 from tests.hub.contents import Made
 from tests.hub.testhub import Cdn, TestHub
 
@@ -36,15 +37,18 @@ def hearth(*words: str) -> subprocess.Popen[str]:
     )
 
 
-def value_of(*words: str) -> Any:
-    with hearth(*words) as process:
-        out, err = process.communicate()
-    assert process.returncode == 0, out + err
-    return json.loads(out)
+def downloads(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """What the queue holds, as the terminal lists it."""
+    capsys.readouterr()
+    assert main(["downloads", "list", "--json"]) == 0
+    listed: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return listed
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is of POSIX")
-def test_a_killed_download_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_download_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     chance = random.Random(1)
     cache = tmp_path / "hub"
     monkeypatch.setenv("HF_HUB_CACHE", str(cache))
@@ -64,14 +68,17 @@ def test_a_killed_download_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             process.send_signal(signal.SIGKILL)
             process.communicate()
             assert not list(cache.rglob("small-Q4_K_M.gguf")), "a part was taken for a model"
-            listed = value_of("downloads", "list", "--json")
+            listed = downloads(capsys)
             assert seen == 0 or listed, "the queue was lost"
             for download in listed:
                 assert download["state"] == "waiting"
                 assert download["bytes_done"] >= seen, "what had come was lost"
                 seen = download["bytes_done"]
         assert seen > 1_000_000, "nothing came before the kills: the test shows nothing"
-        pulled = value_of(*PULL)
+        last = hearth(*PULL)
+        out, err = last.communicate()
+        assert last.returncode == 0, out + err
+        pulled = json.loads(out)
         ranges = [asked.headers.get("range") for asked in hub.cdn_requests]
     assert any(ranges)
     for path, made in zip(pulled["paths"], FILES.values(), strict=True):

@@ -16,6 +16,7 @@ import pytest
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
+from tests.app.cli.conftest import Hearth
 from tests.e2e.conftest import ROOT, environment
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals and shells")
@@ -42,11 +43,11 @@ def run(data_dir: Path, command: str, given: str = "") -> subprocess.CompletedPr
     )
 
 
-def at_terminal(data_dir: Path, *words: str, given: str = "") -> str:
-    """All that a terminal gets of a command, of standard error too, without a line's progress."""
+def at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
+    """All that a terminal gets of a program, of standard error too, without a line's progress."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "app", *words],
+        [sys.executable, *program],
         stdin=subprocess.PIPE, stdout=theirs, stderr=theirs, cwd=ROOT, env=environment(data_dir),
     )  # fmt: skip
     os.close(theirs)
@@ -79,29 +80,43 @@ def hostile(data_dir: Path) -> str:
     return question.chat_id
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "chats list", "chats show {id}", "chats search Begun", "chats export {id}",
-        "chats export {id} --format json", "chats list --json", "chats show {id} --json",
-        "ask Hello --model {orders}", "{orders}", "models show {orders}",
-        "ask Hello --file {orders}", "settings set theme {orders}", "chats rm {orders}",
-        "ask Hello --temperature {orders}",
-    ],
+COMMANDS = (
+    "chats list", "chats show {id}", "chats search Begun", "chats export {id}",
+    "chats export {id} --format json", "chats list --json", "chats show {id} --json",
+    "ask Hello --model {orders}", "{orders}", "models show {orders}",
+    "ask Hello --file {orders}", "settings set theme {orders}", "chats rm {orders}",
+    "ask Hello --temperature {orders}",
 )  # fmt: skip
-def test_nothing_gives_orders_to_a_terminal(data_dir: Path, hostile: str, command: str) -> None:
-    words = [it.format(id=hostile, orders=ORDERS) for it in command.split()]
-    shown = at_terminal(data_dir, *words)
-    assert shown.strip()
-    assert not OBEYED & set(shown)
-    assert "\r" not in shown.replace("\r\n", ""), "a line can be overwritten"
-    if "--json" in words:
-        assert json.loads(shown)
+END_OF_COMMAND = "\f"
+ONE_AFTER_THE_OTHER = f"""
+import json, sys
+from app.cli.main import main
+
+for words in json.loads(sys.argv[1]):
+    main(words)
+    print(end={END_OF_COMMAND!r}, flush=True)
+"""
+
+
+def test_nothing_gives_orders_to_a_terminal(data_dir: Path, hostile: str) -> None:
+    commands = [
+        [word.format(id=hostile, orders=ORDERS) for word in command.split()] for command in COMMANDS
+    ]
+    *each, rest = at_terminal(data_dir, "-c", ONE_AFTER_THE_OTHER, json.dumps(commands)).split(
+        END_OF_COMMAND
+    )
+    assert not rest
+    for command, words, shown in zip(COMMANDS, commands, each, strict=True):
+        assert shown.strip(), command
+        assert not OBEYED & set(shown), command
+        assert "\r" not in shown.replace("\r\n", ""), f"{command}: a line can be overwritten"
+        if "--json" in words:
+            assert json.loads(shown)
 
 
 def test_the_commands_of_a_chat_give_none_either(data_dir: Path, hostile: str) -> None:
     given = f"/chats\n/open {hostile}\n/nothing{ORDERS}\n/model\n"
-    shown = at_terminal(data_dir, "chat", given=given)
+    shown = at_terminal(data_dir, "-m", "app", "chat", given=given)
     assert "Title" in shown
     assert not OBEYED & set(shown)
     assert "\nand a line" not in shown, "a title has made a line of its own"
@@ -135,15 +150,22 @@ def test_what_python_itself_says_gives_none(data_dir: Path) -> None:
     assert not OBEYED & set(said)
 
 
-def test_json_says_what_it_said(data_dir: Path, hostile: str) -> None:
-    said = json.loads(run(data_dir, f"hearth chats show {hostile} --json").stdout)
+def test_json_says_what_it_said(
+    hearth: Hearth, hostile: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hearth("chats", "show", hostile, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
     assert said["messages"][0]["text"] == f"Begun {ORDERS} over"
-    exported = json.loads(run(data_dir, f"hearth chats export {hostile} --format json").stdout)
+    assert hearth("chats", "export", hostile, "--format", "json") == 0
+    exported = json.loads(capsys.readouterr().out)
     assert f"Begun {ORDERS} over" in [it["text"] for it in exported["messages"]]
 
 
-def test_an_export_into_a_file_is_as_it_was_written(data_dir: Path, hostile: str) -> None:
-    assert ORDERS.replace("\r", "\n") in run(data_dir, f"hearth chats export {hostile}").stdout
+def test_an_export_into_a_file_is_as_it_was_written(
+    hearth: Hearth, hostile: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hearth("chats", "export", hostile) == 0
+    assert ORDERS in capsys.readouterr().out
 
 
 def test_a_report_and_the_log_can_be_looked_at(data_dir: Path) -> None:
@@ -166,7 +188,6 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has
     ("command", "status"),
     [
         pytest.param("hearth ask Hello >/dev/full", 1, marks=FULL),
-        pytest.param("hearth ask Hello --json >/dev/full", 1, marks=FULL),
         pytest.param("hearth chats list --json >/dev/full", 1, marks=FULL),
         pytest.param("hearth chat >/dev/full", 1, marks=FULL),
         pytest.param("hearth --help >/dev/full", 1, marks=FULL),
@@ -177,7 +198,6 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has
         ("hearth <&-", 0),
         ("hearth ask - <&-", 2),
         ("hearth token set hf <&-", 1),
-        ("hearth engines install vllm <&-", 1),
         ("hearth chat 0>/dev/null", 1),
     ],
 )
@@ -194,19 +214,20 @@ def test_a_stream_that_is_closed_or_full_is_no_bug(
 
 @pytest.mark.parametrize("where", ["2>&-", pytest.param("2>/dev/full", marks=FULL)])
 def test_where_nobody_hears_of_notes_the_answer_still_comes(data_dir: Path, where: str) -> None:
-    result = run(data_dir, f"hearth ask 'What is Hearth?' {where}")
+    result = run(data_dir, f"hearth ask 'What is Hearth?' --mtp on {where}")
     assert result.returncode == 0
     assert "private AI chat" in result.stdout
     assert "Thinking" not in result.stdout
-    value = json.loads(run(data_dir, f"hearth ask Hello --mtp on --json {where}").stdout)
-    assert value["text"]
+    assert "MTP" not in result.stdout
 
 
-def test_all_three_may_be_closed(data_dir: Path) -> None:
+def test_all_three_may_be_closed(
+    data_dir: Path, hearth: Hearth, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(data_dir, "hearth ask Hello <&- >&- 2>&-").returncode == 1
     assert not list((data_dir / "logs").glob("report-*"))
-    listed = run(data_dir, "hearth chats list --json")
-    assert json.loads(listed.stdout) == [], "the database was written into"
+    assert hearth("chats", "list", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == [], "the database was written into"
 
 
 def test_a_reader_that_wants_one_line_gets_it_quietly(data_dir: Path) -> None:
@@ -216,7 +237,7 @@ def test_a_reader_that_wants_one_line_gets_it_quietly(data_dir: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit is not kept")
-@pytest.mark.parametrize("megabytes", [60, 90, 120, 150, 180, 200, 220, 260])
+@pytest.mark.parametrize("megabytes", [60, 120, 180, 200, 220])
 def test_too_little_memory_is_named_as_such(data_dir: Path, megabytes: int) -> None:
     result = run(data_dir, f"ulimit -v {megabytes * 1000}; hearth ask Hello")
     assert result.returncode == 0 or "emory" in result.stderr, result.stderr
