@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,8 @@ HIGH = tuple(view for view in VIEWS if view.high)
 IN_HIGH_CONTRAST = frozenset({"welcome", "thoughts", "failed", "here", "settings-desktop"})
 
 
-def complaints(house: House, page: Page, view: View) -> list[str]:
-    """What is wrong with a page in one view; the window is as before then."""
+def complaints(house: House, page: Page, view: View, following: Page | None) -> list[str]:
+    """What is wrong with a page in one view; the window is as before then, for the next page."""
     shown = take(house, page, view)
     found = rules.faults(shown)
     if page.empty:
@@ -39,9 +40,10 @@ def complaints(house: House, page: Page, view: View) -> list[str]:
     if view.size == NARROW and shown is house.window and not page.grows:
         wider = shown.width() - NARROW[0]
         found += [f"the window grew by {wider} pixels"] if wider > 0 else []
-    house.tidy()
-    page.leave(house)
-    settle()
+    if following is None or not page.dialog or following.dialog != page.dialog:
+        house.tidy()
+        page.leave(house)
+        settle()
     return [f"{page.name}, {view.name}: {complaint}" for complaint in found]
 
 
@@ -50,9 +52,9 @@ def looked_at(house: House, *, full: bool) -> list[str]:
     pages = [page for page in PAGES if page.full is full]
     found = []
     for view in VIEWS:
-        for page in pages:
-            if view in ORDINARY or page.name in IN_HIGH_CONTRAST:
-                found += complaints(house, page, view)
+        shown = [page for page in pages if view in ORDINARY or page.name in IN_HIGH_CONTRAST]
+        for page, following in zip_longest(shown, shown[1:]):
+            found += complaints(house, page, view, following)
     return found
 
 
@@ -159,10 +161,10 @@ def pale_line(window: QWidget) -> None:
 def test_each_rule_names_what_breaks_it(
     broken: Callable[[Build], QWidget],
     build: Build,
-    rule: Callable[[QWidget], Iterator[str]],
+    rule: Callable[[rules.Shown], Iterator[str]],
     said: str,
 ) -> None:
-    (complaint,) = rule(broken(build))
+    (complaint,) = rule(rules.Shown.of(broken(build)))
     assert complaint.startswith(said)
 
 

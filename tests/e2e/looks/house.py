@@ -39,6 +39,8 @@ COMPUTER = Hardware(
 SHOWN_FOLDER = Path("~/.local/share/hearth")
 """What the window says of where its data lies, so that pictures do not tell of this computer."""
 PATIENCE_MS = 30_000
+SOON_MS = 1_000
+"""A timer that runs longer does not belong to what was just done: it is a toast's, say."""
 TURNS_AT_REST, MOST_TURNS = 4, 2_000
 
 W = TypeVar("W", bound=QWidget)
@@ -58,12 +60,12 @@ class House:
 
     def part(self, kind: type[W], name: str = "") -> W:
         """A visible widget of any window; the newest if there are several."""
-        found = [it for it in self._visible(kind) if not name or it.objectName() == name]
+        found = self._visible(kind, name)
         assert found, f"{kind.__name__} {name} is not shown"
         return found[-1]
 
     def has(self, name: str) -> bool:
-        return any(it.objectName() == name for it in self._visible(QWidget))
+        return bool(self._visible(QWidget, name))
 
     def until(self, name: str) -> None:
         """Wait for a widget of this name."""
@@ -72,6 +74,24 @@ class House:
             assert waited < PATIENCE_MS, f"{name} did not come"
             rest(20)
             waited += 20
+
+    def until_calm(self) -> None:
+        """Wait until no work is under way and no timer is about to fire: all that was asked for is
+        shown then.
+        """
+        waited = 0
+        settle()
+        while self._is_busy():
+            assert waited < PATIENCE_MS, "there is no end of the work"
+            rest(5)
+            waited += 5
+
+    def _is_busy(self) -> bool:
+        timers = self.window.findChildren(QTimer)
+        soon = (it for it in timers if it.isActive() and it.isSingleShot())
+        return bool(self.presenters.tasks._live) or any(
+            timer.remainingTime() < SOON_MS for timer in soon
+        )
 
     def do(self, command: str) -> None:
         """One of the window's commands."""
@@ -95,13 +115,17 @@ class House:
                 toast.dismiss()
         settle()
 
-    def _visible(self, kind: type[W]) -> list[W]:
-        return [
-            widget
-            for window in QApplication.topLevelWidgets()
-            for widget in (window, *window.findChildren(kind))
-            if isinstance(widget, kind) and widget.isVisible()
-        ]
+    def _visible(self, kind: type[W], name: str) -> list[W]:
+        """Of this kind and, unless it is empty, of this name; also windows themselves."""
+        found: list[W] = []
+        for window in QApplication.topLevelWidgets():
+            if not window.isVisible():
+                continue
+            if isinstance(window, kind) and name in ("", window.objectName()):
+                found.append(window)
+            parts = window.findChildren(kind, name) if name else window.findChildren(kind)
+            found += [widget for widget in parts if widget.isVisible()]
+        return found
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def lines(picture: Pixels) -> list[Pixels]:
     """The lines of text in a picture: runs of rows with something else than the background."""
     if not picture.size:
         return []
-    inked = (_away(picture) > _NEAR).any(axis=1)
+    inked = (_away(picture, _background(picture)) > _NEAR).any(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], inked, [False])).astype(np.int8)))
     return [picture[top:end] for top, end in edges.reshape(-1, 2) if end - top >= 4]
 
@@ -62,9 +62,10 @@ def contrast(picture: Pixels) -> float | None:
     if not flat.size:
         return None
     shades = _luminance(flat)
-    back = _luminance(_background(picture)[None])[0]
+    background = _background(picture)
+    back = _luminance(background[None])[0]
     ratios = (np.maximum(shades, back) + 0.05) / (np.minimum(shades, back) + 0.05)
-    strongest = np.sort(ratios[_away(picture).reshape(-1) > _NEAR])[::-1]
+    strongest = np.sort(ratios[_away(picture, background).reshape(-1) > _NEAR])[::-1]
     if len(strongest) < _LEAST_PIXELS:
         return None
     return float(strongest[_LEAST_PIXELS - 1])
@@ -72,15 +73,15 @@ def contrast(picture: Pixels) -> float | None:
 
 def ink_of(picture: Pixels) -> tuple[int, int] | None:
     """The first and the last column that is not all background."""
-    columns = np.flatnonzero((_away(picture) > _NEAR).any(axis=0))
+    columns = np.flatnonzero((_away(picture, _background(picture)) > _NEAR).any(axis=0))
     return (int(columns[0]), int(columns[-1])) if len(columns) else None
 
 
-def _away(picture: Pixels) -> NDArray[np.int16]:
+def _away(picture: Pixels, background: Pixels) -> NDArray[np.int16]:
     """How far each pixel is from the background, in its channel that is farthest."""
-    away: NDArray[np.int16] = np.abs(
-        picture.astype(np.int16) - _background(picture).astype(np.int16)
-    ).max(axis=2)
+    away: NDArray[np.int16] = np.abs(picture.astype(np.int16) - background.astype(np.int16)).max(
+        axis=2
+    )
     return away
 
 

@@ -21,6 +21,7 @@ class Page:
     full: of a Hearth that has been used. empty: the name of the page on which there is nothing yet,
     so that it must say what to do.
     leave: goes back to where others begin. grows: a narrow window becomes wider for it.
+    dialog: which it is in; that stays open while the next page is in it too.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Page:
     empty: str = ""
     leave: Callable[[House], object] = lambda house: None
     grows: bool = False
+    dialog: str = ""
 
 
 PAGES: Final = (
@@ -113,7 +115,10 @@ PAGES: Final = (
     Page("slash", ways.slash),
     Page("chat-settings", ways.chat_settings, leave=ways.no_panel, grows=True),
     Page("scratch", ways.scratch),
-    *(Page(f"settings-{section.lower()}", ways.settings(section)) for section in SECTIONS),
+    *(
+        Page(f"settings-{section.lower()}", ways.settings(section), dialog="settingsDialog")
+        for section in SECTIONS
+    ),
     Page("help", ways.place("show_help", "guide-first-steps")),
     Page("help-search", ways.guides_searched(ways.SEARCHED), leave=ways.no_guide),
     Page("help-none", ways.guides_searched("zebra"), leave=ways.no_guide),

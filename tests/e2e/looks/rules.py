@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
+import numpy as np
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -38,20 +41,41 @@ MOST_ROWS = 60
 _SLACK = 1
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What is looked at. parts: all in the window that is seen."""
+
+    window: QWidget
+    parts: list[QWidget]
+
+    @classmethod
+    def of(cls, window: QWidget) -> Shown:
+        """What a window shows now: nothing scrolled away, nothing in another window."""
+        parts = [
+            widget
+            for widget in window.findChildren(QWidget)
+            if widget.isVisible()
+            and widget.window() is window
+            and not widget.visibleRegion().isEmpty()
+        ]
+        return cls(window, parts)
+
+
 def faults(window: QWidget) -> list[str]:
     """All that is wrong with what is seen of a window."""
+    shown = Shown.of(window)
     return [
-        *clipped(window),
-        *outside(window),
-        *overlapping(window),
-        *scrolling_across(window),
-        *unreadable(window),
+        *clipped(shown),
+        *outside(shown),
+        *overlapping(shown),
+        *scrolling_across(shown),
+        *unreadable(shown),
     ]
 
 
-def clipped(window: QWidget) -> Iterator[str]:
+def clipped(shown: Shown) -> Iterator[str]:
     """Text that has less room than it takes, and does not end in “…” on purpose."""
-    for widget in _visible(window):
+    for widget in shown.parts:
         needs = _room_needed(widget)
         if needs is None:
             continue
@@ -60,9 +84,9 @@ def clipped(window: QWidget) -> Iterator[str]:
             yield f"{_name(widget)} is clipped by {max(across, 0)} x {max(down, 0)} pixels"
 
 
-def outside(window: QWidget) -> Iterator[str]:
+def outside(shown: Shown) -> Iterator[str]:
     """Parts that lie beyond what they are in, or squeezed below what they can be."""
-    for widget in _visible(window):
+    for widget in shown.parts:
         parent = widget.parentWidget()
         if parent is None or widget.isWindow() or _floats(widget):
             continue
@@ -75,9 +99,9 @@ def outside(window: QWidget) -> Iterator[str]:
             yield f"{_name(widget)} at {_spot(widget.geometry())} is outside {_name(parent)}"
 
 
-def overlapping(window: QWidget) -> Iterator[str]:
+def overlapping(shown: Shown) -> Iterator[str]:
     """Neighbours that lie over each other."""
-    for parent in (window, *_visible(window)):
+    for parent in (shown.window, *shown.parts):
         parts = [it for it in parent.children() if isinstance(it, QWidget)]
         seen = [it for it in parts if it.isVisible() and not it.isWindow() and not _floats(it)]
         if isinstance(parent, QAbstractScrollArea | QLineEdit | QComboBox | QSplitter):
@@ -88,19 +112,20 @@ def overlapping(window: QWidget) -> Iterator[str]:
                 yield f"{_name(one)} and {_name(other)} overlap at {_spot(shared)}"
 
 
-def scrolling_across(window: QWidget) -> Iterator[str]:
+def scrolling_across(shown: Shown) -> Iterator[str]:
     """Pages that are wider than their window; a table or a line of code may be."""
-    for area in _visible(window):
+    for area in shown.parts:
         if isinstance(area, QScrollArea) and area.horizontalScrollBar().maximum() > 0:
             yield f"{_name(area)} has to be scrolled to the side"
 
 
-def unreadable(window: QWidget) -> Iterator[str]:
+def unreadable(shown: Shown) -> Iterator[str]:
     """Text whose colour is too near to what is behind it, as it is drawn."""
+    window = shown.window
     picture = ink.looked_at(window)
     scale = window.devicePixelRatioF()
-    above = [it for it in _visible(window) if _floats(it)]
-    for widget in _visible(window):
+    above = [it for it in shown.parts if _floats(it)]
+    for widget in shown.parts:
         for part in _texts(widget):
             place = QRect(widget.mapTo(window, part.topLeft()), part.size())
             place &= _seen(widget, window)
@@ -109,7 +134,7 @@ def unreadable(window: QWidget) -> Iterator[str]:
                 continue
             scaled = QRect(place.topLeft() * scale, place.size() * scale)
             rough = ink.crop(picture, scaled)
-            if all((ink.contrast(line) or least) >= least for line in ink.lines(rough)):
+            if _is_readable(rough.tobytes(), rough.shape, least):
                 continue
             close = ink.looked_at_closely(window, place)
             for line in ink.lines(close):
@@ -117,6 +142,13 @@ def unreadable(window: QWidget) -> Iterator[str]:
                 if ratio is not None and ratio < least and len(line) > 4 * ink.FINE:
                     yield f"{_name(widget)} has a contrast of {ratio:.1f}, less than {least}"
                     break
+
+
+@lru_cache(maxsize=2_000)
+def _is_readable(picture: bytes, shape: tuple[int, ...], least: float) -> bool:
+    """Whether every line of text has the contrast. Most of a window is the same on many pages."""
+    found = ink.lines(np.frombuffer(picture, np.uint8).reshape(shape))
+    return all((ink.contrast(line) or least) >= least for line in found)
 
 
 def without_next_step(page: QWidget) -> Iterator[str]:
@@ -240,15 +272,6 @@ def _is_large(widget: QWidget) -> bool:
 def _width(widget: QWidget, text: str) -> int:
     lines = text.replace("&", "").splitlines() or [""]
     return max(widget.fontMetrics().horizontalAdvance(line) for line in lines)
-
-
-def _visible(window: QWidget) -> list[QWidget]:
-    """Everything in a window that is seen, nothing that is scrolled away or in another window."""
-    return [
-        widget
-        for widget in window.findChildren(QWidget)
-        if widget.isVisible() and widget.window() is window and not widget.visibleRegion().isEmpty()
-    ]
 
 
 def _floats(widget: QWidget) -> bool:

@@ -40,7 +40,7 @@ def chat(house: House) -> QWidget:
     view = house.window.page.transcript.last()
     assert view is not None
     view.footer.want(True)
-    rest(60)
+    house.until_calm()
     return house.window
 
 
@@ -104,7 +104,7 @@ def find(house: House) -> QWidget:
     chat(house)
     house.do("find")
     write(house, "findWords", "mean")
-    rest(200)
+    house.until_calm()
     return house.window
 
 
@@ -142,7 +142,7 @@ def search(words: str) -> Callable[[House], QWidget]:
         chat(house)
         house.window.focus_search()
         house.window.sidebar.search.setText(words)
-        rest(300)
+        house.until_calm()
         return house.window
 
     return show
@@ -174,14 +174,14 @@ def chats_again(house: House) -> None:
     house.window.sidebar.search.clear()
     house.window.sidebar.chats.let_go()
     house.window.sidebar.go_to("chats")
-    rest(200)
+    house.until_calm()
 
 
 def guides_searched(words: str) -> Callable[[House], QWidget]:
     def show(house: House) -> QWidget:
         house.do("show_help")
         write(house, "searchGuides", words)
-        rest(300)
+        house.until_calm()
         return house.window
 
     return show
@@ -212,7 +212,7 @@ def models(part: str, until: str = "") -> Callable[[House], QWidget]:
         settle()
         if until:
             house.until(until)
-        rest(60)
+        house.until_calm()
         return house.window
 
     return show
@@ -222,7 +222,7 @@ def details(house: House) -> QWidget:
     models("here")(house)
     models_page(house.window).here.open(house.hearth.library.entries()[0].id)
     house.until("ownSettings")
-    rest(100)
+    house.until_calm()
     return house.window
 
 
@@ -250,7 +250,7 @@ def repository(house: House) -> QWidget:
     results(house)
     click(house, "result-ada/Model-8B-Instruct-GGUF")
     house.until("choicePanel")
-    rest(60)
+    house.until_calm()
     return house.window
 
 
@@ -276,7 +276,8 @@ def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]
 
 def settings(section: Section) -> Callable[[House], QWidget]:
     def show(house: House) -> QWidget:
-        house.do("show_settings")
+        if not house.has("settingsDialog"):
+            house.do("show_settings")
         dialog = house.part(SettingsDialog)
         house.part(QListWidget, "sections").setCurrentRow(SECTIONS.index(section))
         settle()
@@ -339,7 +340,7 @@ def quick(house: House) -> QWidget:
     quick.edit.setPlainText("How many litres does a bath take?")
     click(house, "quickSend")
     house.until("quickAnswer")
-    rest(100)
+    house.until_calm()
     return quick
 
 
@@ -390,7 +391,7 @@ def question(house: House) -> QWidget:
 
 def new(house: House) -> QWidget:
     house.window.open_chat(None)
-    rest(200)
+    house.until_calm()
     return house.window
 
 
