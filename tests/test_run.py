@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import psutil
 import pytest
 
 import run
@@ -151,7 +153,12 @@ def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
     """Two at once go on from there, as each set-up takes seconds: one waits for the other."""
     killed = launch(checkout)
     wait_until((checkout / ".venv" / "hearth-setup").exists)
+    # With what it has started, for which the next would wait: see below.
+    started = psutil.Process(killed.pid).children(recursive=True)
     killed.kill()
+    for child in started:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
     finish(killed)
     half_made = checkout / ".venv" / "half-made"
     half_made.touch()

@@ -66,9 +66,9 @@ def test_the_same_seed_gives_the_same_answer(hearth: Hearth) -> None:
 
 
 def test_the_question_may_come_from_standard_input_and_files(
-    hearth: Hearth, process: Hearth, tmp_path: Path
+    hearth: Hearth, tmp_path: Path
 ) -> None:
-    assert "private AI chat" in process("ask", "-", given=QUESTION).stdout
+    assert "private AI chat" in hearth("ask", "-", given=QUESTION).stdout
     note = tmp_path / "note.txt"
     note.write_text("some words of a note")
     with_file = value(hearth("ask", "Hello", "--file", str(note), "--json"))
@@ -211,7 +211,7 @@ def test_wrong_usage_is_exit_status_2(hearth: Hearth, words: tuple[str, ...]) ->
 
 def test_an_error_is_the_exit_status_of_the_process(process: Hearth) -> None:
     assert process("frobnicate").returncode == 2
-    assert process("ask", "Hello", "--model", "gone.gguf").returncode == 1
+    assert process("settings", "get", "nothing").returncode == 1
 
 
 def test_an_engine_that_is_not_here_says_why(hearth: Hearth) -> None:

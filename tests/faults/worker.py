@@ -34,12 +34,12 @@ def main() -> None:
         os.write(out, json.dumps({STAGE: stage}).encode() + b"\n")
         faulthandler.dump_traceback_later(LIMIT_S, exit=True)
 
-    harmless: set[str] = set()
+    harmless: dict[str, Template] = {}
     tried: set[str] = set()
 
     def renderer(source: str) -> Renderer:
         tried.add(source)
-        return Template(source) if source in harmless else TemplateProcess(source)
+        return harmless.get(source) or TemplateProcess(source)
 
     for line in sys.stdin:
         error = None
@@ -47,7 +47,7 @@ def main() -> None:
         try:
             with mock.patch.object(dialect, "TemplateProcess", renderer):
                 examine(read_plan(line), begin)
-            harmless |= tried
+            harmless |= {it: Template(it) for it in tried - harmless.keys()}
         except EngineError as found:
             error = found
         faulthandler.cancel_dump_traceback_later()

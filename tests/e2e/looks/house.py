@@ -83,8 +83,8 @@ class House:
         settle()
         while self._is_busy():
             assert waited < PATIENCE_MS, "there is no end of the work"
-            rest(5)
-            waited += 5
+            rest(10)
+            waited += 10
 
     def _is_busy(self) -> bool:
         timers = self.window.findChildren(QTimer)

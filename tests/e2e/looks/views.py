@@ -29,11 +29,12 @@ class View:
 VIEWS: Final = (
     View("light", False, WIDE),
     View("light", False, NARROW),
-    View("dark", False, WIDE),
-    View("dark", False, NARROW),
     View("light", True, WIDE),
     View("dark", True, WIDE),
+    View("dark", False, WIDE),
+    View("dark", False, NARROW),
 )
+"""In an order that changes the theme or the contrast, one at a time, as seldom as can be."""
 
 IN_README: Final = {
     f"{theme}-{name}": (page, View(theme, False, WIDE))
