@@ -39,8 +39,8 @@ COMPUTER = Hardware(
 SHOWN_FOLDER = Path("~/.local/share/hearth")
 """What the window says of where its data lies, so that pictures do not tell of this computer."""
 PATIENCE_MS = 30_000
-SOON_MS = 1_000
-"""A timer that runs longer does not belong to what was just done: it is a toast's, say."""
+SOON_MS = 200
+"""What was typed or laid out is shown by then; a longer timer keeps a draft or ends a toast."""
 TURNS_AT_REST, MOST_TURNS = 4, 2_000
 
 W = TypeVar("W", bound=QWidget)
@@ -88,9 +88,8 @@ class House:
 
     def _is_busy(self) -> bool:
         timers = self.window.findChildren(QTimer)
-        soon = (it for it in timers if it.isActive() and it.isSingleShot())
         return bool(self.presenters.tasks._live) or any(
-            timer.remainingTime() < SOON_MS for timer in soon
+            it.isActive() and it.isSingleShot() and it.interval() <= SOON_MS for it in timers
         )
 
     def do(self, command: str) -> None:

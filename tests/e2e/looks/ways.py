@@ -234,7 +234,7 @@ def metadata(house: House) -> QWidget:
     house.until("editMetadata")
     click(house, "editMetadata")
     house.until("metadataDialog")
-    rest(300)
+    house.until_calm()
     return house.part(QWidget, "metadataDialog")
 
 
