@@ -57,6 +57,10 @@ class WaitingMessages(QObject):
         """Whether it goes out by itself."""
         return item.id in self._going
 
+    def is_sending(self, chat_id: str) -> bool:
+        """Whether a message is being sent there, or is going to be by itself."""
+        return chat_id in self._leaving.values() or chat_id in self._going.values()
+
     def add(
         self, chat_id: str, text: str, options: AnswerOptions, failed: Callable[[Exception], None]
     ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -43,6 +44,13 @@ if TYPE_CHECKING:
     from app.ui.notify import Notifier
 
 
+@dataclass(eq=False)
+class _Asking:
+    """A question that is being saved. behind: what was sent meanwhile, with its options."""
+
+    behind: list[tuple[str, AnswerOptions]] = field(default_factory=list)
+
+
 class ChatPage(QWidget):
     """shown(chat_id or None): another chat is shown. grown(): a chat has a new question.
 
@@ -70,7 +78,7 @@ class ChatPage(QWidget):
         self._chat_settings = chat_settings
         self._notifier = notifier
         self._chat_id: str | None = None
-        self._asking: object | None = None
+        self._asking: _Asking | None = None
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
@@ -202,20 +210,18 @@ class ChatPage(QWidget):
     def ask(self, text: str, model: str | None = None) -> None:
         """Ask, or put it behind what is being written. model: an id; None is the chat's."""
         options = self._options().changed(model=model)
-        if not self._is_answering():
+        if self._asking is not None and self._chat_id is None:
+            self._asking.behind.append((text, options))
+        elif self._chat_id is not None and self._is_busy(self._chat_id):
+            self._put_behind(self._chat_id, text, options)
+        else:
             asking = self._expect()
             self._generation.ask(
                 self._chat_id,
                 text,
                 options,
-                lambda question: self._adopt(asking, question),
+                lambda question: self._saved(asking, question),
                 lambda error: self._refused(asking, text, error),
-            )
-        elif self._chat_id is None:
-            self.composer.set_text(text)  # the chat itself is being saved: a moment
-        else:
-            self._waiting.add(
-                self._chat_id, text, options, lambda error: self._refused(None, text, error)
             )
 
     def ask_model(self, model: str) -> None:
@@ -260,12 +266,19 @@ class ChatPage(QWidget):
         running = self._chat_id is not None and self._generation.is_answering(self._chat_id)
         return running or self._asking is not None
 
+    def _is_busy(self, chat_id: str) -> bool:
+        """Whether a message has to wait: what comes before it is not all asked and answered."""
+        return self._is_answering() or self._waiting.is_sending(chat_id)
+
+    def _put_behind(self, chat_id: str, text: str, options: AnswerOptions) -> None:
+        self._waiting.add(chat_id, text, options, lambda error: self._refused(None, text, error))
+
     def _show_answering(self) -> None:
         self.composer.set_answering(self._is_answering())
 
-    def _expect(self) -> object:
-        """Something was asked for, and is being saved; returns what tells it from other things."""
-        self._asking = object()
+    def _expect(self) -> _Asking:
+        """Something was asked for, and is being saved."""
+        self._asking = _Asking()
         self._show_answering()
         return self._asking
 
@@ -288,7 +301,12 @@ class ChatPage(QWidget):
         self.context.show_chat(chat_id)
         self._show_answering()
 
-    def _adopt(self, asking: object, question: StoredMessage) -> None:
+    def _saved(self, asking: _Asking, question: StoredMessage) -> None:
+        self._adopt(asking, question)
+        for text, options in asking.behind:
+            self._put_behind(question.chat_id, text, options)
+
+    def _adopt(self, asking: _Asking, question: StoredMessage) -> None:
         """The chat that is shown is the one which a question has begun, unless one has left it."""
         if asking is self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
@@ -328,11 +346,11 @@ class ChatPage(QWidget):
     def _ended(self, _answer: StoredMessage) -> None:
         self._show_answering()
 
-    def _refused(self, asking: object | None, text: str, error: Exception) -> None:
+    def _refused(self, asking: _Asking | None, text: str, error: Exception) -> None:
         if asking is self._asking:
             self._asking = None
-        written_since = self.composer.text
-        self.composer.set_text(f"{text}\n{written_since}" if written_since else text)
+        behind = [it for it, _ in asking.behind] if asking is not None else []
+        self.composer.set_text("\n".join(filter(None, [text, *behind, self.composer.text])))
         self._show_answering()
         self._notifier.error(error)
 

@@ -32,28 +32,18 @@ _WORDS = 64
 class QueueRow(QWidget):
     """act(name, item): send, up, down or remove. changed(item, text): it was edited.
 
-    number, count: where it stands. model: the name of the one it goes to, if that is not the
-    chat's. going: it goes out by itself. marked: it is to say so if it does not. resized(): it
-    takes another height now.
+    model: the name of the one it goes to, if that is not the chat's. resized(): it takes another
+    height now. Where it stands is told by `place`.
     """
 
     act = Signal(str, object)
     changed = Signal(object, str)
     resized = Signal()
 
-    def __init__(
-        self,
-        item: Waiting,
-        number: int,
-        count: int,
-        model: str,
-        *,
-        going: bool,
-        marked: bool,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, item: Waiting, model: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.item = item
+        self.model = model
         self.setObjectName(f"waiting-{item.id}")
         self._editor: InlineEdit | None = None
         self._column = QVBoxLayout(self)
@@ -62,31 +52,43 @@ class QueueRow(QWidget):
         row = QHBoxLayout(self._line)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
-        words = ElidedLabel(first_words(item.text), name=f"waitingText{number}")
-        words.setToolTip(item.text[:1000])
-        words.setMinimumWidth(_WORDS)
-        row.addWidget(words, 1)
-        if model:
-            badge = ElidedLabel(model, "badge", f"waitingModel{number}")
-            badge.setMaximumWidth(_MODEL)
-            row.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
-            row.addSpacing(4)
-        if marked and not going:
-            row.addWidget(Label(self.tr("not sent"), "caution", name=f"waitingHeld{number}"))
-            row.addSpacing(4)
-        for drawing, text, name, enabled in (
-            ("play", self.tr("Send now"), "send", True),
-            ("up", self.tr("Earlier"), "up", number > 1),
-            ("lower", self.tr("Later"), "down", number < count),
-            ("pencil", self.tr("Edit"), "edit", True),
-            ("trash", self.tr("Remove"), "remove", True),
+        self._words = ElidedLabel(first_words(item.text))
+        self._words.setToolTip(item.text[:1000])
+        self._words.setMinimumWidth(_WORDS)
+        row.addWidget(self._words, 1)
+        self._badge = ElidedLabel(model, "badge")
+        self._badge.setMaximumWidth(_MODEL)
+        self._badge.setVisible(bool(model))
+        row.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._held = Label(self.tr("not sent"), "caution")
+        row.addWidget(self._held)
+        row.addSpacing(4)
+        self._buttons: dict[str, tuple[IconButton, str]] = {}
+        for drawing, text, name in (
+            ("play", self.tr("Send now"), "send"),
+            ("up", self.tr("Earlier"), "up"),
+            ("lower", self.tr("Later"), "down"),
+            ("pencil", self.tr("Edit"), "edit"),
+            ("trash", self.tr("Remove"), "remove"),
         ):
-            button = IconButton(drawing, text, f"waiting{name.title()}{number}", size=16)
-            button.setAccessibleName(self.tr("{0}: waiting message {1}").format(text, number))
-            button.setEnabled(enabled)
+            button = IconButton(drawing, text, name, size=16)
             button.clicked.connect(lambda _=False, name=name: self._act(name))
+            self._buttons[name] = (button, text)
             row.addWidget(button)
         self._column.addWidget(self._line)
+
+    def place(self, item: Waiting, number: int, count: int, *, held: bool) -> None:
+        """Show where it stands among the others. held: it is to say that it was not sent."""
+        self.item = item
+        self._words.setObjectName(f"waitingText{number}")
+        self._badge.setObjectName(f"waitingModel{number}")
+        self._held.setObjectName(f"waitingHeld{number}")
+        self._held.setVisible(held)
+        for name, (button, text) in self._buttons.items():
+            button.setObjectName(f"waiting{name.title()}{number}")
+            button.setAccessibleName(self.tr("{0}: waiting message {1}").format(text, number))
+        self._buttons["up"][0].setEnabled(number > 1)
+        self._buttons["down"][0].setEnabled(number < count)
 
     @property
     def edited(self) -> str | None:
@@ -96,7 +98,7 @@ class QueueRow(QWidget):
     def edit(self, text: str) -> None:
         note = self.tr("It keeps its place.")
         self._editor = InlineEdit(self.item.text, text, note, sends=False)
-        self._editor.done.connect(lambda changed: self.changed.emit(self.item, changed))
+        self._editor.done.connect(self._edited)
         self._editor.cancelled.connect(lambda _: self._close())
         self._line.hide()
         self._column.addWidget(self._editor)
@@ -104,6 +106,10 @@ class QueueRow(QWidget):
         self._editor.changed.connect(lambda _: self.resized.emit())
         self._editor.focus()
         self.resized.emit()
+
+    def _edited(self, text: str) -> None:
+        self._close()
+        self.changed.emit(self.item, text)
 
     def _act(self, name: str) -> None:
         if name == "edit":
@@ -177,31 +183,38 @@ class QueueStrip(QWidget):
 
         One that is being edited stays so, with what was written.
         """
-        edited = {row.item.id: row.edited for row in self._rows if row.edited is not None}
-        for row in self._rows:
-            row.hide()
-            row.deleteLater()
-        self._rows = []
+        before = {row.item.id: row for row in self._rows}
         held = sum(not going(item) for item in items)
+        self._rows = []
         for number, item in enumerate(items, start=1):
-            row = QueueRow(
-                item, number, len(items), model(item), going=going(item), marked=held < len(items)
-            )
-            row.act.connect(self.act)
-            row.changed.connect(self.changed)
-            row.resized.connect(self._fit)
-            self._column.addWidget(row)
+            row = self._row_of(before.get(item.id), item, model(item))
+            is_held = held < len(items) and not going(item)
+            row.place(item, number, len(items), held=is_held)
+            if self._column.indexOf(row) != number - 1:
+                self._column.insertWidget(number - 1, row)
             row.show()
             self._rows.append(row)
-            text = edited.get(item.id)
-            if text is not None:
-                row.edit(text)
+        for row in set(before.values()).difference(self._rows):
+            row.hide()
+            row.deleteLater()
         self._head.setText(self._words(len(items), held))
         self._send.setVisible(bool(held))
         self._send.setText(self.tr("Send") if len(items) == 1 else self.tr("Send all"))
         self._send.setAccessibleName(self._send.text())
         self._fit()
         self.setVisible(bool(items))
+
+    def _row_of(self, before: QueueRow | None, item: Waiting, model: str) -> QueueRow:
+        """Return the row of a message: the one before, unless it says something else now."""
+        if before is not None and (before.item.text, before.model) == (item.text, model):
+            return before
+        row = QueueRow(item, model)
+        row.act.connect(self.act)
+        row.changed.connect(self.changed)
+        row.resized.connect(self._fit)
+        if before is not None and before.edited is not None:
+            row.edit(before.edited)
+        return row
 
     def _fit(self) -> None:
         height = sum(row.sizeHint().height() for row in self._rows)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from app.core.errors import DiskFull
+from app.store.waiting import WaitingStore
 from app.ui.chat.composer.queue_strip import QueueRow, QueueStrip
 from app.ui.chat.transcript.inline_edit import InlineEdit
 from app.ui.widgets.icon_button import IconButton
@@ -48,6 +50,47 @@ def test_they_wait_above_the_composer_and_are_sent_in_turn(ui: Ui, hold: threadi
     ui.qtbot.waitUntil(lambda: ui.texts[::2] == ["One", "Two", "Three"])
     ui.wait_for_answer()
     assert not ui.has("queueStrip")
+
+
+def asked_on_the_path(ui: Ui) -> list[str]:
+    chat_id = ui.page.chat_id
+    path = ui.presenters.chats.path(chat_id) if chat_id else []
+    return [message.text for message in path if message.role == "user"]
+
+
+def test_fifty_messages_typed_at_once_are_one_path(ui: Ui) -> None:
+    """Also those that come before the chat itself is saved."""
+    texts = [f"message {number}" for number in range(50)]
+    for text in texts:
+        ui.ask(text, wait=False)
+    ui.qtbot.waitUntil(lambda: asked_on_the_path(ui) == texts)
+    ui.wait_for_answer()
+    with ui.app.database.read() as db:
+        assert db.execute("SELECT count(*) FROM messages").fetchone()[0] == 2 * len(texts)
+        assert db.execute("SELECT count(*) FROM chats").fetchone()[0] == 1
+
+
+def test_what_is_sent_while_a_waiting_message_is_saved_comes_after_it(
+    ui: Ui, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then neither an answer is being written nor does a message wait in the database."""
+    queue(ui, hold, "Two")
+    may_save, send = threading.Event(), WaitingStore.send
+
+    def slow(*args: Any, **more: Any) -> Any:
+        assert may_save.wait(30)
+        return send(*args, **more)
+
+    monkeypatch.setattr(WaitingStore, "send", slow)
+    hold.set()
+    chat_id = ui.page.chat_id
+    assert chat_id is not None
+    ui.qtbot.waitUntil(lambda: not ui.presenters.generation.is_answering(chat_id))
+    ui.ask("Three", wait=False)
+    may_save.set()
+    ui.qtbot.waitUntil(lambda: asked_on_the_path(ui) == ["One", "Two", "Three"])
+    ui.wait_for_answer()
+    assert ui.texts[::2] == ["One", "Two", "Three"]
 
 
 def test_what_is_written_is_sent_or_stopped_with_the_mouse(ui: Ui, hold: threading.Event) -> None:
