@@ -16,6 +16,7 @@ from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
 from app.ui.look.theme import GRID
 from app.ui.widgets.column_page import ColumnPage
+from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 
@@ -40,7 +41,7 @@ class ChatSettingsPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedWidth(WIDTH)
         self.sampling = SamplingForm("chat", self._source)
-        self._assistants = QComboBox()
+        self._assistants = ComboBox()
         self._assistants.setObjectName("chatAssistant")
         self._assistants.setAccessibleName(self.tr("Assistant"))
         self._assistants.setMinimumContentsLength(12)

@@ -11,9 +11,10 @@ from app.core.models.entry import ModelEntry
 from app.ui.look.icons import icon
 from app.ui.look.theme import theme_of
 from app.ui.models.names import name_of
+from app.ui.widgets.fields import ComboBox
 
 
-class ModelBox(QComboBox):
+class ModelBox(ComboBox):
     """chosen(id or None): the user has chosen. otherwise: the words for choosing none."""
 
     chosen = Signal(object)

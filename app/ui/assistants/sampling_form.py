@@ -12,6 +12,7 @@ from app.core.settings.fields import fields
 from app.core.settings.resolved import ResolvedSettings, Source
 from app.ui.assistants.held_setting import HeldSetting
 from app.ui.look.theme import GRID
+from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -41,7 +42,7 @@ class SamplingForm(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        self._presets = QComboBox()
+        self._presets = ComboBox()
         self._presets.setObjectName("presets")
         self._presets.setAccessibleName(self.tr("Preset"))
         self._presets.setMinimumContentsLength(8)

@@ -6,7 +6,6 @@ from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QHBoxLayout,
     QPushButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 from app.core.exchange.export import ExportKind, ExportOptions
 from app.ui.look.format import figure
 from app.ui.look.theme import GRID
+from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.switch import Switch
 
@@ -39,7 +39,7 @@ class ExportDialog(QDialog):
         column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
         column.addWidget(Label(self.windowTitle(), "title", wrap=True))
-        self._kind = QComboBox()
+        self._kind = ComboBox()
         self._kind.setObjectName("exportKind")
         self._kind.setAccessibleName(self.tr("Format"))
         for kind, name in (("md", "Markdown"), ("html", "HTML"), ("pdf", "PDF"), ("json", "JSON")):

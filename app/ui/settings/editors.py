@@ -17,6 +17,7 @@ from app.core.settings.field import SettingField
 from app.core.settings.fields import is_multiline, limits_of, shown
 from app.ui.look.language import translated
 from app.ui.settings.long_text import LongText
+from app.ui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from app.ui.widgets.switch import Switch
 
 _MOST = 2_147_483_647
@@ -41,7 +42,7 @@ def make_editor(field: SettingField, value: Any, changed: Callable[[object], Non
 
 
 def _choice(words: list[str], value: str, changed: Callable[[object], None]) -> QComboBox:
-    box = QComboBox()
+    box = ComboBox()
     for word in words:
         box.addItem(translated(shown(word)), word)
     box.setCurrentIndex(words.index(value))
@@ -58,7 +59,7 @@ def _switch(value: bool, changed: Callable[[object], None]) -> Switch:
 
 def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -> QSpinBox:
     low, high = limits_of(field)
-    box = QSpinBox()
+    box = SpinBox()
     box.setRange(
         int(low) if low is not None else -_MOST,
         min(int(high), _MOST) if high is not None else _MOST,
@@ -73,7 +74,7 @@ def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -
 
 def _number(field: SettingField, value: float, changed: Callable[[object], None]) -> QDoubleSpinBox:
     low, high = limits_of(field)
-    box = QDoubleSpinBox()
+    box = DoubleSpinBox()
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
     box.setDecimals(2)
     box.setSingleStep(0.05)

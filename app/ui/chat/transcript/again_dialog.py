@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
-    QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -21,6 +18,7 @@ from PySide6.QtWidgets import (
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.ui.look.theme import GRID
+from app.ui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from app.ui.widgets.label import Label
 
 
@@ -43,14 +41,14 @@ class AgainDialog(QDialog):
         self.setObjectName("againDialog")
         self.setWindowTitle(self.tr("Answer again in another way"))
         self.setMinimumWidth(420)
-        self._model = QComboBox()
+        self._model = ComboBox()
         self._model.setObjectName("againModel")
         self._model.addItem(self.tr("As this chat has it"), None)
         for entry in entries:
             self._model.addItem(entry.name, entry.id)
         self._model.setCurrentIndex(max(0, self._model.findData(current)))
         self._usual_model = self._model.currentData()
-        self._temperature = QDoubleSpinBox()
+        self._temperature = DoubleSpinBox()
         self._temperature.setObjectName("againTemperature")
         self._temperature.setRange(-0.1, 5.0)
         self._temperature.setSingleStep(0.1)
@@ -60,7 +58,7 @@ class AgainDialog(QDialog):
         self._temperature.setToolTip(
             self.tr("Now {0}. 0 is always the likeliest word.").format(f"{settings.temperature:g}")
         )
-        self._most = QSpinBox()
+        self._most = SpinBox()
         self._most.setObjectName("againMaxTokens")
         self._most.setRange(0, 1_000_000)
         self._most.setSpecialValueText(self.tr("As it is"))

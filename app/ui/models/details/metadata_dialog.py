@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QRadioButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +24,7 @@ from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
 from app.ui.models.names import name_of
 from app.ui.notify import Notifier
+from app.ui.widgets.fields import SpinBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from engines.errors import UserError
@@ -171,7 +171,7 @@ class MetadataDialog(QDialog):
         self._now = now
         self._name = QLineEdit(now.name)
         self._name.setObjectName("metadataName")
-        self._context = QSpinBox()
+        self._context = SpinBox()
         self._context.setObjectName("metadataContext")
         self._context.setRange(0, _MOST_TOKENS)
         self._context.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)

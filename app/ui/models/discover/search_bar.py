@@ -6,12 +6,13 @@ from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.models.hub import Query, Sort
 from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.widgets.chip import Chip
+from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.labelled_button import LabelledButton
 
 _NARROW = 640
@@ -95,13 +96,13 @@ class SearchBar(QWidget):
             chip.clicked.connect(self._ask_again)
             chips.addWidget(chip)
         chips.addStretch(1)
-        self._licence = QComboBox()
+        self._licence = ComboBox()
         self._licence.setObjectName("filterLicence")
         self._licence.setAccessibleName(self.tr("Licence"))
         self._licence.addItem(self.tr("Any licence"), None)
         for name in _LICENCES:
             self._licence.addItem(name, name)
-        self._sort = QComboBox()
+        self._sort = ComboBox()
         self._sort.setObjectName("sortResults")
         self._sort.setAccessibleName(self.tr("Order of the results"))
         orders: tuple[tuple[Sort, str], ...] = (

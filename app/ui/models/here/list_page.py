@@ -8,7 +8,7 @@ from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.models.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.presenters.same_answer import SameAnswer
@@ -25,6 +25,7 @@ from app.ui.notify import Notifier
 from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
+from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -228,7 +229,7 @@ class ListPage(PartPage):
         self._filter.setPlaceholderText(self.tr("Filter by name, source or quantisation"))
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(self._arrange)
-        self._order = QComboBox()
+        self._order = ComboBox()
         self._order.setObjectName("orderModels")
         self._order.setAccessibleName(self.tr("Order of the models"))
         for order in ORDERS:

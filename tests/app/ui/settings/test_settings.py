@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -16,6 +21,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSpinBox,
+    QWidget,
 )
 
 from app.core.errors import SettingsInvalid
@@ -24,6 +30,7 @@ from app.core.settings.fields import fields
 from app.ui.settings.setting_row import SettingRow
 from app.ui.settings.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import Ui, part
+from tests.support.paths import ROOT
 
 
 @pytest.fixture
@@ -57,6 +64,41 @@ def test_widgets_follow_the_types(dialog: SettingsDialog) -> None:
     size = part(dialog, QSpinBox, "text_size")
     assert (size.minimum(), size.maximum()) == (10, 32)
     dialog.close()
+
+
+def turn_the_wheel(over: QWidget) -> None:
+    middle = QPointF(over.rect().center())
+    event = QWheelEvent(
+        middle, over.mapToGlobal(middle), QPoint(), QPoint(0, -240), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(over, event)
+
+
+def test_the_wheel_changes_only_the_field_that_has_the_focus(
+    ui: Ui, dialog: SettingsDialog
+) -> None:
+    before = ui.app.settings.read()
+    kinds = (QComboBox, QAbstractSpinBox)
+    boxes = [box for kind in kinds for box in dialog.findChildren(kind)]
+    assert len(boxes) > 15
+    for box in boxes:
+        turn_the_wheel(box)
+    page = part(dialog, QDoubleSpinBox, "temperature")
+    dialog.go_to("temperature")
+    ui.qtbot.waitUntil(page.hasFocus)
+    turn_the_wheel(page)
+    ui.qtbot.waitUntil(lambda: ui.app.settings.read() != before)
+    after = ui.app.settings.read()
+    assert replace(after, temperature=before.temperature) == before
+    dialog.close()
+
+
+def test_every_field_of_the_window_leaves_the_wheel_to_its_page() -> None:
+    made = re.compile(r"\b(QComboBox|QSpinBox|QDoubleSpinBox|QSlider)(\(|\):)")
+    pages = (ROOT / "app" / "ui").rglob("*.py")
+    makers = [it.name for it in pages if made.search(it.read_text("utf-8"))]
+    assert makers == ["fields.py"]
 
 
 def test_a_change_is_saved_at_once(ui: Ui, dialog: SettingsDialog) -> None:
