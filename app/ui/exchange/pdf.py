@@ -21,11 +21,13 @@ from PySide6.QtCore import (
     QUrl,
 )
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QColor,
     QImage,
     QPageLayout,
     QPageSize,
     QPainter,
+    QPalette,
     QPdfWriter,
     QTextDocument,
 )
@@ -44,6 +46,7 @@ _FORMULA_SIZE = 14.0
 _SHARPER = 4
 """A formula has so many pixels for each of the page."""
 _GREY = QColor("#62676e")
+_INK = QColor("#1f2328")
 
 
 def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
@@ -87,13 +90,18 @@ def _print(
     document.setPageSize(QSizeF(width, height))
     formulas = _Formulas(document)
     document.setHtml(paper(told, options, formulas.draw))
+    context = QAbstractTextDocumentLayout.PaintContext()
+    # Without colours of its own, paper would be written on in those of the window's theme.
+    context.palette = QPalette(_INK, Qt.GlobalColor.white)
     for page in range(document.pageCount()):
         if number:
             writer.newPage()
         number += 1
         painter.save()
         painter.translate(QPointF(0, -page * height))
-        document.drawContents(painter, QRectF(0, page * height, width, height))
+        context.clip = QRectF(0, page * height, width, height)
+        painter.setClipRect(context.clip)
+        document.documentLayout().draw(painter, context)
         painter.restore()
         painter.setPen(_GREY)
         foot = QRectF(0, height, width, _FOOT)

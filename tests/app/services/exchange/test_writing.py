@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pypdf
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import DiskFull, ExportFailed
@@ -22,6 +23,7 @@ from app.presenters.exporting import Exporting
 from app.presenters.tasks import Tasks
 from app.services.exchange.writing import tell, text_of, write_file, write_files
 from app.ui.exchange.pdf import print_chats
+from app.ui.look.theme import DARK, LIGHT, Theme, palette_of
 from tests.support.outcomes import outcome
 
 from .conftest import Stores
@@ -112,6 +114,29 @@ def test_a_pdf_has_words_and_numbers_on_its_pages(
     assert "Of grapes." in pages[-1]
     assert "Of grapes." not in pages[-2]
     assert sorted(path.name for path in tmp_path.glob("*.p*")) == ["x.pdf"]
+
+
+@pytest.fixture
+def palette(qapp: QApplication) -> Iterator[Callable[[Theme], None]]:
+    """Gives the window another theme until the test ends."""
+    usual = qapp.palette()
+    yield lambda theme: qapp.setPalette(palette_of(theme))
+    qapp.setPalette(usual)
+
+
+def test_paper_has_colours_of_its_own_whatever_the_theme(
+    stores: Stores, tmp_path: Path, palette: Callable[[Theme], None]
+) -> None:
+    told = tell(stores.chats, stores.folders, [stores.chat("How is it baked?", RICH)])
+    printed = []
+    for theme in (LIGHT, DARK):
+        palette(theme)
+        print_chats(told, ExportOptions("pdf"), tmp_path / "x.pdf")
+        contents = pypdf.PdfReader(tmp_path / "x.pdf").pages[0].get_contents()
+        assert contents is not None
+        printed.append(contents.get_data())
+    assert printed[0] == printed[1]
+    assert b"0.121568" in printed[1], "the ink"
 
 
 def test_branches_and_reasoning_are_told_where_they_are_wanted(stores: Stores) -> None:
