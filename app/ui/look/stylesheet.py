@@ -70,7 +70,7 @@ QPushButton[look="quiet"] {{ background: transparent; border: 1px solid transpar
     text-align: left; padding: 7px 10px; }}
 QPushButton[look="quiet"]:hover {{ background: {t.hover}; }}
 QPushButton[look="quiet"]:focus {{ border: 1px solid {t.accent}; }}
-QPushButton[look="quiet"]:checked {{ background: {t.hover}; font-weight: 600; }}
+QPushButton[look="quiet"]:checked {{ background: {t.hover}; }}
 QPushButton#modelMenu {{ text-align: right; }}
 QPushButton[look="place"] {{ background: transparent; border: 1px solid transparent;
     text-align: left; padding: 3px 9px 3px 6px; font-weight: 600; }}
@@ -87,9 +87,9 @@ QPushButton[look="segment"] {{ background: transparent; color: {t.muted};
     font-size: {SMALL}px; }}
 QPushButton[look="segment"]:hover {{ color: {t.text}; }}
 QPushButton[look="segment"]:checked {{ background: {t.pressed if t.dark else t.raised};
-    color: {t.text}; border: 1px solid {t.edge}; font-weight: 600; }}
+    color: {t.text}; border: 1px solid {t.edge}; }}
 QPushButton[look="segment"]:disabled {{ background: transparent; color: {t.muted};
-    border: 1px solid transparent; font-weight: 400; }}
+    border: 1px solid transparent; }}
 QPushButton[look="segment"]:checked:disabled {{ border: 1px solid {t.line}; }}
 QPushButton[look="segment"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="row"] {{ text-align: left; border-radius: 12px; padding: 0; }}

@@ -96,6 +96,14 @@ def test_what_the_style_sheet_puts_together_can_be_read(theme: Theme) -> None:
     assert pairs > 10
 
 
+def test_no_state_changes_the_font() -> None:
+    """Qt measures a text without its state: what is bold when chosen would be cut."""
+    rules = re.findall(r"([^{}]+){([^}]*)}", stylesheet(LIGHT))
+    assert len(rules) > 50
+    states = re.compile(r"(?<!:):(checked|selected|hover|pressed|focus|disabled)")
+    assert [name for name, rule in rules if states.search(name) and "font" in rule] == []
+
+
 def test_contrast_is_that_of_the_standard() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
