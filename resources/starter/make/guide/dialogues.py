@@ -12,7 +12,7 @@ from guide.mixing import mix
 from guide.patterns import Patterns
 from guide.teacher import Teacher
 
-OUT_OF_SCOPE_SHARE = 0.18
+OUT_OF_SCOPE_SHARE = 0.22
 SYSTEM_SHARE = 0.12
 PATTERN_SHARE = 0.4
 MIXED_SHARE, MIXED_BATCH, SURE = 0.5, 256, 0.5
