@@ -53,8 +53,8 @@ class Opened:
         )
         self.evaluated = 0
         """Tokens of the last prompt that had to be evaluated."""
-        self.logits: npt.NDArray[np.float32] = np.empty(0, np.float32)
-        """Those behind the last prompt."""
+        self.rows: list[npt.NDArray[np.float32]] = []
+        """The logits of each token of the last answer."""
 
     def evaluate(self, tokens: Sequence[int], outputs: int = 0) -> None:
         held = self.cache.tokens
@@ -71,11 +71,12 @@ class Opened:
             self.evaluate(prompt[start : min(start + size, len(prompt) - 1)])
         self.cache.checkpoint()
         self.evaluate(prompt[-1:], outputs=1)
-        self.logits = self.row().copy()
-        drawn = [int(np.argmax(self.logits))]
+        self.rows = [self.row().copy()]
+        drawn = [int(np.argmax(self.rows[0]))]
         while len(drawn) < count:
             self.evaluate(drawn[-1:], outputs=1)
-            drawn.append(int(np.argmax(self.row())))
+            self.rows.append(self.row().copy())
+            drawn.append(int(np.argmax(self.rows[-1])))
         return drawn
 
     def row(self) -> npt.NDArray[np.float32]:
