@@ -896,6 +896,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>not sent</source>
+      <translation>nicht gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>Messages that wait</source>
       <translation>Wartende Nachrichten</translation>
     </message>
@@ -945,11 +950,6 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>{0} messages are sent one after the other</source>
       <translation>{0} Nachrichten werden nacheinander gesendet</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_strip.py" />
-      <source>not sent</source>
-      <translation>nicht gesendet</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -4041,12 +4041,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
-      <location filename="../../app/ui/models/discover/words.py" />
-      <source>{0} downloads</source>
-      <translation>{0} Downloads</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/results.py" />
       <source>Searching…</source>
       <translation>Suche läuft …</translation>
     </message>
@@ -4187,8 +4181,23 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
+      <source>1 download</source>
+      <translation>1 Download</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>1 like</source>
+      <translation>1 Like</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
       <source>today</source>
       <translation>heute</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>yesterday</source>
+      <translation>gestern</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
@@ -4257,6 +4266,21 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
+      <source>{0} downloads</source>
+      <translation>{0} Downloads</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>{0} likes</source>
+      <translation>{0} Likes</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>{0} thousand parameters</source>
+      <translation>{0} Tausend Parameter</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
       <source>{0} million parameters</source>
       <translation>{0} Millionen Parameter</translation>
     </message>
@@ -4269,11 +4293,6 @@
       <location filename="../../app/ui/models/discover/words.py" />
       <source>{0} months ago</source>
       <translation>vor {0} Monaten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/words.py" />
-      <source>{0} likes</source>
-      <translation>{0} Likes</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.core.models.hub import Query, SearchResult
 from app.ui.look.theme import GRID
-from app.ui.models.discover.words import ago, count, gate_word, parameters, split_name
+from app.ui.models.discover.words import ago, downloads, gate_word, parameters, split_name
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
@@ -45,7 +45,7 @@ def _facts(found: SearchResult) -> list[str]:
     facts = []
     if found.parameters:
         facts.append(parameters(found.parameters))
-    facts.append(_tr("{0} downloads").format(count(found.downloads)))
+    facts.append(downloads(found.downloads))
     facts.append(found.licence or _tr("no licence given"))
     if found.updated is not None:
         facts.append(ago(found.updated))

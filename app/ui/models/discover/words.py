@@ -66,9 +66,19 @@ def count(number: int) -> str:
     return f"{figure(number / _THOUSAND**2, 1)} M"
 
 
+def downloads(number: int) -> str:
+    return _tr("1 download") if number == 1 else _tr("{0} downloads").format(count(number))
+
+
+def likes(number: int) -> str:
+    return _tr("1 like") if number == 1 else _tr("{0} likes").format(count(number))
+
+
 def parameters(number: int) -> str:
-    """Parameters in billions, or in millions where there are fewer."""
+    """Parameters in billions, in millions where there are fewer, or in thousands."""
     billions = number / 1e9
+    if number < 1e6:
+        return _tr("{0} thousand parameters").format(f"{number / 1e3:.0f}")
     if billions < 1:
         return _tr("{0} million parameters").format(f"{number / 1e6:.0f}")
     return _tr("{0} billion parameters").format(
@@ -81,6 +91,8 @@ def ago(then: float, now: float | None = None) -> str:
     days = int(((time.time() if now is None else now) - then) // _DAY_S)
     if days < 1:
         return _tr("today")
+    if days == 1:
+        return _tr("yesterday")
     if days < 60:
         return _tr("{0} days ago").format(days)
     if days < 730:
@@ -109,8 +121,7 @@ def facts_of(repository: Repository) -> list[str]:
         facts.append(parameters(repository.parameters))
     if repository.context_max:
         facts.append(_tr("context of {0} tokens").format(figure(repository.context_max)))
-    facts.append(_tr("{0} downloads").format(count(repository.downloads)))
-    facts.append(_tr("{0} likes").format(count(repository.likes)))
+    facts += [downloads(repository.downloads), likes(repository.likes)]
     facts.append(
         _tr("licence {0}").format(repository.licence)
         if repository.licence
