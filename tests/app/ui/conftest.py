@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 import shiboken6
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -22,6 +22,7 @@ from app.ui.chat.composer.message_edit import MessageEdit
 from app.ui.chat.transcript.message_view import MessageView
 from app.ui.chat.transcript.transcript import Transcript
 from app.ui.look.appearance import Appearance
+from app.ui.look.language import speak
 from app.ui.sidebar.chat_list import ChatList
 from app.ui.widgets.icon_button import IconButton
 from app.ui.window.main_window import MainWindow
@@ -165,6 +166,15 @@ def hold() -> threading.Event:
     event = threading.Event()
     event.set()
     return event
+
+
+@pytest.fixture
+def german(qapp: QApplication) -> Iterator[None]:
+    before = QLocale()
+    speak(qapp, "deutsch")
+    yield
+    speak(qapp, "english")
+    QLocale.setDefault(before)
 
 
 @pytest.fixture

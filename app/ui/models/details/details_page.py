@@ -24,6 +24,7 @@ from app.ui.models.here_words import used_words
 from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
+from app.ui.widgets.button_row import ButtonRow
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -124,42 +125,38 @@ class ModelActions(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        first = QHBoxLayout()
-        first.setSpacing(GRID)
         self._use = LabelledButton(
             "chat", self.tr("Use in chat"), "useModel", look="primary", tone="on_accent"
         )
         self._use.clicked.connect(lambda: self.asked.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
-        first.addWidget(self._use)
-        first.addWidget(self._in_use, 0, Qt.AlignmentFlag.AlignVCenter)
-        first.addWidget(self._button("check", self.tr("Check the file"), "check", "checkFile"))
-        first.addWidget(self._button("folder", self.tr("Show in folder"), "reveal", "revealModel"))
-        first.addStretch(1)
-        column.addLayout(first)
-        second = QHBoxLayout()
-        second.setSpacing(GRID)
+        self._first = ButtonRow(
+            self._use,
+            self._in_use,
+            self._button("check", self.tr("Check the file"), "check", "checkFile"),
+            self._button("folder", self.tr("Show in folder"), "reveal", "revealModel"),
+        )
+        column.addWidget(self._first)
+        second = []
         if shown.entry.engine == "llamacpp" and not shown.entry.builtin:
             text = self.tr("Edit metadata…")
-            second.addWidget(self._button("pencil", text, "edit", "editMetadata"))
+            second.append(self._button("pencil", text, "edit", "editMetadata"))
         if removable.off_list:
             text = self.tr("Take off the list")
-            second.addWidget(self._button("close", text, "off_list", "takeOffList"))
+            second.append(self._button("close", text, "off_list", "takeOffList"))
         if removable.frees is not None:
             text = self.tr("Move to the trash…")
-            second.addWidget(self._button("trash", text, "trash", "trashModel"))
+            second.append(self._button("trash", text, "trash", "trashModel"))
+        column.addWidget(ButtonRow(*second))
         if removable.why_not:
-            second.addWidget(
-                Label(translated(removable.why_not), "small", name="whyNotRemoved", wrap=True), 1
-            )
-        else:
-            second.addStretch(1)
-        column.addLayout(second)
+            why = translated(removable.why_not)
+            column.addWidget(Label(why, "small", name="whyNotRemoved", wrap=True))
 
     def show_in_use(self, in_use: bool) -> None:
         self._use.setVisible(not in_use)
         self._in_use.setVisible(in_use)
+        self._first.arrange()
 
     def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
         button = LabelledButton(drawing, text, name)

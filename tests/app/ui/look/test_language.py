@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtWidgets import QApplication, QLabel
@@ -14,15 +12,6 @@ from app.ui.look.language import code_of, speak, translated
 from app.ui.settings.settings_dialog import SettingsDialog
 from engines.errors import UserError
 from tests.app.ui.conftest import Ui
-
-
-@pytest.fixture
-def german(qapp: QApplication) -> Iterator[None]:
-    before = QLocale()
-    speak(qapp, "deutsch")
-    yield
-    speak(qapp, "english")
-    QLocale.setDefault(before)
 
 
 @pytest.mark.parametrize(
