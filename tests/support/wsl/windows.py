@@ -96,7 +96,7 @@ class Windows:
 def words_at(pid: int) -> set[str]:
     """Of a process's command line."""
     try:
-        return set(Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0"))
+        return set(Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0"))
     except OSError:
         return set()
 
