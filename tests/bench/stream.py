@@ -41,7 +41,7 @@ from app.markdown.parser import Parser
 from app.presenters.tasks import BATCH_MS
 from app.ui.chat.text.markdown_view import MarkdownView
 from app.ui.look.appearance import Appearance
-from app.ui.look.theme import text_font
+from app.ui.look.fonts import text_font
 
 _BATCH_S = BATCH_MS / 1000
 _SIZE = 15

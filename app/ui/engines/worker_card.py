@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QWidget
 
 from app.ui.look.format import size
@@ -59,7 +59,7 @@ class WorkerCard(Panel):
         self._log.setTabChangesFocus(True)
         self._log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._log.setFixedHeight(_LOG_HEIGHT)
-        self._log.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._log.setProperty("look", "code")
         self._log.hide()
         self.box.addLayout(row)
         for widget in (self._bar, self._facts, self._log):

@@ -8,9 +8,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.core.settings.fields import Settings
+from app.ui.look.fonts import text_font
 from app.ui.look.scale import set_zoom, zoom
 from app.ui.look.stylesheet import stylesheet
-from app.ui.look.theme import BASE, Theme, chosen_theme, palette_of, text_font
+from app.ui.look.theme import BASE, Theme, chosen_theme, palette_of
 
 if TYPE_CHECKING:
     from app.ui.look.zoom import Zoom

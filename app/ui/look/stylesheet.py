@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from app.ui.look.fonts import CODE
 from app.ui.look.icons import icon_file
-from app.ui.look.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, Theme, code_font
+from app.ui.look.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, Theme
 
 
 def stylesheet(theme: Theme, zoom: float = 1.0) -> str:
@@ -141,7 +142,7 @@ QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {t
     min-height: 20px; selection-background-color: {t.accent};
     selection-color: {t.on_accent}; placeholder-text-color: {t.muted}; }}
 QLineEdit {{ padding: 6px; }}
-QPlainTextEdit[look="code"] {{ font-family: "{code_font(SMALL).family()}"; font-size: {SMALL}px; }}
+QPlainTextEdit[look="code"] {{ font-family: "{CODE}"; font-size: {SMALL}px; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
     {{ border: 1px solid {t.accent}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
@@ -156,7 +157,6 @@ QComboBox::down-arrow {{ image: url("{icon_file("chevron").as_posix()}"); width:
     height: 16px; }}
 QComboBox QAbstractItemView {{ background: {t.raised}; border: 1px solid {t.line};
     selection-background-color: {t.hover}; selection-color: {t.text}; padding: 4px; outline: 0; }}
-QPlainTextEdit#workerLog {{ font-size: {BASE}px; }}
 QFrame[look="composer"] {{ background: {t.raised}; border: 1px solid {t.edge};
     border-radius: 16px; }}
 QFrame[look="composer"][focused="true"] {{ border: 1px solid {t.accent}; }}

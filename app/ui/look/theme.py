@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Literal
 
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtGui import QColor, QPalette
 
 GRID = 8
 RADIUS = 10
@@ -271,28 +269,3 @@ def _luminance(colour: str) -> float:
     channels = (shade.redF(), shade.greenF(), shade.blueF())
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def text_font(pixels: int) -> QFont:
-    """The system's own font; on a bare X desktop, which has none, the best of the usual ones."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    if sys.platform.startswith("linux"):
-        if font.family() in {"Sans Serif", "Sans", "DejaVu Sans"} and _usual_fonts():
-            font.setFamilies(_usual_fonts())
-    font.setPixelSize(pixels)
-    return font
-
-
-@cache
-def _usual_fonts() -> list[str]:
-    """Return the installed ones of a few; asking for all fonts takes long."""
-    usual = ("Inter", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
-    installed = set(QFontDatabase.families())
-    return [name for name in usual if name in installed]
-
-
-def code_font(pixels: int) -> QFont:
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPixelSize(pixels)
-    return font

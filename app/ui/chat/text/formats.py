@@ -28,7 +28,8 @@ from app.markdown.blocks import Align, Block, BlockPlace, Code, Formula, Paragra
 from app.markdown.direction import is_right_to_left
 from app.markdown.highlight import Kind
 from app.ui.chat.text.drawing import Order
-from app.ui.look.theme import Theme, code_font, text_font
+from app.ui.look.fonts import code_font, text_font
+from app.ui.look.theme import Theme
 
 CODE_ID = QTextFormat.Property.UserProperty.value + 1
 QUOTES = QTextFormat.Property.UserProperty.value + 2
