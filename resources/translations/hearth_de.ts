@@ -4497,8 +4497,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>Filter by name, source or quantisation</source>
-      <translation>Nach Name, Herkunft oder Quantisierung filtern</translation>
+      <source>Filter by name or source</source>
+      <translation>Nach Name oder Herkunft filtern</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />

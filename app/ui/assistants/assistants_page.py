@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.presenters.window import WindowPresenters
 from app.ui.assistants.assistant_list import AssistantList
-from app.ui.look.theme import GRID
 from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_list import PromptList
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import HeadAbove, PageHead
 from app.ui.widgets.segments import Segments
@@ -85,10 +85,4 @@ class AssistantsPage(QWidget):
         self._export.clicked.connect(self.prompts.pick_export)
         head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
         head.back.connect(self._navigation.go_to_chat)
-        below = QHBoxLayout()
-        below.setSpacing(GRID)
-        below.addWidget(self._segments)
-        below.addStretch(1)
-        for button in (self._take_in, self._export):
-            below.addWidget(button)
-        return HeadAbove(head, below)
+        return HeadAbove(head, FlowLayout(self._segments, self._take_in, self._export))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.chats.answers import AnswerOptions
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
     from app.ui.chat.composer.stay_line import StayLine
     from app.ui.chat.engine_badge import EngineBadge
     from app.ui.notify import Notifier
+
+
+_LEAST_FOR_BANNERS = 360
+"""Pixels; a page that is lower has room for its messages alone."""
 
 
 @dataclass(eq=False)
@@ -118,17 +123,23 @@ class ChatPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self.transcript)
-        self.banners = QVBoxLayout()
+        self._above = QWidget()
+        self.banners = QVBoxLayout(self._above)
+        self.banners.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self.banners)
+        column.addWidget(self._above)
         column.addWidget(self.finding.bar)
         column.addWidget(self._stack, 1)
         column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
         self._connect()
         self.apply(settings)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._above.setVisible(event.size().height() >= scaled(_LEAST_FOR_BANNERS))
 
     @property
     def chat_id(self) -> str | None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,21 +19,23 @@ from app.core.network.traffic import matching, traffic
 from app.presenters.connections import Connections
 from app.ui.connections.connection_rows import ConnectionRows
 from app.ui.connections.words import as_text, summary
-from app.ui.look.theme import GRID
+from app.ui.look.scale import scaled
 from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
+from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import PageHead
 
 _WIDEST = 1080
 _LINE = 34
+_LEAST = 240
 _LOOK_MS = 2000
 _WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
 
 
-class ConnectionsPage(QWidget):
+class ConnectionsPage(ColumnPage):
     """The whole log in a table that is filtered as one writes."""
 
     def __init__(
@@ -45,22 +45,12 @@ class ConnectionsPage(QWidget):
         navigation: Navigation,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("connectionsPage", width=_WIDEST, parent=parent)
         self._navigation = navigation
-        self.setObjectName("connectionsPage")
         self._service = service
         self._notifier = notifier
         self._all: Sequence[LoggedConnection] = ()
-        across = QHBoxLayout(self)
-        across.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
-        middle = QWidget()
-        middle.setMaximumWidth(_WIDEST)
-        across.addStretch(1)
-        across.addWidget(middle, 1000)
-        across.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2 * GRID)
+        column = self.column
         column.addLayout(self._head())
         self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
         column.addWidget(self._summary)
@@ -86,6 +76,13 @@ class ConnectionsPage(QWidget):
         self._show()
         self._nothing.hide()
         self._step.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for column, width in enumerate(_WIDTHS):
+            self._table.setColumnWidth(column, scaled(width))
+        self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
+        self._table.horizontalHeader().setMinimumSectionSize(scaled(min(_WIDTHS)))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -167,6 +164,7 @@ class ConnectionsPage(QWidget):
         table.setModel(self._rows)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setMinimumHeight(_LEAST)
         table.setShowGrid(False)
         table.setWordWrap(False)
         table.setTabKeyNavigation(False)
@@ -174,13 +172,10 @@ class ConnectionsPage(QWidget):
         table.verticalHeader().setObjectName("connectionLines")
         table.verticalHeader().setAccessibleName(self.tr("Lines"))
         table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(_LINE)
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         head = table.horizontalHeader()
         head.setObjectName("connectionColumns")
         head.setAccessibleName(self.tr("Columns"))
         head.setHighlightSections(False)
-        for column, width in enumerate(_WIDTHS):
-            table.setColumnWidth(column, width)
         head.setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
         return table

@@ -42,7 +42,7 @@ class ShortcutRow(QWidget):
         self._problem.hide()
         line = QHBoxLayout()
         line.setSpacing(GRID)
-        line.addWidget(Label(command.text), 1)
+        line.addWidget(Label(command.text, wrap=True), 1)
         line.addWidget(self._back)
         line.addWidget(self._keys)
         column = QVBoxLayout(self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 from app.ui.engines.findings import Findings
 from app.ui.look.format import size
 from app.ui.look.theme import GRID
-from app.ui.widgets.button_row import ButtonRow
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
@@ -89,7 +89,6 @@ class PriceCard(QWidget):
             size(price.download_bytes) if price is not None else "vLLM"
         )
         self._install.redraw("download", words)
-        self._row.arrange()
 
     def _touched(self, linux: str) -> str:
         only = self.tr("Only the folder {0}.").format(self._folder)
@@ -109,11 +108,11 @@ class PriceCard(QWidget):
             return self.tr("{0}; {1} have come already").format(size(wanted), size(come))
         return size(wanted)
 
-    def _buttons(self) -> ButtonRow:
+    def _buttons(self) -> FlowRow:
         self._install = LabelledButton(
             "download", self.tr("Install"), "installVllm", look="primary", tone="on_accent"
         )
         self._install.clicked.connect(self.agreed)
         again = LabelledButton("again", self.tr("Look again"), "checkVllmAgain")
         again.clicked.connect(self.again)
-        return ButtonRow(self._install, again)
+        return FlowRow(self._install, again)

@@ -14,7 +14,7 @@ from app.ui.engines.price_card import PriceCard
 from app.ui.engines.worker_card import WorkerCard
 from app.ui.look.format import size
 from app.ui.look.theme import GRID
-from app.ui.widgets.button_row import ButtonRow
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
@@ -86,7 +86,6 @@ class VllmCard(EngineCard):
         self._look.redraw("search", words)
         for other in (self._update, self._price):
             other.setEnabled(not checking)
-        self._buttons.arrange()
 
     def show_installing(self, installing: bool) -> None:
         """Show that an installation has begun, or is over."""
@@ -152,14 +151,14 @@ class VllmCard(EngineCard):
             "comes, and how long it takes."
         )
 
-    def _first_buttons(self) -> ButtonRow:
+    def _first_buttons(self) -> FlowRow:
         self._look = LabelledButton("search", self.tr("See what it takes"), "checkVllm")
         self._look.clicked.connect(self._check)
         server = LabelledButton(
             "server", self.tr("Use one on another computer"), "vllmServers", look="quiet"
         )
         server.clicked.connect(self.servers)
-        return ButtonRow(self._look, server)
+        return FlowRow(self._look, server)
 
     def _installed_part(self) -> QWidget:
         part = QWidget()
@@ -175,7 +174,7 @@ class VllmCard(EngineCard):
         self._back.clicked.connect(self.roll_back)
         remove = LabelledButton("trash", self.tr("Remove"), "removeVllm")
         remove.clicked.connect(self.remove)
-        self._changes = ButtonRow(self._update, self._back, remove)
+        self._changes = FlowRow(self._update, self._back, remove)
         for widget in (self._version, self._before, self._changes):
             column.addWidget(widget)
         return part
@@ -194,4 +193,3 @@ class VllmCard(EngineCard):
         self._update.redraw("download", self.tr("Update to {0}").format(state.offered))
         self._back.setVisible(bool(state.previous))
         self._back.redraw("restore", self.tr("Roll back to {0}").format(state.previous))
-        self._changes.arrange()

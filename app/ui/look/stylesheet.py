@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.ui.look.fonts import CODE
+from app.ui.look.fonts import code_font
 from app.ui.look.icons import icon_file
 from app.ui.look.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, Theme
 
@@ -136,13 +136,14 @@ QToolButton[look="round"]:hover {{ background: {t.hover}; }}
 
 
 def _fields(t: Theme) -> str:
+    families = ", ".join(f'"{name}"' for name in code_font(SMALL).families())
     return f"""
 QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {t.raised};
     color: {t.text}; border: 1px solid {t.edge}; border-radius: {GRID}px; padding: 6px 10px;
     min-height: 20px; selection-background-color: {t.accent};
     selection-color: {t.on_accent}; placeholder-text-color: {t.muted}; }}
 QLineEdit {{ padding: 6px; }}
-QPlainTextEdit[look="code"] {{ font-family: "{CODE}"; font-size: {SMALL}px; }}
+QPlainTextEdit[look="code"] {{ font-family: {families}; font-size: {SMALL}px; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
     {{ border: 1px solid {t.accent}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,

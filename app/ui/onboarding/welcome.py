@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app.ui.look.scale import scaled
 from app.ui.look.theme import COLUMN, GRID
 from app.ui.models.part_page import PartPage
 from app.ui.widgets.computer_card import ComputerCard
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from app.core.models.offers import Offers
     from app.presenters.system import SystemCheck
     from app.ui.models.discover.offer_card import OfferCard
+
+
+_LEAST_FOR_FLAME = 320
+"""Pixels; in less, the words come first."""
 
 
 class Welcome(PartPage):
@@ -36,7 +42,8 @@ class Welcome(PartPage):
         super().__init__("welcome", width=COLUMN - 12 * GRID, parent=parent)
         column = self.column
         column.addStretch(2)
-        column.addWidget(Picture("flame", "accent_text", 44), 0, Qt.AlignmentFlag.AlignHCenter)
+        self._flame = Picture("flame", "accent_text", 44)
+        column.addWidget(self._flame, 0, Qt.AlignmentFlag.AlignHCenter)
         self._title = Label("", "display", name="welcomeTitle", wrap=True)
         self._title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._title)
@@ -61,6 +68,10 @@ class Welcome(PartPage):
         self._computer = ComputerCard()
         column.addWidget(self._computer)
         column.addStretch(3)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._flame.setVisible(event.size().height() >= scaled(_LEAST_FOR_FLAME))
 
     @property
     def shows_computer(self) -> bool:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.look.theme import BAR, COLUMN, GRID
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 
 
-class PageHead(QHBoxLayout):
-    """back(): to the chat. back_name: the object name of its button. acts: at the right."""
+class PageHead(FlowLayout):
+    """back(): to the chat. back_name: the object name of its button.
+
+    acts: at the right, or below where there is no room.
+    """
 
     back = Signal()
 
     def __init__(self, title: str, back_name: str, *acts: QWidget) -> None:
         super().__init__()
-        self.setSpacing(GRID)
         back = IconButton("back", self.tr("Back to the chat"), back_name)
         back.clicked.connect(self.back)
         self.addWidget(back)
-        self.addWidget(Label(title, "title"))
-        self.addStretch(1)
+        name = Label(title, "title")
+        name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(name)
         for act in acts:
             self.addWidget(act)
 

@@ -64,13 +64,15 @@ class Shown:
 def faults(window: QWidget) -> list[str]:
     """All that is wrong with what is seen of a window."""
     shown = Shown.of(window)
-    return [
-        *clipped(shown),
-        *outside(shown),
-        *overlapping(shown),
-        *scrolling_across(shown),
-        *unreadable(shown),
-    ]
+    return [*misplaced(shown), *unreadable(shown)]
+
+
+def misplaced(shown: Shown) -> Iterator[str]:
+    """What is cut, covered, outside or too wide, whatever its colours are."""
+    yield from clipped(shown)
+    yield from outside(shown)
+    yield from overlapping(shown)
+    yield from scrolling_across(shown)
 
 
 def clipped(shown: Shown) -> Iterator[str]:

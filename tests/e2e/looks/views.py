@@ -1,4 +1,4 @@
-"""How a page is looked at: its theme, its contrast and its width."""
+"""How a page is looked at: its theme, its contrast, its size and its zoom."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ NARROW: Final = (540, 700)
 
 @dataclass(frozen=True)
 class View:
+    """size: of the window in pixels. zoom: in percent."""
+
     theme: str
     high: bool
     size: tuple[int, int]
+    zoom: int = 100
 
     @property
     def name(self) -> str:
-        width = "wide" if self.size == WIDE else "narrow"
-        return f"{self.theme}{'-high' if self.high else ''}-{width}"
+        size = {WIDE: "wide", NARROW: "narrow"}.get(self.size, f"{self.size[0]}x{self.size[1]}")
+        zoom = f"-{self.zoom}" if self.zoom != 100 else ""
+        return f"{self.theme}{'-high' if self.high else ''}-{size}{zoom}"
 
 
 VIEWS: Final = (
@@ -35,6 +39,13 @@ VIEWS: Final = (
     View("dark", False, NARROW),
 )
 """In an order that changes the theme or the contrast, one at a time, as seldom as can be."""
+
+SMALL: Final = tuple(
+    View(theme, False, size, zoom)
+    for size, zoom in (((800, 560), 100), ((1000, 640), 150), ((1000, 640), 200))
+    for theme in ("light", "dark")
+)
+"""The smallest windows in which every page holds."""
 
 IN_README: Final = {
     f"{theme}-{name}": (page, View(theme, False, WIDE))
@@ -62,8 +73,9 @@ def take(house: House, page: Page, view: View) -> QWidget:
 
 
 def put_on(house: House, view: View) -> None:
-    """Give the window a theme and a size; where it is narrow the sidebar is put away."""
-    house.set(theme=view.theme, contrast="high" if view.high else "usual")
-    house.window.set_sidebar(view.size == WIDE)
+    """Give the window a theme, a zoom and a size; where it is narrow the sidebar is put away."""
+    contrast = "high" if view.high else "usual"
+    house.set(theme=view.theme, contrast=contrast, zoom=view.zoom)
+    house.window.set_sidebar(view.size != NARROW and view.zoom == 100)
     house.window.resize(*view.size)
     settle()

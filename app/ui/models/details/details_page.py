@@ -24,8 +24,8 @@ from app.ui.models.here_words import used_words
 from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
-from app.ui.widgets.button_row import ButtonRow
 from app.ui.widgets.emptying import empty
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -131,7 +131,7 @@ class ModelActions(QWidget):
         self._use.clicked.connect(lambda: self.asked.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
-        self._first = ButtonRow(
+        self._first = FlowRow(
             self._use,
             self._in_use,
             self._button("check", self.tr("Check the file"), "check", "checkFile"),
@@ -148,7 +148,7 @@ class ModelActions(QWidget):
         if removable.frees is not None:
             text = self.tr("Move to the trash…")
             second.append(self._button("trash", text, "trash", "trashModel"))
-        column.addWidget(ButtonRow(*second))
+        column.addWidget(FlowRow(*second))
         if removable.why_not:
             why = translated(removable.why_not)
             column.addWidget(Label(why, "small", name="whyNotRemoved", wrap=True))
@@ -156,7 +156,6 @@ class ModelActions(QWidget):
     def show_in_use(self, in_use: bool) -> None:
         self._use.setVisible(not in_use)
         self._in_use.setVisible(in_use)
-        self._first.arrange()
 
     def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
         button = LabelledButton(drawing, text, name)

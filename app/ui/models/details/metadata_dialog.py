@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
@@ -24,6 +24,7 @@ from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
 from app.ui.models.names import name_of
 from app.ui.notify import Notifier
+from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.fields import SpinBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -57,19 +58,16 @@ class TemplateEdit(QWidget):
         if not template:
             self._editor.setPlaceholderText(self.tr("The file has none; ChatML is used."))
         self._before = self.text()
-        row = QHBoxLayout()
-        row.setSpacing(12)
         attempt = LabelledButton("play", self.tr("Try it on a short chat"), "tryTemplate")
         attempt.clicked.connect(self._try)
         self._said = Label("", name="templateSaid", wrap=True, selectable=True)
-        row.addWidget(attempt)
-        row.addWidget(self._said, 1)
         self._sample = _code_field("templateSample", self.tr("What the template writes"))
         self._sample.setReadOnly(True)
         self._sample.setFixedHeight(_SAMPLE_HEIGHT)
         self._sample.hide()
         column.addWidget(self._editor, 1)
-        column.addLayout(row)
+        column.addWidget(attempt, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._said)
         column.addWidget(self._sample)
         self._editor.textChanged.connect(self._edited)
 
@@ -164,7 +162,6 @@ class MetadataDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("metadataDialog")
         self.setWindowTitle(self.tr("Metadata of “{0}”").format(name_of(now.entry)))
-        self.setMinimumSize(560, 480)
         self.resize(720, 560)
         self._service = service
         self._notifier = notifier
@@ -206,9 +203,8 @@ class MetadataDialog(QDialog):
         super().done(result)
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(12)
+        page = ColumnPage("metadataPage", spacing=12)
+        column = page.column
         column.addWidget(Label(self.windowTitle(), "title", wrap=True))
         form = QFormLayout()
         form.setSpacing(GRID)
@@ -225,7 +221,10 @@ class MetadataDialog(QDialog):
             column.addWidget(widget)
         self._problem.hide()
         self._bar.hide()
-        column.addLayout(self._buttons())
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(page, 1)
+        whole.addLayout(self._buttons())
 
     def _buttons(self) -> QHBoxLayout:
         cancel = QPushButton(self.tr("Cancel"))
@@ -237,6 +236,7 @@ class MetadataDialog(QDialog):
         self._save.setDefault(True)
         self._save.clicked.connect(self._ask)
         row = QHBoxLayout()
+        row.setContentsMargins(3 * GRID, 0, 3 * GRID, 2 * GRID)
         row.setSpacing(GRID)
         row.addStretch(1)
         for button in (cancel, self._save):

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import cast
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.models.hub import Query, Sort
-from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.widgets.chip import Chip
 from app.ui.widgets.fields import ComboBox
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.labelled_button import LabelledButton
 
-_NARROW = 640
-"""Pixels; with less than this the filters and the boxes do not stand side by side."""
 _LICENCES = ("apache-2.0", "mit", "gemma", "llama3.1", "lfm1.0")
 
 
@@ -73,29 +70,19 @@ class SearchBar(QWidget):
         self._asked = True
         self.search.emit(self.query, self.fits)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        narrow = event.size().width() < scaled(_NARROW)
-        direction = QBoxLayout.Direction
-        self._row.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
-
     def _ask_again(self) -> None:
         """A filter has changed: of use only when something was asked before."""
         if self._asked:
             self.ask()
 
-    def _filters(self) -> QBoxLayout:
+    def _filters(self) -> FlowLayout:
         self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
         self._mtp = Chip(self.tr("MTP"), "filterMtp")
         self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
         self._vision = Chip(self.tr("Vision"), "filterVision")
         self._vision.setAccessibleName(self.tr("Sees pictures"))
-        chips = QHBoxLayout()
-        chips.setSpacing(GRID // 2)
         for chip in (self._fits, self._mtp, self._vision):
             chip.clicked.connect(self._ask_again)
-            chips.addWidget(chip)
-        chips.addStretch(1)
         self._licence = ComboBox()
         self._licence.setObjectName("filterLicence")
         self._licence.setAccessibleName(self.tr("Licence"))
@@ -113,13 +100,6 @@ class SearchBar(QWidget):
         )
         for order, text in orders:
             self._sort.addItem(text, order)
-        boxes = QHBoxLayout()
-        boxes.setSpacing(GRID)
         for box in (self._licence, self._sort):
             box.activated.connect(self._ask_again)
-            boxes.addWidget(box)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setSpacing(GRID)
-        self._row.addLayout(chips, 1)
-        self._row.addLayout(boxes)
-        return self._row
+        return FlowLayout(self._fits, self._mtp, self._vision, self._licence, self._sort)

@@ -8,14 +8,13 @@ from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.models.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.presenters.same_answer import SameAnswer
 from app.presenters.system import SystemCheck
 from app.ui.look.format import size
 from app.ui.look.language import translated
-from app.ui.look.theme import GRID
 from app.ui.models.here.model_rows import ModelRows, RowContent
 from app.ui.models.here_words import order_word
 from app.ui.models.mtp_card import MtpCard
@@ -26,6 +25,7 @@ from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.fields import ComboBox
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -220,13 +220,11 @@ class ListPage(PartPage):
         ]
         return [*drafters, *(translated(note) for note in overview.notes)]
 
-    def _tools(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+    def _tools(self) -> FlowLayout:
         self._filter = QLineEdit()
         self._filter.setObjectName("filterModels")
         self._filter.setAccessibleName(self.tr("Filter the models"))
-        self._filter.setPlaceholderText(self.tr("Filter by name, source or quantisation"))
+        self._filter.setPlaceholderText(self.tr("Filter by name or source"))
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(self._arrange)
         self._order = ComboBox()
@@ -235,9 +233,7 @@ class ListPage(PartPage):
         for order in ORDERS:
             self._order.addItem(order_word(order), order)
         self._order.currentIndexChanged.connect(self._arrange)
-        row.addWidget(self._filter, 1)
-        row.addWidget(self._order)
-        return row
+        return FlowLayout(self._filter, self._order)
 
     def _make_drop_hint(self) -> Panel:
         hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QVBoxLayout, QWidget
 
 from app.core.models.entry import ModelEntry
 from app.core.models.overview import ListedFacts
@@ -19,6 +19,7 @@ from app.ui.look.theme import GRID, Tone
 from app.ui.models.here_words import mtp_sentence, source_sentence, source_word, used_words
 from app.ui.models.names import name_of
 from app.ui.widgets.elided_label import ElidedLabel
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -117,9 +118,7 @@ class ModelRow(Panel):
         if event.button() is Qt.MouseButton.LeftButton and inside:
             self.opened.emit(self._id)
 
-    def _chips(self, entry: ModelEntry) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(6)
+    def _chips(self, entry: ModelEntry) -> FlowLayout:
         source = Label(source_word(entry.source), "badge", name="modelSource")
         source.setToolTip(source_sentence(entry.source))
         self._quantisation = Label("", "badge", name="modelQuantisation")
@@ -130,10 +129,7 @@ class ModelRow(Panel):
         self._problem = Label(self.tr("Cannot be read"), "problem", name="modelProblem")
         self._problem.hide()
         self._used = ElidedLabel(used_words(entry.last_used), "small", "modelUsed")
-        for chip in (source, self._quantisation, self._mtp, self._problem):
-            row.addWidget(chip)
-        row.addWidget(self._used, 1)
-        return row
+        return FlowLayout(source, self._quantisation, self._mtp, self._problem, self._used)
 
 
 PORTION: Final = 50
