@@ -95,6 +95,15 @@ class Chats(QObject):
     def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
         self._write(lambda: self._lists.set_pinned(chat_ids, pinned))
 
+    def set_unread(self, chat_id: str, unread: bool) -> None:
+        """Note whether its newest answer was seen; that this could not be saved is no news."""
+        self._tasks.run(
+            lambda: self._lists.set_unread(chat_id, unread),
+            lambda _: self.changed.emit(),
+            lambda _: None,
+            on=STORE,
+        )
+
     def archive(self, *chat_ids: str) -> None:
         self._write(lambda: self._lists.set_archived(chat_ids, True))
 

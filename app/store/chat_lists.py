@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from app.core.chats.chat import Chat
 from app.core.chats.places import Place, PlaceKind
 from app.store.db import Database
-from app.store.rows import chat_of
+from app.store.rows import LISTED, listed_chat
 
 _HERE = "deleted IS NULL AND archived IS NULL"
 _WHERE: dict[PlaceKind, str] = {
@@ -36,11 +36,11 @@ class ChatLists:
         order = _ORDER.get(place.kind, "updated")
         with self._database.read() as db:
             rows = db.execute(
-                f"SELECT * FROM chats WHERE {_WHERE[place.kind]}"  # noqa: S608  our own words
-                f" ORDER BY {order} DESC, rowid DESC LIMIT ? OFFSET ?",
+                f"{LISTED} WHERE {_WHERE[place.kind]}"
+                f" ORDER BY {order} DESC, chats.rowid DESC LIMIT ? OFFSET ?",
                 (*_values(place), limit, offset),
             ).fetchall()
-        return [chat_of(row) for row in rows]
+        return [listed_chat(row) for row in rows]
 
     def count(self, place: Place) -> int:
         with self._database.read() as db:
@@ -74,8 +74,8 @@ class ChatLists:
     def find(self, chat_id: str) -> Chat | None:
         """Find a chat wherever it lies; None if it is gone for good."""
         with self._database.read() as db:
-            row = db.execute("SELECT * FROM chats WHERE id = ?", (chat_id,)).fetchone()
-        return chat_of(row) if row else None
+            row = db.execute(f"{LISTED} WHERE id = ?", (chat_id,)).fetchone()
+        return listed_chat(row) if row else None
 
     def set_pinned(self, chat_ids: Sequence[str], pinned: bool) -> None:
         self._each("UPDATE chats SET pinned = ? WHERE id = ?", int(pinned), chat_ids)
@@ -83,6 +83,9 @@ class ChatLists:
     def set_archived(self, chat_ids: Sequence[str], archived: bool) -> None:
         when = time.time() if archived else None
         self._each("UPDATE chats SET archived = ? WHERE id = ?", when, chat_ids)
+
+    def set_unread(self, chat_id: str, unread: bool) -> None:
+        self._each("UPDATE chats SET unread = ? WHERE id = ?", int(unread), [chat_id])
 
     def move(self, chat_ids: Sequence[str], folder_id: str | None) -> None:
         """Move chats into a folder, or out of any."""

@@ -366,6 +366,11 @@ def _days_in_trash(db: sqlite3.Connection) -> None:
         )
 
 
+def _unread(db: sqlite3.Connection) -> None:
+    """Mark the chats with an answer that ended while their user was elsewhere."""
+    db.execute("ALTER TABLE chats ADD COLUMN unread INTEGER NOT NULL DEFAULT 0")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -388,4 +393,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _edits,
     _servers,
     _days_in_trash,
+    _unread,
 )

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import Chat, ChatMark
+
+LISTED = """SELECT chats.*,
+    (SELECT state FROM messages WHERE messages.id = leaf_id) AS ended,
+    EXISTS (
+        SELECT 1 FROM messages INDEXED BY messages_streaming
+        WHERE state = 'streaming' AND chat_id = chats.id
+    ) AS writing,
+    EXISTS (SELECT 1 FROM waiting WHERE chat_id = chats.id) AS waits
+    FROM chats"""
+"""Reads the rows for `listed_chat`."""
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import AnswerFacts, StoredMessage
@@ -32,7 +43,22 @@ def chat_of(row: sqlite3.Row) -> Chat:
         overflow=row["overflow"],
         draft=row["draft"],
         settings=json.loads(row["settings"]),
+        unread=bool(row["unread"]),
     )
+
+
+def listed_chat(row: sqlite3.Row) -> Chat:
+    """Make a chat with its mark from a row of `LISTED`."""
+    mark: ChatMark = ""
+    if row["writing"]:
+        mark = "writing"
+    elif row["ended"] in ("failed", "interrupted"):
+        mark = row["ended"]
+    elif row["unread"]:
+        mark = "unread"
+    elif row["waits"]:
+        mark = "waiting"
+    return replace(chat_of(row), mark=mark)
 
 
 def message_of(row: sqlite3.Row) -> StoredMessage:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 TitledBy = Literal["text", "model", "user"]
 """The source of a title: the first question, the model, or the user, whose word is final."""
 
+ChatMark = Literal["", "writing", "failed", "interrupted", "unread", "waiting"]
+"""What a list shows of a chat besides its title: what goes on there, or how its answer ended."""
+
 UNTITLED = "New chat"
 _TITLE_LENGTH = 48
 
@@ -24,7 +27,8 @@ class Chat:
     mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
     lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
     overflow: what holds in this chat; None as the settings say. draft: what was written and not
-    sent. settings: the chat's own, by name.
+    sent. settings: the chat's own, by name. unread: an answer ended while its user was elsewhere.
+    mark: as lists have it.
     """
 
     id: str
@@ -43,6 +47,8 @@ class Chat:
     overflow: OverflowPolicy | None = None
     draft: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
+    unread: bool = False
+    mark: ChatMark = ""
 
 
 def title_from(text: str) -> str:

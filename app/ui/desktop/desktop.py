@@ -119,6 +119,10 @@ class Desktop(QObject):
         self._quick.raise_()
         self._quick.activateWindow()
 
+    def shows(self, chat_id: str) -> bool:
+        """Whether the small window shows the newest answer of a chat."""
+        return self._quick is not None and self._quick.chat_id == chat_id
+
     def _show_quick_place(self) -> None:
         """Show where quick questions go: to the model that new chats begin with."""
         if self._quick is not None:

@@ -78,6 +78,11 @@ class QuickAsk(QWidget):
         self._show_button()
         self.edit.setFocus()
 
+    @property
+    def chat_id(self) -> str | None:
+        """The chat that its questions belong to."""
+        return self._chat_id
+
     def show_place(self, place: Destination | None) -> None:
         """Show where the question goes; None: nowhere else."""
         if self._badge is None and place is not None:

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import Chat, ChatMark
 from app.core.chats.places import Place
 from app.presenters.chats import Chats
 from app.ui.sidebar.rows import (
@@ -184,10 +184,11 @@ class ChatModel(QAbstractListModel):
             return row
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join(filter(None, (self._text(row), self._state(row))))
         shown = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
-            Qt.ItemDataRole.ToolTipRole,
         )
         return self._text(row) if role in shown else None
 
@@ -243,13 +244,25 @@ class ChatModel(QAbstractListModel):
 
     def _spoken(self, row: Row | None) -> str:
         if not isinstance(row, FolderRow):
-            return self._text(row)
+            return ", ".join(filter(None, (self._text(row), self._state(row))))
         words = (
             self.tr("Folder {0}, folded, {1} chats")
             if row.folded
             else self.tr("Folder {0}, open, {1} chats")
         )
         return words.format(row.folder.name, row.count)
+
+    def _state(self, row: Row | None) -> str:
+        """Say what the mark of a chat means."""
+        words: dict[ChatMark, str] = {
+            "": "",
+            "writing": self.tr("an answer is being written"),
+            "failed": self.tr("the last answer failed"),
+            "interrupted": self.tr("the last answer was interrupted"),
+            "unread": self.tr("there is a new answer"),
+            "waiting": self.tr("messages are waiting to be sent"),
+        }
+        return words[row.chat.mark] if isinstance(row, ChatRow) else ""
 
     def _heading(self, group: Group) -> str:
         names: dict[Group, str] = {

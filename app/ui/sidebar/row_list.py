@@ -41,6 +41,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.chats.chat import ChatMark
 from app.ui.look.icons import pixmap
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
@@ -96,6 +97,7 @@ INSET = 10
 _SIGN = 16
 """The width of an icon in a row."""
 _GAP = 4
+_DOT = 8
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _LINE = Qt.TextFlag.TextSingleLine
 
@@ -124,6 +126,7 @@ class RowDelegate(QStyledItemDelegate):
         elif isinstance(row, ChatRow):
             shown = row.chat.id == self._view.shown
             painter.setFont(_font(option.font, bold=shown))
+            _mark(painter, room, row.chat.mark, theme)
             _write(painter, room, row.chat.title, theme.text)
         else:
             painter.setFont(_font(option.font, bold=True, small=True))
@@ -217,6 +220,28 @@ def _sign(painter: QPainter, room: QRect, name: str, colour: str) -> None:
     ratio = painter.device().devicePixelRatioF()
     painter.drawPixmap(room.left(), top, pixmap(name, colour, size, ratio))
     room.setLeft(room.left() + size + scaled(_GAP))
+
+
+def _mark(painter: QPainter, room: QRect, mark: ChatMark, theme: Theme) -> None:
+    """Draw what goes on in a chat at the right of the room, and take its place off the room."""
+    if not mark:
+        return
+    size = scaled(_SIGN)
+    place = QRect(room.right() + 1 - size, room.top(), size, room.height())
+    if mark == "unread":
+        radius = scaled(_DOT) / 2
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.accent))
+        painter.drawEllipse(place.toRectF().center(), radius, radius)
+    else:
+        signs = {
+            "writing": ("pencil", theme.accent_text),
+            "failed": ("warning", theme.danger),
+            "interrupted": ("pause", theme.danger),
+            "waiting": ("clock", theme.muted),
+        }
+        _sign(painter, place, *signs[mark])
+    room.setRight(room.right() - size - scaled(_GAP))
 
 
 def _write(

@@ -14,6 +14,7 @@ from app.presenters.chats import Chats
 from app.ui.window.frame import WindowFrame
 
 if TYPE_CHECKING:
+    from app.core.chats.conversation import StoredMessage
     from app.core.models.downloads import Download
     from app.core.models.entry import ModelEntry
     from app.core.models.offers import Offer
@@ -303,6 +304,8 @@ class MainWindow(WindowFrame):
         self.sidebar.refresh(current)
         self.order.name_new_folder()
         chat = self.presenters.chats.chat(current) if current else None
+        if chat is not None and chat.unread and self.is_shown(self.page):
+            self.presenters.chats.set_unread(chat.id, False)
         if not self.is_shown(self.page):
             self.header.set_title("")
         elif current is None:
@@ -310,6 +313,13 @@ class MainWindow(WindowFrame):
         elif chat is not None:
             self.header.set_title(chat.title)
         self.page.welcome.set_first(not self.presenters.chats.count(ALL))
+
+    def _answer_ended(self, answer: StoredMessage) -> None:
+        """Mark an answer that its user did not see coming, in the list of chats."""
+        seen = self.is_shown(self.page) and answer.chat_id == self.page.chat_id
+        if not seen and answer.state != "stopped" and not self.desktop.shows(answer.chat_id):
+            self.presenters.chats.set_unread(answer.chat_id, True)
+        self.refresh()
 
     def apply(self, settings: Settings) -> None:
         self.page.apply(settings)
@@ -436,6 +446,10 @@ class MainWindow(WindowFrame):
         presenters.chats.changed.connect(self.refresh)
         presenters.chats.failed.connect(self.notifier.error)
         presenters.search.failed.connect(self.notifier.error)
+        generation = presenters.generation
+        for tells in (generation.begun, generation.crashed, presenters.answering.waiting.changed):
+            tells.connect(self.refresh)
+        generation.ended.connect(self._answer_ended)
 
     def _connect_models(self) -> None:
         presenters, chooser = self.presenters, self.chooser

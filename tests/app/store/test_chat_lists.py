@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
+from app.core.chats.conversation import MessageState
 from app.core.chats.places import ALL, ARCHIVE, CHATS, PINNED, TRASH, Place, folder_place
+from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore, new_folder
+from app.store.waiting import WaitingStore
 
 
 @pytest.fixture
@@ -80,6 +84,36 @@ def test_the_archive_and_the_trash_begin_with_what_came_last(
     assert (titles(lists, ARCHIVE), titles(lists, TRASH)) == ("01", "23")
 
 
+def test_the_mark_of_a_chat_says_how_it_stands(
+    chats: ChatStore, lists: ChatLists, database: Database, ids: list[str]
+) -> None:
+    """The marks, from the chat that was used last."""
+    states: tuple[MessageState, ...] = ("complete", "failed", "interrupted")
+    for chat_id, state in zip(ids, states, strict=False):
+        chats.save_answer(replace(chats.messages(chat_id)[-1], state=state))
+    for chat_id in ids[3:]:
+        chats.save_answer(replace(chats.messages(chat_id)[-1], state="stopped"))
+    chats.answer_again(ids[3], chats.messages(ids[3])[-1].id)
+    BranchStore(database).show(ids[3], chats.messages(ids[3])[1].id)
+    waiting = WaitingStore(database)
+    for chat_id in (ids[3], ids[4], ids[5]):
+        waiting.add(chat_id, "More", "{}")
+    lists.set_unread(ids[4], True)
+    marks = {chat.title: chat.mark for chat in lists.page(ALL, 0, 10)}
+    assert marks == {
+        "0": "",
+        "1": "failed",
+        "2": "interrupted",
+        "3": "writing",
+        "4": "unread",
+        "5": "waiting",
+    }
+    lists.set_unread(ids[4], False)
+    found = lists.find(ids[4])
+    assert found is not None
+    assert (found.mark, found.unread) == ("waiting", False)
+
+
 @pytest.mark.parametrize("place", [ALL, CHATS, PINNED, ARCHIVE, TRASH, folder_place("f")])
 def test_no_list_reads_or_sorts_all_chats(
     lists: ChatLists, database: Database, place: Place
@@ -92,8 +126,9 @@ def test_no_list_reads_or_sorts_all_chats(
         db.set_trace_callback(None)
         assert len(asked) == 2
         for query in asked:
-            (step,) = plan_of(db, query)
-            assert "INDEX chats_" in step, "an index of its own, and in order"
+            first, *of_each = plan_of(db, query)
+            assert "INDEX chats_" in first, "an index of its own, and in order"
+            assert all("SEARCH" in step or "SUBQUERY" in step for step in of_each), of_each
 
 
 def test_neither_start_nor_purge_reads_all_messages(database: Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QDragEnterEvent, QDropEven
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu
 
+from app.core.chats.chat import Chat
 from app.core.chats.places import ALL
 from app.ui.sidebar.chat_model import ROW
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.widgets.icon_button import IconButton
+from engines.errors import EngineFailed
 from tests.app.ui.conftest import Ui, part
 
 
@@ -382,3 +385,70 @@ def test_fifty_thousand_chats_are_not_read_to_be_listed(ui: Ui) -> None:
     assert index.data() == "Chat 25000"
     ui.chats.selectAll()
     assert len(ui.chats.selected_ids()) == 50_000
+
+
+def mark_of(ui: Ui, title: str) -> str:
+    QApplication.processEvents()
+    chat: Chat = row_of(ui, title).data(ROW).chat
+    return chat.mark
+
+
+def said_of(ui: Ui, title: str) -> str:
+    """What a screen reader says of a chat."""
+    return str(row_of(ui, title).data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+def test_an_answer_that_is_written_elsewhere_is_marked_until_it_was_read(
+    three: Ui, hold: threading.Event
+) -> None:
+    hold.clear()
+    three.ask("And more", wait=False)
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "writing")
+    assert said_of(three, "Apples") == "Apples, an answer is being written"
+    click(three, "Pears")
+    hold.set()
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "unread")
+    assert said_of(three, "Apples") == "Apples, there is a new answer"
+    click(three, "Apples")
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "")
+    assert said_of(three, "Apples") == "Apples"
+
+
+def test_an_answer_that_was_seen_coming_is_not_new(three: Ui) -> None:
+    three.ask("And more")
+    three.settle()
+    assert mark_of(three, "Apples") == ""
+
+
+def test_an_answer_that_comes_while_another_page_is_shown_is_new(
+    three: Ui, hold: threading.Event
+) -> None:
+    hold.clear()
+    three.ask("And more", wait=False)
+    three.press("Ctrl+M")
+    hold.set()
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "unread")
+    three.window.go_to_chat()
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "")
+
+
+def test_a_failed_answer_stays_marked_until_there_is_a_better_one(three: Ui) -> None:
+    three.engine.error = EngineFailed("It failed.", "A test wants it.", "Try again.")
+    three.ask("And more")
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "failed")
+    assert said_of(three, "Apples") == "Apples, the last answer failed"
+    three.engine.error = None
+    three.press("Ctrl+R")
+    three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "")
+
+
+def test_the_mark_leaves_room_for_the_title_and_its_buttons(three: Ui) -> None:
+    plain = three.chats.grab().toImage()
+    apples = row_of(three, "Pears").data(ROW).chat.id
+    three.presenters.chats.set_unread(apples, True)
+    three.qtbot.waitUntil(lambda: mark_of(three, "Pears") == "unread")
+    marked = three.chats.grab().toImage()
+    row = three.chats.visualRect(row_of(three, "Pears"))
+    half = row.center().x()
+    assert plain.copy(row.adjusted(half, 0, 0, 0)) != marked.copy(row.adjusted(half, 0, 0, 0))
+    assert plain.copy(0, row.y(), half, row.height()) == marked.copy(0, row.y(), half, row.height())
