@@ -7,7 +7,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -21,13 +20,12 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.core.settings.fields import Settings
-from app.ui.look import fonts
 from app.ui.look.appearance import Appearance
-from app.ui.look.language import speak
 from tests.e2e.looks import rules
-from tests.e2e.looks.house import House, come_to_rest, opened, settle
+from tests.e2e.looks.house import House, opened, settle
 from tests.e2e.looks.pages import PAGES, Page
-from tests.e2e.looks.views import NARROW, SMALL, VIEWS, WIDE, View, take
+from tests.e2e.looks.views import NARROW, VIEWS, WIDE, View, take
+from tests.e2e.looks.visit import FONTS, LANGUAGES, visit
 
 ORDINARY = tuple(view for view in VIEWS if not view.high)
 HIGH = tuple(view for view in VIEWS if view.high)
@@ -47,21 +45,6 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
         house.tidy()
         page.leave(house)
         settle()
-    return [f"{page.name}, {view.name}: {complaint}" for complaint in found]
-
-
-def small_complaints(house: House, page: Page, view: View) -> list[str]:
-    """What has no room in a small window."""
-    shown = take(house, page, view)
-    most = QSize(*view.size)
-    shown.resize(shown.size().boundedTo(most))  # as on a screen that is no larger
-    come_to_rest(shown)
-    found = list(rules.misplaced(rules.Shown.of(shown)))
-    if shown.size().boundedTo(most) != shown.size():
-        found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
-    house.tidy()
-    page.leave(house)
-    settle()
     return [f"{page.name}, {view.name}: {complaint}" for complaint in found]
 
 
@@ -87,30 +70,12 @@ def test_every_page_can_be_read(
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("language", ["english", "deutsch"])
-@pytest.mark.parametrize("font", ["shipped", "system"])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("font", FONTS)
 def test_every_page_has_room_in_a_small_window(
-    qtbot: QtBot,
-    qapp: QApplication,
-    data_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    language: str,
-    font: str,
+    qtbot: QtBot, qapp: QApplication, data_dir: Path, language: str, font: str
 ) -> None:
-    if font == "system":
-        monkeypatch.setattr(fonts, "TEXT", "DejaVu Sans")
-        monkeypatch.setattr(fonts, "CODE", "DejaVu Sans Mono")
-    speak(qapp, language)
-    found = []
-    try:
-        for full in (False, True):
-            with opened(qapp, data_dir / str(full), full=full) as house:
-                for view in SMALL:
-                    for page in PAGES:
-                        if page.full is full:
-                            found += small_complaints(house, page, view)
-    finally:
-        speak(qapp, "english")
+    found = list(visit(qapp, data_dir, language, font))
     assert not found, "\n" + "\n".join(found)
 
 

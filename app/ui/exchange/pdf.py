@@ -23,6 +23,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
+    QFontDatabase,
     QImage,
     QPageLayout,
     QPageSize,
@@ -86,6 +87,8 @@ def _print(
     width, height = float(writer.width()), float(writer.height()) - _FOOT
     document = QTextDocument()
     document.documentLayout().setPaintDevice(writer)
+    # The window's font draws some hyphens and colons as signs that no PDF reader can copy.
+    document.setDefaultFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
     document.setDocumentMargin(0)
     document.setPageSize(QSizeF(width, height))
     formulas = _Formulas(document)

@@ -128,14 +128,18 @@ class House:
 
 
 @contextmanager
-def opened(app: QApplication, data: Path, *, full: bool) -> Iterator[House]:
-    """A window on a data folder of its own. full: with chats, models, assistants and prompts."""
+def opened(app: QApplication, data: Path, *, full: bool, real: bool = False) -> Iterator[House]:
+    """A window on a data folder of its own. full: with chats, models, assistants and prompts.
+
+    real: answers come from the guide on llama.cpp, not from a script.
+    """
     hold = threading.Event()
     hold.set()
     engine = ScriptedEngine(("A first sentence, ", "and another."), hold=hold)
     with ExitStack() as patches:
+        if not real:
+            patches.enter_context(patch.object(llamacpp, "LlamaCppEngine", lambda *_, **__: engine))
         for target, name, value in (
-            (llamacpp, "LlamaCppEngine", lambda *_, **__: engine),
             (devices, "looking", lambda *_, **__: lambda: COMPUTER),
             (client, "Hub", lambda *_: scripted_hub()),
             (BandwidthBook, "of", lambda *_: Bandwidth(30e9)),

@@ -23,6 +23,7 @@ from app.presenters.exporting import Exporting
 from app.presenters.tasks import Tasks
 from app.services.exchange.writing import tell, text_of, write_file, write_files
 from app.ui.exchange.pdf import print_chats
+from app.ui.look.fonts import text_font
 from app.ui.look.theme import DARK, LIGHT, Theme, palette_of
 from tests.support.outcomes import outcome
 
@@ -137,6 +138,19 @@ def test_paper_has_colours_of_its_own_whatever_the_theme(
         printed.append(contents.get_data())
     assert printed[0] == printed[1]
     assert b"0.121568" in printed[1], "the ink"
+
+
+def test_words_can_be_copied_out_of_paper_whatever_the_windows_font(
+    stores: Stores, tmp_path: Path, qapp: QApplication
+) -> None:
+    before = qapp.font()
+    qapp.setFont(text_font(13))
+    told = tell(stores.chats, stores.folders, [stores.chat("On 2026-11-23, how?", "Well: so.")])
+    print_chats(told, ExportOptions("pdf"), tmp_path / "x.pdf")
+    qapp.setFont(before)
+    said = " ".join(pypdf.PdfReader(tmp_path / "x.pdf").pages[0].extract_text().split())
+    assert "On 2026-11-23, how?" in said
+    assert "Well: so." in said
 
 
 def test_branches_and_reasoning_are_told_where_they_are_wanted(stores: Stores) -> None:

@@ -1,0 +1,75 @@
+"""Visits every page in the smallest windows it has to hold in: `python -m tests.e2e.looks.visit`.
+
+Every page, dialog, menu and card, in both languages and both themes, in the shipped font and in
+DejaVu; what is cut, lies over something else or is outside is named.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from unittest.mock import patch
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
+
+from app.ui.look import fonts
+from app.ui.look.language import speak
+from tests.e2e.looks import rules
+from tests.e2e.looks.house import House, come_to_rest, opened, settle
+from tests.e2e.looks.pages import PAGES, Page
+from tests.e2e.looks.views import SMALL, View, take
+
+LANGUAGES: Final = ("english", "deutsch")
+FONTS: Final = {"shipped": (fonts.TEXT, fonts.CODE), "DejaVu": ("DejaVu Sans", "DejaVu Sans Mono")}
+
+
+def visit(app: QApplication, data: Path, language: str, font: str) -> Iterator[str]:
+    """Visit all pages in one language and one font; yields what has no room."""
+    text, code = FONTS[font]
+    speak(app, language)
+    try:
+        with patch.object(fonts, "TEXT", text), patch.object(fonts, "CODE", code):
+            for full in (False, True):
+                with opened(app, data / str(full), full=full) as house:
+                    for view in SMALL:
+                        for page in PAGES:
+                            if page.full is full:
+                                yield from complaints(house, page, view)
+    finally:
+        speak(app, "english")
+
+
+def complaints(house: House, page: Page, view: View) -> Iterator[str]:
+    """Show a page as on a screen that is no larger than the view."""
+    shown = take(house, page, view)
+    most = QSize(*view.size)
+    shown.resize(shown.size().boundedTo(most))
+    come_to_rest(shown)
+    found = list(rules.misplaced(rules.Shown.of(shown)))
+    if shown.size().boundedTo(most) != shown.size():
+        found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
+    house.tidy()
+    page.leave(house)
+    settle()
+    yield from (f"{page.name}, {view.name}: {complaint}" for complaint in found)
+
+
+def main() -> int:
+    app = QApplication([])
+    found = []
+    for language in LANGUAGES:
+        for font in FONTS:
+            with tempfile.TemporaryDirectory() as data:
+                for complaint in visit(app, Path(data), language, font):
+                    found.append(f"{language}, {font}, {complaint}")
+                    print(found[-1])
+    print(f"{len(found)} complaints")
+    return min(1, len(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
