@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
@@ -77,7 +78,7 @@ def misplaced(shown: Shown) -> Iterator[str]:
 
 def clipped(shown: Shown) -> Iterator[str]:
     """Text that has less room than it takes, and does not end in “…” on purpose."""
-    for widget in shown.parts:
+    for widget in (shown.window, *shown.parts):
         needs = _room_needed(widget)
         if needs is None:
             continue
@@ -175,6 +176,8 @@ def _room_needed(widget: QWidget) -> QSize | None:
     """The size at which all of a widget's text is seen; None if it has none that must be."""
     if isinstance(widget, ElidedLabel):
         return None
+    if isinstance(widget, QMenu):
+        return widget.sizeHint()
     if isinstance(widget, QLabel) and widget.text():
         if widget.wordWrap():
             return QSize(_longest_word(widget), widget.heightForWidth(widget.width()))

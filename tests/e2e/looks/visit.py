@@ -14,7 +14,7 @@ from typing import Final
 from unittest.mock import patch
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.ui.look import fonts
 from app.ui.look.language import speak
@@ -47,8 +47,9 @@ def complaints(house: House, page: Page, view: View) -> Iterator[str]:
     """Show a page as on a screen that is no larger than the view."""
     shown = take(house, page, view)
     most = QSize(*view.size)
-    shown.resize(shown.size().boundedTo(most))
-    come_to_rest(shown)
+    if not isinstance(shown, QMenu):  # which takes the room that it needs
+        shown.resize(shown.size().boundedTo(most))
+        come_to_rest(shown)
     found = list(rules.misplaced(rules.Shown.of(shown)))
     if shown.size().boundedTo(most) != shown.size():
         found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")

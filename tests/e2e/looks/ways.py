@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QItemSelectionModel
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListWidget, QPlainTextEdit, QWidget
+from PySide6.QtCore import QItemSelectionModel, QPoint
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from app.core.engines.installation import Check, Price
 from app.core.models.entry import STARTER
 from app.core.settings.declared import SECTIONS, Section
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.desktop.quick_ask import QuickAsk
+from app.ui.models.discover.token_question import TokenQuestion
 from app.ui.settings.settings_dialog import SettingsDialog
+from app.ui.sidebar.chat_model import ROW
 from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
 from tests.e2e.looks.contents import rich_chat
@@ -118,6 +127,66 @@ def card(command: str, name: str) -> Callable[[House], QWidget]:
         return house.part(QWidget, name).window()
 
     return show
+
+
+def answer_menu(act: str, name: str) -> Callable[[House], QWidget]:
+    """A menu of the last answer."""
+
+    def show(house: House) -> QWidget:
+        chat(house)
+        page = house.window.page
+        page.answers.act(act, page.transcript.messages[-1])
+        house.until(name)
+        return house.part(QMenu, name)
+
+    return show
+
+
+def chat_menu(house: House) -> QWidget:
+    """What can be done with a chat of the list."""
+    chat(house)
+    rows = house.window.sidebar.chats
+    at = next(it for it in range(rows.chats.rowCount()) if rows.chats.chat_at(it))
+    rows.menu.emit(rows.chats.index(at, 0).data(ROW), QPoint(20, 200))
+    house.until("rowMenu")
+    return house.part(QMenu, "rowMenu")
+
+
+def place_menu(house: House) -> QWidget:
+    chat(house)
+    click(house, "place")
+    house.until("placeMenu")
+    return house.part(QMenu, "placeMenu")
+
+
+def again(house: House) -> QWidget:
+    """The dialog for an answer in another way."""
+    menu = answer_menu("again_menu", "againChoices")(house)
+    assert isinstance(menu, QMenu)
+    menu.actions()[-1].trigger()
+    menu.close()
+    house.until("againDialog")
+    return house.part(QWidget, "againDialog")
+
+
+def export(house: House) -> QWidget:
+    house.window.exporter.ask([rich_chat(house.hearth)])
+    house.until("exportDialog")
+    return house.part(QWidget, "exportDialog")
+
+
+def importing(house: House) -> QWidget:
+    house.window.importer.ask()
+    house.until("importDialog")
+    return house.part(QWidget, "importDialog")
+
+
+def token(house: House) -> QWidget:
+    """The question for a token of the Hub."""
+    models("discover")(house)
+    models_page(house.window).discover.findChild(TokenQuestion).ask()
+    house.until("tokenDialog")
+    return house.part(QWidget, "tokenDialog")
 
 
 def context(house: House) -> QWidget:
