@@ -6,7 +6,6 @@ from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QPushButton,
     QVBoxLayout,
@@ -15,30 +14,25 @@ from PySide6.QtWidgets import (
 
 from app.core.exchange.export import ExportKind, ExportOptions
 from app.ui.look.format import figure
-from app.ui.look.theme import GRID
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.switch import Switch
 
 
-class ExportDialog(QDialog):
+class ExportDialog(Dialog):
     """chosen(options, one_file): how; where to is asked next."""
 
     chosen = Signal(object, bool)
 
     def __init__(self, title: str, count: int, parent: QWidget | None = None) -> None:
         """Begin. title: of the one chat. count: of the chats."""
-        super().__init__(parent)
-        self.setObjectName("exportDialog")
-        self.setMinimumWidth(440)
+        super().__init__("exportDialog", width=440, parent=parent)
         if count == 1:
-            self.setWindowTitle(self.tr("Export “{0}”").format(title))
+            self.set_title(self.tr("Export “{0}”").format(title))
         else:
-            self.setWindowTitle(self.tr("Export {0} chats").format(figure(count)))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(2 * GRID)
-        column.addWidget(Label(self.windowTitle(), "title", wrap=True))
+            self.set_title(self.tr("Export {0} chats").format(figure(count)))
+        column = self.column
         self._kind = ComboBox()
         self._kind.setObjectName("exportKind")
         self._kind.setAccessibleName(self.tr("Format"))
@@ -55,7 +49,7 @@ class ExportDialog(QDialog):
         if count > 1:
             self._one_file = self._switch(column, "exportOneFile", self.tr("All chats in one file"))
         column.addStretch(1)
-        column.addLayout(self._buttons())
+        self._make_buttons()
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._show_kind()
 
@@ -64,28 +58,23 @@ class ExportDialog(QDialog):
         switch.setObjectName(name)
         switch.setAccessibleName(text)
         row = QHBoxLayout()
-        row.addWidget(Label(text), 1)
+        row.addWidget(Label(text, wrap=True), 1)
         row.addWidget(switch)
         column.addLayout(row)
         return switch
 
-    def _buttons(self) -> QHBoxLayout:
+    def _make_buttons(self) -> None:
         cancel = QPushButton(self.tr("Cancel"))
         cancel.setObjectName("exportCancel")
-        cancel.setAutoDefault(False)
         cancel.clicked.connect(self.reject)
         go = QPushButton(self.tr("Choose where…"))
         go.setObjectName("exportGo")
         go.setProperty("look", "primary")
         go.setDefault(True)
         go.clicked.connect(self._go)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
         for button in (cancel, go):
             button.setAccessibleName(button.text())
-            row.addWidget(button)
-        return row
+        self.add_buttons(cancel, go)
 
     def _chosen(self) -> ExportKind:
         return cast(ExportKind, self._kind.currentData())

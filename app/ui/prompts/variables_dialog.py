@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
-from app.ui.look.theme import GRID
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 
-class VariablesDialog(QDialog):
+class VariablesDialog(Dialog):
     """filled(values): each name with what was written, once there is something for all of them."""
 
     filled = Signal(object)
 
     def __init__(self, title: str, names: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("variablesDialog", width=420, parent=parent)
+        self.set_title(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("variablesDialog")
-        self.setWindowTitle(title)
-        self.setMinimumWidth(420)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(2 * GRID)
-        column.addWidget(Label(title, "title"))
+        column = self.column
         self._lines: dict[str, QLineEdit] = {}
         for number, name in enumerate(names):
             line = QLineEdit()
@@ -40,9 +35,7 @@ class VariablesDialog(QDialog):
             field.addWidget(Label(name[:1].upper() + name[1:], "strong"))
             field.addWidget(line)
             column.addLayout(field)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
+        column.addStretch(1)
         leave = LabelledButton("close", self.tr("Cancel"), "leaveVariables")
         leave.setAutoDefault(False)
         leave.clicked.connect(self.reject)
@@ -51,9 +44,7 @@ class VariablesDialog(QDialog):
         )
         self._use.setAutoDefault(False)
         self._use.clicked.connect(self._done)
-        row.addWidget(leave)
-        row.addWidget(self._use)
-        column.addLayout(row)
+        self.add_buttons(leave, self._use)
         self._check()
         next(iter(self._lines.values())).setFocus()
 

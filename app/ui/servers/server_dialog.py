@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QFileDialog,
-    QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
@@ -23,6 +21,7 @@ from app.core.home import from_home
 from app.ui.look.language import in_full
 from app.ui.look.theme import GRID
 from app.ui.servers.words import found, models
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from engines.errors import UserError
@@ -75,7 +74,7 @@ class FileField(QWidget):
         dialog.open()
 
 
-class ServerDialog(QDialog):
+class ServerDialog(Dialog):
     """test(profile, key, take_key), save(profile, key, take_key): key None leaves the one that is
     kept; take_key: it may go to another place than it was given for.
 
@@ -89,18 +88,13 @@ class ServerDialog(QDialog):
         """Begin. profile: the one to change; None for a new one."""
         from app.core.network.servers import ServerProfile
 
-        super().__init__(parent)
+        super().__init__("serverDialog", width=520, parent=parent)
+        new = profile is None
+        self.set_title(self.tr("Add a server") if new else self.tr("Change a server"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("serverDialog")
-        title = self.tr("Add a server") if profile is None else self.tr("Change a server")
-        self.setWindowTitle(title)
-        self.setMinimumWidth(520)
         self._is_new = profile is None
         self._before = profile or ServerProfile("", "", "", None, None)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(12)
-        column.addWidget(Label(title, "title"))
+        column = self.column
         column.addWidget(
             Label(
                 self.tr(
@@ -114,11 +108,10 @@ class ServerDialog(QDialog):
         self._result = Label("", name="serverResult", wrap=True, selectable=True)
         self._result.hide()
         column.addWidget(self._result)
-        column.addSpacing(GRID)
-        column.addLayout(self._buttons())
+        column.addStretch(1)
+        self._make_buttons()
         self._typed()
         self._name.setFocus()
-        self._grow()
 
     @property
     def profile_id(self) -> str:
@@ -154,11 +147,9 @@ class ServerDialog(QDialog):
         self._say(in_full(error), "problem")
         self._wait(False)
 
-    def _form(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(2 * GRID)
-        grid.setVerticalSpacing(GRID)
-        grid.setColumnStretch(1, 1)
+    def _form(self) -> QVBoxLayout:
+        form = QVBoxLayout()
+        form.setSpacing(GRID // 2)
         before = self._before
         self._name = self._line("serverName", self.tr("Name"), before.name, self.tr("team"))
         self._address = self._line(
@@ -193,16 +184,14 @@ class ServerDialog(QDialog):
             (self.tr("Own CA"), self._ca),
             (self.tr("Client certificate"), self._certificate),
         )
-        row = 0
         for title, field in fields:
-            grid.addWidget(Label(title, "muted"), row, 0)
-            grid.addWidget(field, row, 1)
-            row += 1
+            form.addWidget(Label(title, "muted"))
+            form.addWidget(field)
             if field is self._key:
                 for below in (self._key_note, self._take, self._forget):
-                    grid.addWidget(below, row, 1)
-                    row += 1
-        return grid
+                    form.addWidget(below)
+            form.addSpacing(GRID // 2)
+        return form
 
     def _line(self, name: str, title: str, text: str, hint: str) -> QLineEdit:
         line = QLineEdit(text)
@@ -212,9 +201,7 @@ class ServerDialog(QDialog):
         line.textChanged.connect(self._typed)
         return line
 
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+    def _make_buttons(self) -> None:
         self._cancel = self._button("cancelServer", self.tr("Cancel"))
         self._cancel.clicked.connect(self.reject)
         self._test = self._button("testServer", self.tr("Test"))
@@ -223,17 +210,12 @@ class ServerDialog(QDialog):
         self._save.setProperty("look", "primary")
         self._save.setDefault(True)
         self._save.clicked.connect(self._keep)
-        row.addWidget(self._test)
-        row.addStretch(1)
-        row.addWidget(self._cancel)
-        row.addWidget(self._save)
-        return row
+        self.add_buttons(self._cancel, self._save, aside=self._test)
 
     def _button(self, name: str, text: str) -> QPushButton:
         button = QPushButton(text)
         button.setObjectName(name)
         button.setAccessibleName(text)
-        button.setAutoDefault(False)
         return button
 
     def _typed(self) -> None:
@@ -257,7 +239,7 @@ class ServerDialog(QDialog):
             words = self.tr("It is kept in the system’s keyring, and shown to this server only.")
         if words != self._key_note.text():
             self._key_note.setText(words)
-            self._grow()
+            self.fit()
 
     def _moved(self) -> bool:
         """Whether the address that was typed is another place than before."""
@@ -290,12 +272,4 @@ class ServerDialog(QDialog):
         self._result.style().polish(self._result)
         self._result.setText(text)
         self._result.show()
-        self._grow()
-
-    def _grow(self) -> None:
-        """Make the dialog so high that all of it can be seen."""
-        layout = self.layout()
-        if layout is not None:
-            layout.activate()
-            needed = layout.totalHeightForWidth(self.width())
-            self.resize(self.width(), max(self.height(), needed))
+        self.fit()

@@ -9,8 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
+from app.ui.look.scale import scaled
+
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """The wheel gives no focus, which it does by Qt's default for these."""
+_INSET = 6
+"""Pixels before a number, as a field for text has them."""
 
 
 class ComboBox(QComboBox):
@@ -29,6 +33,7 @@ class SpinBox(QSpinBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
+        self.lineEdit().setTextMargins(scaled(_INSET), 0, scaled(_INSET), 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
@@ -41,6 +46,7 @@ class DoubleSpinBox(QDoubleSpinBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
+        self.lineEdit().setTextMargins(scaled(_INSET), 0, scaled(_INSET), 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():

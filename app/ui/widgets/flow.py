@@ -15,9 +15,13 @@ class FlowLayout(QLayout):
     by itself gets the whole of it.
     """
 
-    def __init__(self, *widgets: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, *widgets: QWidget, trailing: bool = False, parent: QWidget | None = None
+    ) -> None:
+        """Begin. trailing: what a line leaves free is before its widgets, not behind them."""
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._trailing = trailing
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(GRID)
         for widget in widgets:
@@ -69,7 +73,10 @@ class FlowLayout(QLayout):
         top = inner.top()
         for line in self._lines(inner.width()):
             height, left = _height(line), inner.left()
-            for item, width in zip(line, self._widths(line, inner.width()), strict=True):
+            widths = self._widths(line, inner.width())
+            if self._trailing:
+                left += inner.width() - sum(widths) - self.spacing() * (len(line) - 1)
+            for item, width in zip(line, widths, strict=True):
                 high = min(height, item.sizeHint().height())
                 item.setGeometry(QRect(left, top + (height - high) // 2, width, high))
                 left += width + self.spacing()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
@@ -15,11 +14,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.look.theme import GRID
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
+_WIDTH = 480
 
-class MessageDialog(QDialog):
+
+class MessageDialog(Dialog):
     """Says one thing and offers a few answers.
 
     lines: the first is the headline. answers: name and text of the buttons, the main one last.
@@ -38,15 +40,10 @@ class MessageDialog(QDialog):
         details: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("messageDialog")
+        super().__init__("messageDialog", width=_WIDTH, parent=parent)
         self.setWindowTitle("Hearth")
-        self.setMinimumWidth(440)
-        self.setMaximumWidth(640)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(2 * GRID)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        column = self.column
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)
         tone = "danger" if drawing == "warning" else "accent_text"
@@ -77,20 +74,15 @@ class MessageDialog(QDialog):
             shown.setTabChangesFocus(True)
             shown.setMinimumHeight(180)
             column.addWidget(shown, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
+        column.addStretch(0 if details else 1)
         buttons = [self._button(name, text) for name, text in answers]
-        for button in buttons:
-            row.addWidget(button)
-        column.addLayout(row)
+        self.add_buttons(*buttons)
         self._make_main(buttons[-1])
 
     def _button(self, name: str, text: str) -> QPushButton:
         button = QPushButton(text)
         button.setObjectName(name)
         button.setAccessibleName(text)
-        button.setAutoDefault(False)
         button.clicked.connect(lambda: self._answer(name))
         return button
 

@@ -6,23 +6,21 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.ui.look.theme import GRID
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from app.ui.widgets.label import Label
 
 
-class AgainDialog(QDialog):
+class AgainDialog(Dialog):
     """chosen(changes): what the user has set, as `AnswerOptions.changed` takes it.
 
     What is left as it stands is not among them, so that the chat's own settings hold.
@@ -37,12 +35,14 @@ class AgainDialog(QDialog):
         settings: Settings,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("againDialog")
-        self.setWindowTitle(self.tr("Answer again in another way"))
-        self.setMinimumWidth(420)
+        super().__init__("againDialog", width=420, parent=parent)
+        self.set_title(self.tr("Answer again in another way"))
         self._model = ComboBox()
         self._model.setObjectName("againModel")
+        self._model.setMinimumContentsLength(16)
+        self._model.setSizeAdjustPolicy(
+            ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self._model.addItem(self.tr("As this chat has it"), None)
         for entry in entries:
             self._model.addItem(entry.name, entry.id)
@@ -65,10 +65,7 @@ class AgainDialog(QDialog):
         self._seed = QLineEdit()
         self._seed.setObjectName("againSeed")
         self._seed.setPlaceholderText(self.tr("A new one"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(2 * GRID)
-        column.addWidget(Label(self.windowTitle(), "title"))
+        column = self.column
         said = self.tr("The answer that is there stays, as another branch.")
         column.addWidget(Label(said, "muted", wrap=True))
         form = QGridLayout()
@@ -82,27 +79,22 @@ class AgainDialog(QDialog):
         )
         for row, (title, field) in enumerate(fields):
             field.setAccessibleName(title)
-            form.addWidget(Label(title), row, 0)
+            form.addWidget(Label(title, wrap=True), row, 0)
             form.addWidget(field, row, 1)
         column.addLayout(form)
-        column.addLayout(self._buttons())
+        column.addStretch(1)
+        self._make_buttons()
 
-    def _buttons(self) -> QHBoxLayout:
+    def _make_buttons(self) -> None:
         cancel = QPushButton(self.tr("Cancel"))
         cancel.setObjectName("againCancel")
-        cancel.setAutoDefault(False)
         cancel.clicked.connect(self.reject)
         go = QPushButton(self.tr("Answer again"))
         go.setObjectName("againGo")
         go.setProperty("look", "primary")
         go.setDefault(True)
         go.clicked.connect(self._go)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(go)
-        return row
+        self.add_buttons(cancel, go)
 
     def _go(self) -> None:
         changes: dict[str, object] = {}

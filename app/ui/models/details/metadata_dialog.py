@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -24,15 +23,13 @@ from app.ui.look.language import in_full, translated
 from app.ui.look.theme import GRID
 from app.ui.models.names import name_of
 from app.ui.notify import Notifier
-from app.ui.widgets.column_page import ColumnPage
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.fields import SpinBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from engines.errors import UserError
 
 _EDITOR_HEIGHT = 160
-_INSET = 6
-"""As a line of text has it; a number's field has none of its own."""
 _SAMPLE_HEIGHT = 90
 _MOST_TOKENS = 999_999_999
 """The most that can be typed; what makes sense is for the service to say."""
@@ -144,7 +141,7 @@ class TargetChoice(QWidget):
             self._plan.setText(text.format(self._now.entry.path.name, size(self._now.size_bytes)))
 
 
-class MetadataDialog(QDialog):
+class MetadataDialog(Dialog):
     """The dialog for a model's metadata.
 
     saved(ModelEntry): the model, or its copy, as it is on the list now.
@@ -159,10 +156,8 @@ class MetadataDialog(QDialog):
         now: Editable,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("metadataDialog")
-        self.setWindowTitle(self.tr("Metadata of “{0}”").format(name_of(now.entry)))
-        self.resize(720, 560)
+        super().__init__("metadataDialog", width=720, height=560, parent=parent)
+        self.set_title(self.tr("Metadata of “{0}”").format(name_of(now.entry)))
         self._service = service
         self._notifier = notifier
         self._now = now
@@ -171,7 +166,6 @@ class MetadataDialog(QDialog):
         self._context = SpinBox()
         self._context.setObjectName("metadataContext")
         self._context.setRange(0, _MOST_TOKENS)
-        self._context.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
         self._context.setGroupSeparatorShown(True)
         self._context.setSuffix(self.tr(" tokens"))
         self._context.setValue(now.context)
@@ -203,9 +197,7 @@ class MetadataDialog(QDialog):
         super().done(result)
 
     def _lay_out(self) -> None:
-        page = ColumnPage("metadataPage", spacing=12)
-        column = page.column
-        column.addWidget(Label(self.windowTitle(), "title", wrap=True))
+        column = self.column
         form = QFormLayout()
         form.setSpacing(GRID)
         for text, field in (
@@ -221,28 +213,19 @@ class MetadataDialog(QDialog):
             column.addWidget(widget)
         self._problem.hide()
         self._bar.hide()
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(page, 1)
-        whole.addLayout(self._buttons())
+        self._make_buttons()
 
-    def _buttons(self) -> QHBoxLayout:
+    def _make_buttons(self) -> None:
         cancel = QPushButton(self.tr("Cancel"))
         cancel.setObjectName("metadataCancel")
-        cancel.setAutoDefault(False)
         cancel.clicked.connect(self.reject)
         self._save.setObjectName("metadataSave")
         self._save.setProperty("look", "primary")
         self._save.setDefault(True)
         self._save.clicked.connect(self._ask)
-        row = QHBoxLayout()
-        row.setContentsMargins(3 * GRID, 0, 3 * GRID, 2 * GRID)
-        row.setSpacing(GRID)
-        row.addStretch(1)
         for button in (cancel, self._save):
             button.setAccessibleName(button.text())
-            row.addWidget(button)
-        return row
+        self.add_buttons(cancel, self._save)
 
     def _look(self) -> None:
         """There may be nothing to save."""

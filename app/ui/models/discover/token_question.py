@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.core.network.secret import KeptToken
 from app.presenters.hub_token import HubToken
 from app.ui.look.language import in_full, translated
-from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from engines.errors import UserError
 
 
-class TokenDialog(QDialog):
+class TokenDialog(Dialog):
     """save(token): test and keep it. where(): open the page on which tokens are made.
 
     The owner answers with `show_saved` or `show_problem`.
@@ -28,15 +28,10 @@ class TokenDialog(QDialog):
 
     def __init__(self, kept: str, warns: bool, parent: QWidget | None = None) -> None:
         """Begin. kept: says where the token will be kept. warns: whether that needs a warning."""
-        super().__init__(parent)
+        super().__init__("tokenDialog", width=520, parent=parent)
+        self.set_title(self.tr("Access token for huggingface.co"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("tokenDialog")
-        self.setWindowTitle(self.tr("Access token"))
-        self.setMinimumWidth(460)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(12)
-        column.addWidget(Label(self.tr("Access token for huggingface.co"), "title"))
+        column = self.column
         column.addWidget(
             Label(
                 self.tr(
@@ -58,8 +53,8 @@ class TokenDialog(QDialog):
         self._result = Label("", name="tokenResult", wrap=True)
         self._result.hide()
         column.addWidget(self._result)
-        column.addSpacing(GRID)
-        column.addLayout(self._buttons())
+        column.addStretch(1)
+        self._make_buttons()
         self._typed()
 
     def show_saved(self, account: str | None, untested: str | None, warning: str | None) -> None:
@@ -82,18 +77,14 @@ class TokenDialog(QDialog):
         self._field.setFocus()
         self._field.selectAll()
 
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+    def _make_buttons(self) -> None:
         where = LabelledButton(
             "browse", self.tr("Where do I get one?"), "whereToken", look="link", tone="accent_text"
         )
-        where.setAutoDefault(False)
         where.clicked.connect(self.where)
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setObjectName("cancelToken")
         self._cancel.setAccessibleName(self.tr("Cancel"))
-        self._cancel.setAutoDefault(False)
         self._cancel.clicked.connect(self.reject)
         self._save = QPushButton(self.tr("Test and save"))
         self._save.setObjectName("saveToken")
@@ -101,11 +92,7 @@ class TokenDialog(QDialog):
         self._save.setProperty("look", "primary")
         self._save.setDefault(True)
         self._save.clicked.connect(self._start)
-        row.addWidget(where)
-        row.addStretch(1)
-        row.addWidget(self._cancel)
-        row.addWidget(self._save)
-        return row
+        self.add_buttons(self._cancel, self._save, aside=where)
 
     def _typed(self) -> None:
         self._save.setEnabled(bool(self._field.text().strip()))
@@ -122,6 +109,7 @@ class TokenDialog(QDialog):
         self._result.style().polish(self._result)
         self._result.setText(text)
         self._result.show()
+        self.fit()
 
 
 class TokenQuestion(QObject):
