@@ -91,7 +91,7 @@ class ModelOverview(QObject):
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
             return ListedFacts(entry.id, named, problem=f"{error.what} {error.why}")
-        return ListedFacts(entry.id, found.quantisation, found.mtp)
+        return ListedFacts(entry.id, found.quantisation, found.mtp, found.can)
 
     def _tell(self, found: list[Overview | ListedFacts]) -> None:
         for it in found:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from app.core.models.entry import ModelEntry
+
+if TYPE_CHECKING:
+    from engines.types import Ability
 
 Order = Literal["name", "size", "used", "unused"]
 ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
@@ -34,12 +37,14 @@ class Overview:
 class ListedFacts:
     """A row of the overview, as the model's file describes it.
 
-    mtp: "embedded", "drafter" or "none". problem: why it cannot be read, empty if it can.
+    mtp: "embedded", "drafter" or "none". can: what it can do; None where nobody
+    knows. problem: why it cannot be read, empty if it can.
     """
 
     id: str
     quantisation: str
     mtp: str = "none"
+    can: tuple[Ability, ...] | None = None
     problem: str = ""
 
 
