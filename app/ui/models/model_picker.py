@@ -15,8 +15,8 @@ from app.ui.look.language import translated
 from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.models.model_list import ModelList
-from app.ui.widgets.button_row import ButtonRow
 from app.ui.widgets.emptying import empty
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.popover import Popover
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 480
 _HEIGHT: Final = 420
+_LEAST: Final = 112
 
 Way = tuple[str, str, str, Callable[[], object]]
 """A button below the list: its object name, drawing, words, and what it does."""
@@ -68,7 +69,7 @@ class ModelPicker(Popover):
         self._usual.hide()
         self.card.box.addWidget(self._usual)
         if ways:
-            self.card.box.addWidget(ButtonRow(*(self._way(it) for it in ways)))
+            self.card.box.addLayout(FlowLayout(*(self._way(it) for it in ways)))
 
     def show_usual(self, name: str, *, same: bool) -> None:
         """Say what new chats begin with. same: it is the model in use here."""
@@ -84,13 +85,24 @@ class ModelPicker(Popover):
             self._elsewhere.addWidget(self._counterpart(other))
 
     def open_under(self, button: QWidget) -> None:
+        """Show it below its button, no larger than the window has room for."""
         window = button.window()
-        self.setFixedWidth(min(scaled(_WIDTH), window.width() - 2 * GRID))
-        rest = self.card.box.sizeHint().height() - self.list.sizeHint().height()
-        most = min(scaled(_HEIGHT), window.height() - button.height() - rest - 6 * GRID)
-        self.list.setFixedHeight(max(scaled(120), min(self.list.height_of_all(), most)))
+        for part in (self, *self.findChildren(QWidget)):
+            part.ensurePolished()  # sizes that are set before are taken for those without zoom
+        width = min(scaled(_WIDTH), window.width() - 2 * GRID)
+        least = scaled(_LEAST)
+        self.list.setFixedHeight(least)
+        rest = self._height_at(width) - least
+        most = min(scaled(_HEIGHT), window.height() - button.height() - rest - 4 * GRID)
+        self.list.setFixedHeight(max(least, min(self.list.height_of_all(), most)))
+        self.setFixedSize(width, self._height_at(width))
         self.open_at(button)
         self.list.field.setFocus()
+
+    def _height_at(self, width: int) -> int:
+        box = self.card.box
+        box.invalidate()
+        return box.totalHeightForWidth(width)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)
