@@ -22,7 +22,8 @@ class Overview:
 
     models, drafters: all of them. sizes: bytes on the disk by id, projectors included. total: of
     all models, what they share counted once. free: on the disk with Hearth's folder. notes: what
-    lies here and could not be listed, one sentence each.
+    lies here and could not be listed, one sentence each. served: the names of the models that each
+    drafter guesses ahead for, by its name, once that was looked for.
     """
 
     models: tuple[ModelEntry, ...] = ()
@@ -31,6 +32,7 @@ class Overview:
     total: int = 0
     free: int = 0
     notes: tuple[str, ...] = ()
+    served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
