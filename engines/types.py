@@ -22,6 +22,10 @@ MtpSwitch = Literal["request", "restart", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
 """The kinds of drafters: layers in the model's own file, a drafter's file, the text itself."""
 
+Ability = Literal["chat", "thinks", "tools"]
+"""What a model can do by its chat template: chat at all (a base model has none), think before it
+answers, and call tools."""
+
 MAX_DEPTH = 8
 """Most tokens that are drafted ahead of the model."""
 

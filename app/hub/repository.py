@@ -29,6 +29,8 @@ FileKind = Literal["model", "drafter", "projector", "other"]
 
 _MTP: Final = "mtp-"
 _DRAFTERS: Final = (_MTP, "dflash-", "eagle3-", "dspark-", "draft")
+_ASSISTANT: Final = {"gemma", "assistant"}
+"""Words in the name of a drafter for Gemma 4, as its maker calls it, or of its repository."""
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
 _WORDS: Final = re.compile(r"[^a-z0-9]+")
 _NO_NAMES: Final = {
@@ -91,20 +93,22 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
         "model": [], "drafter": [], "projector": [], "other": [],
     }  # fmt: skip
     for file in files:
-        kinds[kind_of(file.path)].append(file)
+        kinds[kind_of(file.path, repo)].append(file)
     variants, left_out = _together(kinds["model"], repo)
     return RepositoryModels(
         tuple(sorted(_told_apart(variants), key=lambda it: (it.size_bytes, it.label))),
         tuple(
-            it for it in kinds["drafter"] if PurePosixPath(it.path).name.lower().startswith(_MTP)
+            it
+            for it in kinds["drafter"]
+            if PurePosixPath(it.path).name.lower().startswith(_MTP) or _is_assistant(it.path, repo)
         ),
         tuple(kinds["projector"]),
         tuple(left_out),
     )
 
 
-def kind_of(path: str) -> FileKind:
-    """Tell what a file is by its name; "other" is nothing that a model needs."""
+def kind_of(path: str, repo: str = "") -> FileKind:
+    """Tell what a file is by its name and its repository's; "other" is nothing a model needs."""
     name = PurePosixPath(path).name.lower()
     if not name.endswith(".gguf") or name.startswith("._"):
         return "other"
@@ -113,7 +117,12 @@ def kind_of(path: str) -> FileKind:
         return "other"
     if any(word.startswith("mmproj") for word in words):
         return "projector"
-    return "drafter" if name.startswith(_DRAFTERS) else "model"
+    drafts = name.startswith(_DRAFTERS) or _is_assistant(path, repo)
+    return "drafter" if drafts else "model"
+
+
+def _is_assistant(path: str, repo: str) -> bool:
+    return set(_WORDS.split(f"{repo}/{path}".lower())) >= _ASSISTANT
 
 
 def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list[Incomplete]]:

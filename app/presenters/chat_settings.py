@@ -40,10 +40,16 @@ class ChatSettings(QObject):
         tasks: Tasks,
         parent: QObject | None = None,
         local_fallback: Callable[[str], str] = lambda usual: usual,
+        *,
+        begins_here: bool = False,
     ) -> None:
-        """Begin. local_fallback: as of `app.services.answers.answers.Answers`."""
+        """Begin. local_fallback: as of `app.services.answers.answers.Answers`.
+
+        begins_here: a chat that begins is kept from a server, too, until one is chosen for it.
+        """
         super().__init__(parent)
         self._local_fallback = local_fallback
+        self._begins_here = begins_here
         self._store = store
         self._assistants = assistants
         self._library = library
@@ -66,9 +72,16 @@ class ChatSettings(QObject):
         own = self.own(chat_id)
         layers = layers_of(own, self._assistants.get(own.assistant_id))
         settings, own_at_once = self._settings.current, self._library.own_at_once
-        if chat_id is None:
+        if chat_id is None and not self._begins_here:
             return resolve(settings, own_at_once, layers)
         return resolve(settings, own_at_once, layers, self._local_fallback)
+
+    def with_model(self, chat_id: str | None, model: str) -> Settings:
+        """Return the settings that the chat's answers would have with another model."""
+        own = self.own(chat_id)
+        layers = layers_of(own, self._assistants.get(own.assistant_id))
+        layers = replace(layers, message={"model": model})
+        return resolve(self._settings.current, self._library.own_at_once, layers).settings
 
     def model(self, chat_id: str | None) -> str:
         """Return the id, name or path of the model that answers in it."""
@@ -115,7 +128,7 @@ class ChatSettings(QObject):
         """Return the settings of a chat that begins now; it keeps the model it begins with."""
         own, assistant = self._next, self._assistants.get(self._next.assistant_id)
         if own.model is None and not (assistant and assistant.model):
-            own = replace(own, model=self._settings.current.model, usual=True)
+            own = replace(own, model=self.model(None), usual=True)
         return replace(own, greeting=assistant.greeting.strip() if assistant else "")
 
     def fresh(self) -> None:

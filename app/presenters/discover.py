@@ -15,6 +15,7 @@ from app.core.models.offers import Beside, Choice, Judged, Offer, Opened
 from app.core.models.quantisations import same_label
 from app.core.models.wanted import wanted, wanted_file
 from app.hub.client import Hub
+from app.hub.repository import choose
 from app.presenters.latest import Latest
 from app.presenters.memory_uses import uses_of
 from app.presenters.settings import SettingsService
@@ -101,6 +102,7 @@ class Discover:
                 repository,
                 choices_of(repository, self._fitting.quick),
                 repository.gate != "open" and self._has_token(),
+                bool(choose(repository.files, repo).drafters),
             )
 
         self._judging.forget()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -58,6 +59,7 @@ class DownloadList(QObject):
         self._is_metered = metered
         self._tasks = tasks
         self._closed = False
+        self._models: set[str] = set()
         self._reading = self._again = False
         self._read_at = 0.0
         self._take_over = queue.on_done
@@ -85,7 +87,7 @@ class DownloadList(QObject):
             found = tuple(self._queue.downloads())
             if any(it.state in _BEGINS for it in found):
                 self._queue.start()
-            return found
+            return tuple(it if it.id in self._models else self._found(it)[0] for it in found)
 
         self._tasks.run(work, self._tell, self._fail, on=DOWNLOADS)
 
@@ -174,12 +176,25 @@ class DownloadList(QObject):
     def _find_what_came(self, download: Download) -> None:
         if self._closed:
             return
+        came = replace(download, state="done")
         self._tasks.run(
-            lambda: model_of(download, self._library.entries()),
-            lambda entry: self.came.emit(download, entry),
+            lambda: self._found(came),
+            lambda found: self.came.emit(*found),
             self.failed.emit,
             on=DOWNLOADS,
         )
+
+    def _found(self, download: Download) -> tuple[Download, ModelEntry | None]:
+        """Find what has come: a model, or a drafter, with the models that it serves."""
+        if download.state != "done":
+            return download, None
+        entry = model_of(download, self._library.entries())
+        if entry is not None:
+            self._models.add(download.id)
+            return download, entry
+        wanted = download.wanted
+        served = (self._library.served_by_download(wanted.repo, it.path) for it in wanted.files)
+        return replace(download, serves=next((it for it in served if it is not None), None)), None
 
     def _close(self) -> None:
         self._closed = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -66,7 +67,7 @@ class ModelOverview(QObject):
             self._library.refresh()
         use = self._manager.disk_use()
         models = [it for it in self._library.entries() if not it.on_server]
-        yield Overview(
+        overview = Overview(
             models=tuple(models),
             drafters=tuple(self._library.drafters()),
             sizes=use.models,
@@ -74,7 +75,12 @@ class ModelOverview(QObject):
             free=shutil.disk_usage(self._folder).free,
             notes=tuple(self._library.notes()),
         )
+        yield overview
         yield from self._read(models, cancel)
+        if served := self._library.served_by():
+            names = {it.path: it.name for it in overview.drafters}
+            named = {names.get(path, path.stem): its for path, its in served.items()}
+            yield replace(overview, served=named)
 
     def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ListedFacts]:
         try:
@@ -91,7 +97,7 @@ class ModelOverview(QObject):
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
             return ListedFacts(entry.id, named, problem=f"{error.what} {error.why}")
-        return ListedFacts(entry.id, found.quantisation, found.mtp)
+        return ListedFacts(entry.id, found.quantisation, found.mtp, found.can)
 
     def _tell(self, found: list[Overview | ListedFacts]) -> None:
         for it in found:

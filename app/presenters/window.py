@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from app.presenters.generation import Generation
     from app.presenters.hub_token import HubToken
     from app.presenters.importing import Importing
+    from app.presenters.loaded import LoadedModels
     from app.presenters.metadata import ModelMetadata
     from app.presenters.model_page import ModelPage
     from app.presenters.models import Models
@@ -65,6 +66,8 @@ class WindowPresenters(Protocol):
     def context(self) -> ContextUses: ...
     @property
     def models(self) -> Models: ...
+    @property
+    def loaded(self) -> LoadedModels: ...
     @property
     def downloads(self) -> DownloadList: ...
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.presenters.answering import Answering
@@ -92,8 +93,12 @@ def scratch(
     assistants: Assistants,
     settings: SettingsService,
     tasks: Tasks,
+    local_fallback: Callable[[str], str],
 ) -> Scratch:
-    """Make a chat with stores of its own, all in memory: none knows the data folder."""
+    """Make a chat with stores of its own, all in memory: none knows the data folder.
+
+    local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
     drafts = Drafts(DraftStore(database), tasks)
@@ -112,7 +117,15 @@ def scratch(
         ),
         generation=generation,
         answering=answering(database, library, generation, tasks),
-        chat_settings=ChatSettings(own, assistants, library, settings, tasks),
+        chat_settings=ChatSettings(
+            own,
+            assistants,
+            library,
+            settings,
+            tasks,
+            local_fallback=local_fallback,
+            begins_here=True,
+        ),
         context=context(database, answers, runtime, settings, tasks),
         forget=database.close,
         tasks=tasks,

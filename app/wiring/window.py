@@ -19,6 +19,7 @@ from app.presenters.desktop.system_motion import SystemMotion
 from app.presenters.download_list import DownloadList
 from app.presenters.generation import Generation
 from app.presenters.idle import IdleStop
+from app.presenters.loaded import LoadedModels
 from app.presenters.models import Models
 from app.presenters.prompts import Prompts
 from app.presenters.suggestions import Suggestions
@@ -74,8 +75,9 @@ class WindowApp:
     def open_scratch(self) -> Scratch:
         app = self._app
         return scratch(
-            app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks
-        )
+            app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
+            app.local_fallback.at_once,
+        )  # fmt: skip
 
     @cached_property
     def search(self) -> ChatSearch:
@@ -116,6 +118,10 @@ class WindowApp:
     @cached_property
     def models(self) -> Models:
         return Models(self._app.library, self._app.manager, self.tasks, self._app.advise)
+
+    @cached_property
+    def loaded(self) -> LoadedModels:
+        return LoadedModels(self._app.library, self._app.runtime, self.tasks)
 
     @cached_property
     def downloads(self) -> DownloadList:

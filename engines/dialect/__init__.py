@@ -6,7 +6,7 @@ data: text that spells a control token never becomes one. Whether a model reason
 to, is found out by rendering the template both ways.
 """
 
-from engines.dialect.dialect import CHATML, Dialect, RenderedPrompt
+from engines.dialect.dialect import CHATML, Dialect, RenderedPrompt, abilities
 from engines.dialect.formats import FORMATS, ReasoningFormat
 from engines.dialect.splitter import Splitter
 from engines.dialect.switch import ThinkingChoices, may_reason
@@ -21,5 +21,6 @@ __all__ = [
     "RenderedPrompt",
     "Splitter",
     "ThinkingChoices",
+    "abilities",
     "may_reason",
 ]

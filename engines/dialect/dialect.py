@@ -17,7 +17,7 @@ from engines.dialect.template_process import TemplateProcess
 from engines.dialect.tools import known_by, offered
 from engines.errors import TemplateFailed, TemplateRefused
 from engines.text import SEAM
-from engines.types import Message, Tool
+from engines.types import Ability, Message, Tool
 
 
 class Guard:
@@ -323,3 +323,11 @@ def _with_word(turns: Sequence[Message], word: str) -> list[Message]:
     if turns and turns[0].role == "system":
         return [replace(turns[0], text=f"{turns[0].text}\n\n{word}"), *turns[1:]]
     return [Message("system", word), *turns]
+
+
+def abilities(template: str | None) -> tuple[Ability, ...]:
+    """Tell what a model can do, from its template alone, which is not run."""
+    if not template:
+        return ()
+    thinks, calls = format_of(template, ())[1], known_by(template)
+    return ("chat", *(("thinks",) if thinks else ()), *(("tools",) if calls else ()))

@@ -485,6 +485,8 @@ class CheckpointFormat(ModelFormat):
         return (*weights, *(it for it in others if it not in weights))
 
     def facts(self, model: ListedModel) -> ModelFacts:
+        from engines.dialect import abilities
+
         found = self.read(model.path)
         return ModelFacts(
             found.architecture,
@@ -493,6 +495,7 @@ class CheckpointFormat(ModelFormat):
             found.context_max,
             found.weight_bytes,
             found.mtp,
+            can=abilities(found.chat_template),
         )
 
     def details(self, model: ListedModel) -> FileDetails:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from engines.types import EngineName, MtpKind
+from engines.types import Ability, EngineName, MtpKind
 
 if TYPE_CHECKING:
     from engines.models.gguf.header import GgufHeader
@@ -52,7 +52,8 @@ class ModelFacts:
     """The facts of a model for lists. Sizes are bytes, lengths tokens; 0 or empty: nobody says.
 
     mtp: what guesses ahead for it: "embedded" in its own files, "drafter" in another, or "none".
-    drafter: that other file or folder, once it was looked for.
+    can: what its chat template lets it do; None where nobody knows. drafter: that other file or
+    folder, once it was looked for.
     """
 
     architecture: str = ""
@@ -62,6 +63,7 @@ class ModelFacts:
     size_bytes: int = 0
     mtp: MtpKind = "none"
     drafter: Path | None = None
+    can: tuple[Ability, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,7 @@ def _header(
         embedding_per_layer=0,
         vocab_size=shape.vocabulary.value,
         chat_template=None,
+        can=("chat",),
         nextn_predict_layers=1 if mtp == "embedded" else 0,
         layers=layers,
         tensors=tensors,

@@ -38,7 +38,8 @@ class Download:
     bytes_done: on the disk, of all files. bytes_per_s: lately; None while nothing comes.
     seconds_left: at that rate. retry_in_s: until the next attempt, while "retrying".
     what, why, do, code: the error in its parts, of a download that failed, that waits to try again,
-    or that was paused because of it.
+    or that was paused because of it. serves: of a drafter that has come by itself, the names of the
+    models here that it guesses ahead for; None for everything else.
     """
 
     id: str
@@ -52,3 +53,4 @@ class Download:
     why: str = ""
     do: str = ""
     code: str = ""
+    serves: tuple[str, ...] | None = None

@@ -109,11 +109,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Opened:
-    """A repository with its choices. has_token: there is a token to show it."""
+    """A repository with its choices.
+
+    has_token: there is a token to show it. drafts: it has drafters, which serve other models.
+    """
 
     repository: Repository
     choices: tuple[Choice, ...]
     has_token: bool = False
+    drafts: bool = False
 
 
 @dataclass(frozen=True)

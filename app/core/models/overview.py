@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from app.core.models.entry import ModelEntry
+
+if TYPE_CHECKING:
+    from engines.types import Ability
 
 Order = Literal["name", "size", "used", "unused"]
 ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
@@ -19,7 +22,8 @@ class Overview:
 
     models, drafters: all of them. sizes: bytes on the disk by id, projectors included. total: of
     all models, what they share counted once. free: on the disk with Hearth's folder. notes: what
-    lies here and could not be listed, one sentence each.
+    lies here and could not be listed, one sentence each. served: the names of the models that each
+    drafter guesses ahead for, by its name, once that was looked for.
     """
 
     models: tuple[ModelEntry, ...] = ()
@@ -28,18 +32,21 @@ class Overview:
     total: int = 0
     free: int = 0
     notes: tuple[str, ...] = ()
+    served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ListedFacts:
     """A row of the overview, as the model's file describes it.
 
-    mtp: "embedded", "drafter" or "none". problem: why it cannot be read, empty if it can.
+    mtp: "embedded", "drafter" or "none". can: what it can do; None where nobody
+    knows. problem: why it cannot be read, empty if it can.
     """
 
     id: str
     quantisation: str
     mtp: str = "none"
+    can: tuple[Ability, ...] | None = None
     problem: str = ""
 
 

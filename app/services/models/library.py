@@ -17,7 +17,7 @@ from app.services.models.collection.collection import Collection
 from app.services.models.collection.found import require_text
 from app.services.models.index import ModelIndex
 from app.store.models import ModelStore
-from engines.errors import NotAModel, UserError
+from engines.errors import EngineError, NotAModel, UserError
 from engines.models.format import FileDetails, ModelFacts
 from engines.models.formats import Formats
 from engines.models.gguf.format import GgufFormat
@@ -188,6 +188,21 @@ class Library:
         """List the models here that a drafter drafts for. Raises EngineError."""
         return self.formats.of(entry).targets(entry.path, self._of_engine(entry.engine))
 
+    def served_by(self) -> dict[Path, tuple[str, ...]]:
+        """Return the drafters that lie here, each with the names of the models it drafts for."""
+        found = [it.path for it in self.drafters()]
+        if self._collection is not None:
+            found += self._collection.drafters()
+        return {path: self._served(path) for path in found}
+
+    def served_by_download(self, repo: str, file: str) -> tuple[str, ...] | None:
+        """Name the models that a downloaded drafter drafts for; None if the file is no drafter."""
+        folder = f"/models--{repo.replace('/', '--')}/"
+        for path in self._collection.drafters() if self._collection else ():
+            if folder in path.as_posix() and path.as_posix().endswith(f"/{file}"):
+                return self._served(path)
+        return None
+
     def remove(self, called: str) -> ModelEntry:
         """Take a model off the list; its file stays where it is. Raises ModelUnknown."""
         entry = self.shelf.named(called)
@@ -207,6 +222,13 @@ class Library:
         self._store.known.forget(entry.id)
         self._store.hashes.forget(entry.files)
         return entry
+
+    def _served(self, drafter: Path) -> tuple[str, ...]:
+        its = self.formats.at(drafter)
+        try:
+            return tuple(it.name for it in its.targets(drafter, self._of_engine(its.engine)))
+        except EngineError:
+            return ()
 
     def _with_drafter(self, entry: ModelEntry, facts: AnyFacts) -> AnyFacts:
         drafter = self.drafter_for(entry)

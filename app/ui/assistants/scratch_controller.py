@@ -48,11 +48,8 @@ class ScratchController(QObject):
             presenters = self._presenters
             self.shown = ScratchWindow(
                 presenters.open_scratch(),
-                presenters.prompts,
-                presenters.settings,
+                presenters,
                 self._report,
-                presenters.log_file,
-                lambda: presenters.is_offline,
                 self._switching.place_of,
             )
             self.shown.page.fixes.wanted.connect(self._switching.mend)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -11,15 +10,16 @@ from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.core.settings.fields import Settings
-from app.presenters.prompts import Prompts
 from app.presenters.scratch import Scratch
-from app.presenters.settings import SettingsService
+from app.presenters.window import WindowPresenters
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.page_actions import page_actions
 from app.ui.chat.text.pictures import Pictures
 from app.ui.desktop.keys import add_actions, give_keys
 from app.ui.look.icons import app_icon
 from app.ui.look.theme import GRID
+from app.ui.models.chooser import ModelChooser
+from app.ui.models.model_button import ModelButton, ModelPicking
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_use import PromptUse
 from app.ui.widgets.label import Label
@@ -28,6 +28,7 @@ from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
+    from app.core.models.entry import ModelEntry
     from app.presenters.server_list import Destination
 
 
@@ -43,11 +44,8 @@ class ScratchWindow(QMainWindow):
     def __init__(
         self,
         scratch: Scratch,
-        prompts: Prompts,
-        settings: SettingsService,
+        presenters: WindowPresenters,
         report: Callable[[BaseException], str],
-        log_file: Path,
-        is_offline: Callable[[], bool],
         place_of: Callable[[str], Destination | None],
     ) -> None:
         """Begin. place_of: where the answers of a model come from, if not from Hearth."""
@@ -61,8 +59,12 @@ class ScratchWindow(QMainWindow):
         self.scratch = scratch
         self._place_of = place_of
         self._sure = False
+        settings = presenters.settings
         self.notifier = Notifier(
-            self, lambda error: report(without_words(error)), log_file, is_offline
+            self,
+            lambda error: report(without_words(error)),
+            presenters.log_file,
+            lambda: presenters.is_offline,
         )
         self.page = ChatPage(
             scratch.chats,
@@ -76,21 +78,36 @@ class ScratchWindow(QMainWindow):
         self.page.welcome.set_first(False)
         self.page.welcome.set_guide(False)
         Pictures(scratch.tasks, self.page.transcript)
-        self._prompts = PromptUse(prompts, self.page.composer.edit, self.page.transcript)
+        self._prompts = PromptUse(presenters.prompts, self.page.composer.edit, self.page.transcript)
+        self.chooser = ModelChooser(
+            presenters.models,
+            presenters.loaded,
+            settings,
+            scratch.chat_settings,
+            lambda: self.page.chat_id,
+            self.notifier,
+            self,
+            alone=True,
+        )
+        button = ModelButton()
+        self.picking = ModelPicking(button, self.chooser, presenters)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._banner())
+        column.addWidget(self._banner(button))
         column.addWidget(self.page, 1)
         self.setCentralWidget(middle)
         settings.changed.connect(self.page.apply)
-        settings.changed.connect(self.show_place)
-        scratch.chat_settings.changed.connect(self.show_place)
-        self.page.shown.connect(self.show_place)
+        presenters.models.listed.connect(self.chooser.tell)
+        settings.changed.connect(self.chooser.tell)
+        scratch.chat_settings.changed.connect(self.chooser.tell)
+        self.page.shown.connect(self.chooser.tell)
+        self.chooser.shown.connect(self._show_models)
         self._add_actions(settings.current)
         self.page.open_chat(None)
         self.page.composer.set_assistant(self.tr("the model, off the record"))
+        self.chooser.tell()
         self.page.composer.focus()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -104,8 +121,12 @@ class ScratchWindow(QMainWindow):
 
     def show_place(self) -> None:
         """Show where this chat's text goes; the models may be known better by now."""
-        page = self.page
-        page.show_place(self._place_of(self.scratch.chat_settings.model(page.chat_id)))
+        self.page.show_place(self._place_of(self.chooser.current()))
+
+    def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        self.page.answers.set_models(entries, current)
+        self.page.queue.set_models(entries, current)
+        self.show_place()
 
     def close_now(self) -> None:
         """Close without asking."""
@@ -125,7 +146,7 @@ class ScratchWindow(QMainWindow):
             lines, answers, lambda answer: self.close_now() if answer == "dropScratch" else None
         )
 
-    def _banner(self) -> QWidget:
+    def _banner(self, button: ModelButton) -> QWidget:
         frame = QWidget()
         around = QVBoxLayout(frame)
         around.setContentsMargins(GRID, GRID, GRID, 0)
@@ -138,6 +159,8 @@ class ScratchWindow(QMainWindow):
             "Nothing of it is saved: no history, no search, no draft. It is gone when you close it."
         )
         texts.addWidget(Label(words, "small", name="scratchWords", wrap=True))
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+        texts.addWidget(button, 0, left)
         banner.box.addLayout(texts, 1)
         close = LabelledButton("close", self.tr("Close and forget"), "closeScratch")
         close.clicked.connect(self.close)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.ui.chat.offline_switch import OfflineSwitch
 from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
-from app.ui.models.names import name_of
+from app.ui.models.model_button import ModelButton
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
-from app.ui.widgets.menu_button import MenuButton
 
 if TYPE_CHECKING:
-    from app.core.models.counterparts import Counterpart
-    from app.core.models.entry import ModelEntry
     from app.presenters.server_list import Destination
     from app.ui.chat.engine_badge import HeaderBadge
 
@@ -28,20 +24,12 @@ _NARROW = 640
 
 
 class Header(QWidget):
-    """model(id): another model was chosen. add_model(), show_models(), servers(): from the same
-    menu. choosing(): it is about to open, so that its counterparts may be looked for.
-    other_engine(Counterpart): the same model is wanted on another engine.
+    """model: the button that opens the model picker, by whoever has the models.
 
     toggle_offline(): the user wants Hearth offline, or online again. chat_settings(): they are to
     be seen, or not any more.
     """
 
-    model = Signal(str)
-    add_model = Signal()
-    show_models = Signal()
-    servers = Signal()
-    choosing = Signal()
-    other_engine = Signal(object)
     show_sidebar = Signal()
     toggle_offline = Signal()
     chat_settings = Signal()
@@ -59,18 +47,11 @@ class Header(QWidget):
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._offline = OfflineSwitch(self)
         self._offline.clicked.connect(self.toggle_offline)
-        self._button = MenuButton("modelMenu", "quiet", self)
-        self._menu = QMenu(self)
-        self._menu.setObjectName("modelChoices")
-        self._menu.aboutToShow.connect(self._open)
-        self._button.setMenu(self._menu)
-        self._entries: Sequence[ModelEntry] = ()
-        self._elsewhere: Sequence[Counterpart] = ()
+        self.model = ModelButton(self)
         self._badge: HeaderBadge | None = None
-        self._current = ""
         tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self)
         tune.clicked.connect(self.chat_settings)
-        for widget in (self._sidebar, self._title, self._offline, self._button, tune):
+        for widget in (self._sidebar, self._title, self._offline, self.model, tune):
             row.addWidget(widget)
 
     def set_title(self, title: str) -> None:
@@ -81,14 +62,6 @@ class Header(QWidget):
 
     def set_sidebar_hidden(self, hidden: bool) -> None:
         self._sidebar.setVisible(hidden)
-
-    def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Set the models for the menu; `current` is the id or name of the model in use."""
-        self._entries, self._current = entries, current
-        names = (name_of(entry) for entry in entries if current in (entry.id, entry.name))
-        name = next(names, current)
-        self._button.setText(name)
-        self._button.setAccessibleName(self.tr("Model: {0}").format(name))
 
     def show_place(self, place: Destination | None) -> None:
         """Show where the chat's text goes; None where Hearth itself answers."""
@@ -101,12 +74,6 @@ class Header(QWidget):
         if self._badge is not None:
             self._badge.show_place(place)
 
-    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
-        """Offer the same model on other engines, in an open menu and the next."""
-        self._elsewhere = found
-        if self._menu.isVisible():
-            self._fill()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit(event.size().width())
@@ -114,25 +81,3 @@ class Header(QWidget):
     def _fit(self, width: int) -> None:
         if self._badge is not None:
             self._badge.set_short(width < scaled(_NARROW))
-
-    def _open(self) -> None:
-        self._fill()
-        self.choosing.emit()
-
-    def _fill(self) -> None:
-        """Fill the menu when it is opened, as there may be thousands of models."""
-        from app.ui.chat.model_choices import add_counterpart, fill_choices
-
-        self._menu.clear()
-        fill_choices(self._menu, self._entries, self._current, self.model.emit)
-        if self._elsewhere:
-            self._menu.addSeparator()
-        for other in self._elsewhere:
-            add_counterpart(self._menu, other, self.other_engine.emit)
-        self._menu.addSeparator()
-        add = self._menu.addAction(self.tr("Add a model file…"))
-        add.triggered.connect(self.add_model)
-        manage = self._menu.addAction(self.tr("All models"))
-        manage.triggered.connect(self.show_models)
-        servers = self._menu.addAction(self.tr("Servers…"))
-        servers.triggered.connect(self.servers)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from app.ui.chat.chat_page import ChatPage
     from app.ui.chat.header import Header
     from app.ui.models.chooser import ModelChooser
+    from app.ui.models.model_button import ModelPicking
     from app.ui.navigation import Navigation
     from app.ui.notify import Notifier
 
@@ -29,6 +30,7 @@ class EngineSwitchController(QObject):
     def __init__(
         self,
         header: Header,
+        picking: ModelPicking,
         page: ChatPage,
         chooser: ModelChooser,
         presenters: WindowPresenters,
@@ -37,6 +39,7 @@ class EngineSwitchController(QObject):
     ) -> None:
         super().__init__(page)
         self._header = header
+        self._picking = picking
         self._page = page
         self._chooser = chooser
         self._presenters = presenters
@@ -47,9 +50,8 @@ class EngineSwitchController(QObject):
         self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
         chooser.shown.connect(self.show)
         page.shown.connect(self.show)
-        header.choosing.connect(self._look_elsewhere)
-        header.other_engine.connect(self._take)
-        header.servers.connect(lambda: navigation.go_to("servers"))
+        picking.opening.connect(self._look_elsewhere)
+        picking.other_engine.connect(self._take)
         page.fixes.wanted.connect(self.mend)
 
     def place_of(self, model: str) -> Destination | None:
@@ -96,7 +98,6 @@ class EngineSwitchController(QObject):
     def _look_elsewhere(self) -> None:
         entry = self._chooser.current_entry()
         self._elsewhere = ("", ())
-        self._header.show_elsewhere(())
         if entry is None:
             return
         engines, failed, model = self._presenters.engines, self._notifier.error, entry.id
@@ -111,7 +112,7 @@ class EngineSwitchController(QObject):
         self._elsewhere = (model, found)
         entry = self._chooser.current_entry()
         if self._vllm_is_here is not None and entry is not None and entry.id == model:
-            self._header.show_elsewhere(found)
+            self._picking.show_elsewhere(found)
 
     def _take(self, other: Counterpart) -> None:
         """The chat goes on with it, or it is fetched first if its user agrees."""

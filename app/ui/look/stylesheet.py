@@ -70,6 +70,7 @@ QPushButton[look="primary"]:focus {{ border: 2px solid {t.text}; padding: 6px 13
 QPushButton[look="quiet"] {{ background: transparent; border: 1px solid transparent;
     text-align: left; padding: 7px 10px; }}
 QPushButton[look="quiet"]:hover {{ background: {t.hover}; }}
+QPushButton[look="quiet"]:pressed {{ background: {t.pressed}; }}
 QPushButton[look="quiet"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="quiet"]:checked {{ background: {t.hover}; }}
 QPushButton#modelMenu {{ text-align: right; }}

@@ -10,20 +10,20 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.models.entry import STARTER, ModelEntry
 from app.presenters.chat_settings import ChatSettings
+from app.presenters.loaded import LoadedModels
 from app.presenters.models import Models, RemovedModel
 from app.presenters.settings import SettingsService
 from app.ui.look.format import size
+from app.ui.models.names import name_of
 from app.ui.notify import Notifier
 from engines.errors import UserError
 
 
 class ModelChooser(QObject):
-    """changed(): the model in use is another.
+    """Chooses models for the chat that is open, and the usual one for those to come.
 
-    shown(entries, current): wherever models can be chosen they are these now; current: the id, name
-    or path of the one in use.
-
-    chat_id: the chat that is open; its model is the one in use.
+    changed(): the model in use is another. shown(entries, current): wherever models can be chosen
+    they are these now; current: the id, name or path of the one in use.
     """
 
     changed = Signal()
@@ -32,20 +32,28 @@ class ModelChooser(QObject):
     def __init__(
         self,
         models: Models,
+        loaded: LoadedModels,
         settings: SettingsService,
         chat_settings: ChatSettings,
         chat_id: Callable[[], str | None],
         notifier: Notifier,
         window: QWidget,
+        *,
+        alone: bool = False,
     ) -> None:
+        """Begin. chat_id: the chat that is open; its model is the one in use.
+
+        alone: its choices are of that chat and of no other.
+        """
         super().__init__(window)
         self._models = models
+        self._loaded = loaded
         self._settings = settings
         self._chat_settings = chat_settings
         self._chat_id = chat_id
         self._notifier = notifier
         self._window = window
-        models.failed.connect(notifier.error)
+        self._alone = alone
 
     def tell(self) -> None:
         """Have all show what can be chosen, as it is now."""
@@ -63,15 +71,74 @@ class ModelChooser(QObject):
         current = self.current()
         return next((e for e in self.entries() if current in (e.id, e.name)), None)
 
+    @property
+    def usual(self) -> str | None:
+        """The id, name or path of the model that new chats begin with; None if that is no matter
+        here."""
+        return None if self._alone else self._settings.current.model
+
     def use(self, model_id: str) -> None:
-        """Use a model in the open chat, and in those that begin from now on."""
+        """Use a model in the open chat, and say so; new chats begin with it if that is wanted."""
+        if not self._change(chat=model_id):
+            return
+        text = self.tr("{0} answers in this chat.").format(self._called(model_id))
+        if self.usual in (None, model_id, self._name(model_id)):
+            self._notifier.say(text)
+        else:
+            words = self.tr("Use for new chats too")
+            self._notifier.offer(text, words, lambda: self._begin_with(model_id))
+
+    def use_for_new(self) -> None:
+        """Let new chats begin with the model of the open chat, too."""
+        self._begin_with(self.current())
+
+    def use_from_now_on(self, model_id: str) -> None:
+        """Use a model in the open chat and in new ones, say so, and offer it here only.
+
+        For choices that are made elsewhere than in a chat, such as at the list of models.
+        """
+        before = self._settings.current.model
+        if not self._change(chat=model_id, usual=model_id):
+            return
+        text = self.tr("{0} answers in this chat and in new ones.").format(self._called(model_id))
+        if before in (model_id, self._name(model_id)):
+            self._notifier.say(text)
+        else:
+            words = self.tr("Only in this chat")
+            self._notifier.offer(text, words, lambda: self._begin_with(before))
+
+    def load(self, model_id: str) -> None:
+        """Load a model as the open chat would have it."""
+        self._loaded.load(model_id, self._chat_settings.with_model(self._chat_id(), model_id))
+
+    def _begin_with(self, model: str) -> None:
+        """Let new chats begin with a model, and say so; the open one keeps its own."""
+        if self._change(usual=model):
+            text = self.tr("New chats begin with {0}.").format(self._called(model))
+            self._notifier.say(text)
+
+    def _change(self, *, chat: str | None = None, usual: str | None = None) -> bool:
+        """Change the model of the open chat, or the usual one; returns whether that went."""
         try:
-            self._settings.set("model", model_id)
-            self._chat_settings.set_model(self._chat_id(), model_id)
+            if usual is not None:
+                self._settings.set("model", usual)
+            if chat is not None:
+                self._chat_settings.set_model(self._chat_id(), chat)
         except UserError as error:
             self._notifier.error(error)
-        self.changed.emit()
-        self.tell()
+            return False
+        finally:
+            self.changed.emit()
+            self.tell()
+        return True
+
+    def _name(self, model_id: str) -> str:
+        return next((it.name for it in self.entries() if it.id == model_id), model_id)
+
+    def _called(self, model: str) -> str:
+        """Name a model, by its id or name, as people see it."""
+        found = next((it for it in self.entries() if model in (it.id, it.name)), None)
+        return name_of(found) if found is not None else model
 
     def add(self) -> None:
         """Let the user pick a file."""
@@ -128,8 +195,7 @@ class ModelChooser(QObject):
     def _added(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
         """Use an added model, or tell which models, the targets, an added drafter drafts for."""
         if targets is None:
-            self.use(entry.id)
-            self._notifier.say(self.tr("{0} was added and is in use now.").format(entry.name))
+            self.use_from_now_on(entry.id)
         else:
             text = self.tr("{0} was added: it guesses ahead for {1}.")
             self._notifier.say(text.format(entry.name, ", ".join(targets)))
@@ -137,8 +203,10 @@ class ModelChooser(QObject):
     def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry
         gone = (entry.id, entry.name)
-        if self.current() in gone or self._settings.current.model in gone:
-            self.use(STARTER)
+        if self._settings.current.model in gone:
+            self._change(usual=STARTER)
+        if self.current() in gone:
+            self._change(chat=STARTER)
         if removed.files:
             text = self.tr("{0} is in the trash; emptying it frees {1}.")
             self._notifier.say(text.format(entry.name, size(removed.frees)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QCoreApplication
 
 from app.core.models.downloads import Download, DownloadState
@@ -27,6 +29,13 @@ def queued_words(download: Download) -> str:
     return _tr("{0} is among the downloads now.").format(name_of(download.wanted))
 
 
+def served_words(served: Sequence[str]) -> str:
+    """Say what a drafter is, and for which models."""
+    if not served:
+        return _tr("a drafter; the model that it guesses ahead for is not here.")
+    return _tr("a drafter, which guesses ahead for {0}.").format(", ".join(served))
+
+
 def share(download: Download) -> float:
     """The part that is on the disk, 0.0 to 1.0."""
     total = download.wanted.bytes_total
@@ -45,6 +54,8 @@ def in_words(download: Download) -> str:
         return ", ".join(words)
     if download.state == "retrying" and download.retry_in_s:
         return _tr("Tries again in {0}").format(duration(download.retry_in_s))
+    if download.state == "done" and download.serves is not None:
+        return _tr("Ready: {0}").format(served_words(download.serves))
     return {
         "waiting": _tr("Waiting its turn"),
         "paused": _tr("Paused at {0} %").format(percent),

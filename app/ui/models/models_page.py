@@ -85,10 +85,10 @@ class ModelsPage(QWidget):
     def _connect(self, online: GoingOnline) -> None:
         presenters, chooser, here = self._presenters, self._chooser, self.here
         go_to_chat = self._navigation.go_to_chat
-        here.use.connect(chooser.use)
+        here.use.connect(chooser.use_from_now_on)
         here.details.use.connect(go_to_chat)
         here.anyway.connect(presenters.generation.load_anyway)
-        here.anyway.connect(chooser.use)
+        here.anyway.connect(chooser.use_from_now_on)
         here.anyway.connect(go_to_chat)
         here.remove.connect(chooser.remove)
         here.dropped.connect(chooser.take)

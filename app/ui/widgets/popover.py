@@ -29,7 +29,10 @@ class Popover(QWidget):
         self.adjustSize()
         room = anchor.screen().availableGeometry()
         below = anchor.mapToGlobal(QPoint(0, anchor.height() + GRID // 2))
-        x = max(room.left() + GRID, min(below.x(), room.right() - self.width() - GRID))
+        window = anchor.window()
+        edge = window.mapToGlobal(window.rect().bottomRight()).x()
+        right = min(room.right(), max(edge, room.left() + self.width() + 2 * GRID))
+        x = max(room.left() + GRID, min(below.x(), right - self.width() - GRID))
         y = below.y()
         if y + self.height() > room.bottom() - GRID:
             y = max(room.top() + GRID, below.y() - anchor.height() - self.height() - GRID)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.core.models.downloads import Download
 from app.core.models.entry import ModelEntry
 from app.presenters.download_list import DownloadList
+from app.ui.models.download_words import served_words
 from app.ui.notify import Notifier
 
 
@@ -36,6 +37,10 @@ class DownloadNotices(QObject):
     def _came(self, download: Download, entry: ModelEntry | None) -> None:
         self.listed.emit()
         text = self.tr("{0} is here.").format(download.wanted.label)
+        if download.serves is not None:
+            text = self.tr("{0} is here: {1}").format(
+                download.wanted.label, served_words(download.serves)
+            )
         if entry is None:
             self._notifier.say(text)
         elif not self._told_elsewhere():

@@ -50,8 +50,8 @@ class WindowFrame(QMainWindow):
             [
                 *(side.new_chat, side.scratch, side.page, side.settings, side.searched),
                 *(side.hide_me, side.show_me, side.chats.opened, side.chats.chosen),
-                *(self.header.add_model, self.header.show_models, self.header.show_sidebar),
-                *(self.header.toggle_offline, self.header.chat_settings),
+                self.header.model.clicked,
+                *(self.header.show_sidebar, self.header.toggle_offline, self.header.chat_settings),
             ]
         )
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from app.ui.engines.switch_controller import EngineSwitchController
     from app.ui.exchange.importer import Importer
     from app.ui.models.chooser import ModelChooser
+    from app.ui.models.model_button import ModelPicking
+    from app.ui.models.model_picker import Way
     from app.ui.notify import Notifier
     from app.ui.onboarding.download_strip import DownloadStrip
     from app.ui.prompts.prompt_use import PromptUse
@@ -61,6 +63,7 @@ class MainWindow(WindowFrame):
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
+    picking: ModelPicking
     switching: EngineSwitchController
     online: GoingOnline
     notices: DownloadNotices
@@ -114,6 +117,7 @@ class MainWindow(WindowFrame):
         self.notifier = Notifier(self, report, presenters.log_file, lambda: presenters.is_offline)
         self.chooser = ModelChooser(
             presenters.models,
+            presenters.loaded,
             presenters.settings,
             presenters.chat_settings,
             lambda: self.page.chat_id,
@@ -137,6 +141,7 @@ class MainWindow(WindowFrame):
         from app.ui.chat.guide_banner import GuideBanner
         from app.ui.chat.text.pictures import Pictures
         from app.ui.engines.switch_controller import EngineSwitchController
+        from app.ui.models.model_button import ModelPicking
         from app.ui.onboarding.download_strip import DownloadStrip
 
         presenters = self.presenters
@@ -162,8 +167,9 @@ class MainWindow(WindowFrame):
         self.drop_bare_field()
         if had_focus or not self.isVisible():
             self.composer.focus()
+        self.picking = ModelPicking(self.header.model, self.chooser, presenters, self._ways())
         self.switching = EngineSwitchController(
-            self.header, self.page, self.chooser, presenters, self.notifier, self
+            self.header, self.picking, self.page, self.chooser, presenters, self.notifier, self
         )
         self.switching.show()
         place = self.switching.place_of(self.chooser.current())
@@ -172,6 +178,14 @@ class MainWindow(WindowFrame):
             self.composer.set_text("\n".join(str(it[0]) for it in self.early_messages.held))
             self.early_messages.forget()
         self.early_messages.pass_on()
+
+    def _ways(self) -> list[Way]:
+        """Return what the model picker leads to."""
+        return [
+            ("addFromPicker", "plus", self.tr("Add a file…"), self.chooser.add),
+            ("allModels", "box", self.tr("All models"), lambda: self.go_to("models")),
+            ("pickServers", "server", self.tr("Servers…"), lambda: self.go_to("servers")),
+        ]
 
     def _make_controllers(self, report: Report) -> None:
         from app.ui.assistants.controller import AssistantsController
@@ -334,7 +348,6 @@ class MainWindow(WindowFrame):
 
     def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
         """Show the models, and the one in use; current: its id or name."""
-        self.header.set_models(entries, current)
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
         self.presenters.models.look_for_mtp(current)
@@ -459,9 +472,8 @@ class MainWindow(WindowFrame):
 
     def _connect_models(self) -> None:
         presenters, chooser = self.presenters, self.chooser
-        self.header.model.connect(chooser.use)
-        self.header.add_model.connect(chooser.add)
-        self.header.show_models.connect(lambda: self.go_to("models"))
+        presenters.models.failed.connect(self.notifier.error)
+        presenters.loaded.failed.connect(self.notifier.error)
         self.banner.get_model.connect(lambda: self.go_to("models", "discover"))
         self.strip.show_all.connect(lambda: self.go_to("models", "downloads"))
         chooser.shown.connect(self._show_models)
@@ -473,5 +485,5 @@ class MainWindow(WindowFrame):
         presenters.downloads.came.connect(self.strip.show_came)
         self.strip.use.connect(presenters.downloads.use)
         chooser.changed.connect(self.strip.dismiss)
-        self.notices.use.connect(chooser.use)
+        self.notices.use.connect(chooser.use_from_now_on)
         self.notices.listed.connect(presenters.models.look)

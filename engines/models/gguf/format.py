@@ -63,6 +63,7 @@ class GgufFormat(ModelFormat):
             header.context_max,
             header.size_bytes,
             _own_mtp(header),
+            can=header.can,
         )
 
     def details(self, model: ListedModel) -> FileDetails:
@@ -79,6 +80,7 @@ class GgufFormat(ModelFormat):
             context_max=header.context_max,
             size_bytes=header.size_bytes,
             mtp=_own_mtp(header),
+            can=header.can,
             title=header.name,
             made_by=_text(values, general.ORGANIZATION) or _text(values, general.AUTHOR),
             licence=_text(values, general.LICENSE),

@@ -45,6 +45,7 @@ from engines.models.gguf.types import file_types
 
 if TYPE_CHECKING:
     from engines.models.gguf.hyperparameters import Hyperparameters
+    from engines.types import Ability
 
 Kind = Literal["chat", "drafter", "projector", "embedding", "other"]
 Mtp = Literal["embedded", "drafter", "none"]
@@ -75,7 +76,7 @@ class GgufHeader:
     """The header of a model, its parts taken together if it is split over several files.
 
     parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
-    chat_template: Jinja text, None if the file has none.
+    chat_template: Jinja text, None if the file has none. can: what it lets the model do.
     mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
     for another model, else "none". why_no_head: what keeps the heads that the file claims from
     being run, empty if nothing does.
@@ -96,6 +97,7 @@ class GgufHeader:
     embedding_per_layer: int
     vocab_size: int
     chat_template: str | None
+    can: tuple[Ability, ...]
     nextn_predict_layers: int
     layers: Layers | None
     parts: int = 1
@@ -288,6 +290,7 @@ def _header(
 ) -> GgufHeader:
     from gguf import Keys as Names
 
+    from engines.dialect import abilities
     from engines.models.gguf.hyperparameters import Hyperparameters
 
     values = gguf.values
@@ -325,6 +328,7 @@ def _header(
             vocabulary=tokens.digest if isinstance(tokens, Counted) else "",
             why_no_head=why_no_head,
             chat_template=_text(values, CHAT_TEMPLATE),
+            can=abilities(_text(values, CHAT_TEMPLATE)),
             nextn_predict_layers=nextn,
             layers=layers,
             parts=parts,

@@ -37,7 +37,8 @@ def from_json(text: str) -> GgufHeader:
     try:
         values = json.loads(text)
         layers = values.pop("layers")
-        return GgufHeader(**{**values, "tensors": ()}, layers=_layers(layers) if layers else None)
+        again = {**values, "tensors": (), "can": tuple(values["can"])}
+        return GgufHeader(**again, layers=_layers(layers) if layers else None)
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a header: {error}") from error
 

@@ -211,6 +211,8 @@ def test_repositories_that_people_use(
         ("dspark-a.gguf", "drafter"),
         ("draft-a.gguf", "drafter"),
         ("Q4/MTP-a.gguf", "drafter"),
+        ("gemma-4-E2B-it-assistant-Q8_0.gguf", "drafter"),
+        ("my-assistant-7B-Q8_0.gguf", "model"),
         ("mmproj.gguf", "projector"),
         ("mmproj-model-f16.gguf", "projector"),
         ("mmproj_a.gguf", "projector"),
@@ -224,6 +226,12 @@ def test_repositories_that_people_use(
 )
 def test_sidecars_are_told_by_their_names(name: str, kind: str) -> None:
     assert kind_of(name) == kind
+
+
+def test_a_repository_of_drafters_has_no_model_to_choose() -> None:
+    choice = choose(files("model-Q8_0.gguf", "model-F16.gguf"), "google/gemma-4-E2B-it-assistant")
+    assert choice.variants == ()
+    assert len(choice.drafters) == 2
 
 
 def test_parts_in_folders_are_one_variant_each() -> None:

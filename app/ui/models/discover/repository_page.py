@@ -210,7 +210,7 @@ class RepositoryPage(PartPage):
             gate.token.connect(self.token)
             self._content.addWidget(gate)
         if not opened.choices:
-            self._content.addWidget(self._nothing())
+            self._content.addWidget(self._nothing(drafts=opened.drafts))
             return
         rows = self._rows(opened)
         first = next(
@@ -285,16 +285,19 @@ class RepositoryPage(PartPage):
         self._content.addWidget(box)
         return rows
 
-    def _nothing(self) -> QWidget:
+    def _nothing(self, *, drafts: bool) -> QWidget:
+        """Say why there is nothing to get. drafts: all that there is are drafters."""
         card = Panel("card", "nothingToGet", margins=(2.5, 2, 2.5, 2))
-        card.box.addWidget(
-            Label(self.tr("There is no GGUF file here that Hearth can run."), "strong")
-        )
-        card.box.addWidget(
-            Label(
-                self.tr("Go back and search for the model’s name with “GGUF”."), "muted", wrap=True
+        what = self.tr("There is no GGUF file here that Hearth can run.")
+        do = self.tr("Go back and search for the model’s name with “GGUF”.")
+        if drafts:
+            what = self.tr("This is a drafter, not a model to chat with.")
+            do = self.tr(
+                "It guesses ahead for the model that its name says. Get that model: its drafter "
+                "comes along where there is one for it."
             )
-        )
+        card.box.addWidget(Label(what, "strong", wrap=True))
+        card.box.addWidget(Label(do, "muted", wrap=True))
         return card
 
     def _act(self, name: str) -> None:

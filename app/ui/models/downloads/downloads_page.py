@@ -179,7 +179,7 @@ class DownloadRow(Panel):
         self._cancel.rename(
             (self.tr("Remove {0}") if state == "failed" else self.tr("Cancel {0}")).format(label)
         )
-        self._use.setVisible(state == "done")
+        self._use.setVisible(state == "done" and download.serves is None)
         self._again.setVisible(state == "failed")
         for line, said in (
             (self._what, translated(download.what)),

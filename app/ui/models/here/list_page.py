@@ -15,6 +15,7 @@ from app.presenters.same_answer import SameAnswer
 from app.presenters.system import SystemCheck
 from app.ui.look.format import size
 from app.ui.look.language import translated
+from app.ui.models.download_words import served_words
 from app.ui.models.here.model_rows import ModelRows, RowContent
 from app.ui.models.here_words import order_word
 from app.ui.models.mtp_card import MtpCard
@@ -212,12 +213,7 @@ class ListPage(PartPage):
         return card
 
     def _said(self, overview: Overview) -> list[str]:
-        drafters = [
-            self.tr("{0} is a drafter: it guesses ahead for the model that it fits.").format(
-                it.name
-            )
-            for it in overview.drafters
-        ]
+        drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
         return [*drafters, *(translated(note) for note in overview.notes)]
 
     def _tools(self) -> FlowLayout:

@@ -99,9 +99,7 @@ def test_a_preset_is_chosen_made_and_deleted(ui: Ui) -> None:
     assert ui.find(QComboBox, "presets").currentText() == "Mine"
 
 
-def test_the_menu_sets_the_chats_model_and_what_new_chats_begin_with(
-    ui: Ui, tmp_path: Path
-) -> None:
+def test_a_model_that_is_chosen_in_a_chat_is_of_that_chat(ui: Ui, tmp_path: Path) -> None:
     other = ui.app.library.add(write_llama(tmp_path / "other.gguf")).id
     with ui.qtbot.waitSignal(ui.presenters.models.listed):
         ui.presenters.models.look()
@@ -109,7 +107,7 @@ def test_the_menu_sets_the_chats_model_and_what_new_chats_begin_with(
     first = ui.page.chat_id
     ui.press("Ctrl+N")
     ui.window.chooser.use(other)
-    assert ui.presenters.settings.current.model == other
+    assert ui.presenters.settings.current.model == "starter"
     assert ui.presenters.chat_settings.model(None) == other
     ui.window.open_chat(first)
     assert ui.window.chooser.current() == "starter"

@@ -74,10 +74,14 @@ def test_it_belongs_to_the_chat(ui: Ui, choose: Callable[[str], None]) -> None:
     ui.window.new_chat()
     choose(FAR.id)
     assert ui.has("engineBadge")
+    ui.ask("Hello")
+    there = ui.page.chat_id
     ui.window.open_chat(here)
     assert not ui.has("engineBadge")
-    ui.window.new_chat()
+    ui.window.open_chat(there)
     assert ui.has("engineBadge")
+    ui.window.new_chat()
+    assert not ui.has("engineBadge"), "new chats begin with what is usual"
 
 
 def test_another_program_on_this_computer_is_told_apart(
@@ -113,22 +117,24 @@ def test_the_switch_of_mtp_says_that_the_server_decides(
     assert switch.isEnabled()
 
 
-def test_the_scratch_chat_says_it(ui: Ui, choose: Callable[[str], None]) -> None:
-    choose(FAR.id)
+@pytest.mark.usefixtures("choose")
+def test_the_scratch_chat_says_it(ui: Ui) -> None:
     ui.press("Ctrl+Shift+N")
     window = ui.find(ScratchWindow)
+    window.chooser.use(FAR.id)
     assert "team" in said(window, "engineBadgeWhere")
-    choose("starter")
+    window.chooser.use("starter")
     assert part(window, EngineBadge, "engineBadge").isHidden()
     window.close_now()
 
 
-def test_the_quick_question_says_it(ui: Ui, choose: Callable[[str], None]) -> None:
-    choose(FAR.id)
+@pytest.mark.usefixtures("choose")
+def test_the_quick_question_says_it(ui: Ui) -> None:
+    ui.window.chooser.use_from_now_on(FAR.id)
     ui.window.desktop.quick_ask()
     quick = ui.find(QuickAsk)
     assert "team" in said(quick, "quickBadgeWhere")
-    choose("starter")
+    ui.window.chooser.use_from_now_on("starter")
     assert part(quick, EngineBadge, "quickBadge").isHidden()
     quick.close()
 

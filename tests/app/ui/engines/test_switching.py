@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QMenu, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from app.core.engines.installation import InstallState
 from app.core.models.counterparts import Counterpart
 from app.core.models.entry import ModelEntry
+from app.ui.models.model_picker import ModelPicker
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
@@ -33,40 +31,41 @@ def listed(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
     ui.window.chooser.tell()
 
 
-def menu(ui: Ui) -> QMenu:
-    found = part(ui.window, QMenu, "modelChoices")
-    if not found.isVisible():
-        found.popup(ui.window.mapToGlobal(ui.window.rect().center()))
-    return found
+def picker(ui: Ui) -> ModelPicker:
+    if not ui.has("modelPicker"):
+        ui.click("modelMenu")
+    return ui.find(ModelPicker)
 
 
-def action(ui: Ui, name: str) -> QAction:
-    ui.qtbot.waitUntil(lambda: any(it.objectName() == name for it in menu(ui).actions()))
-    return next(it for it in menu(ui).actions() if it.objectName() == name)
+def button(ui: Ui, name: str) -> QPushButton:
+    picker(ui)
+    return ui.find(QPushButton, name)
 
 
 def press(ui: Ui, name: str) -> None:
-    found = action(ui, name)
-    shown = menu(ui)
-    shown.setActiveAction(found)
-    QTest.keyClick(shown, Qt.Key.Key_Return)
+    button(ui, name)
+    ui.click(name)
 
 
 def mode(ui: Ui) -> str:
     return ui.page.mtp.mode
 
 
+def shown(ui: Ui) -> list[str]:
+    return [it if isinstance(it, str) else it.name for it in picker(ui).list.choices.rows]
+
+
 @pytest.mark.usefixtures("listed")
 def test_models_are_grouped_by_engine(ui: Ui) -> None:
-    words = [it.text() for it in menu(ui).actions()]
-    assert words.index("llama.cpp") < words.index("Starter guide") < words.index("vLLM")
-    assert words.index("vLLM") < words.index("Gemma 4 E4B it")
-    menu(ui).close()
+    assert shown(ui) == [
+        "On this computer, llama.cpp", "Starter guide", "On this computer, vLLM", CHECKPOINT.name,
+    ]  # fmt: skip
+    picker(ui).close()
 
 
 def test_of_one_engine_alone_there_is_no_heading(ui: Ui) -> None:
-    assert "llama.cpp" not in [it.text() for it in menu(ui).actions()]
-    menu(ui).close()
+    assert shown(ui) == ["Starter guide"]
+    picker(ui).close()
 
 
 @pytest.mark.usefixtures("listed")
@@ -77,7 +76,7 @@ def test_a_counterpart_that_is_here_is_used(
     manager.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
     ui.ask("Hi")
     chat = ui.page.chat_id
-    assert action(ui, "elsewhere-vllm").text() == "Same model on vLLM"
+    assert button(ui, "elsewhere-vllm").text() == "Same model on vLLM"
     press(ui, "elsewhere-vllm")
     assert ui.presenters.chat_settings.model(chat) == CHECKPOINT.id
     assert ui.page.chat_id == chat
@@ -96,9 +95,9 @@ def test_it_is_offered_once_it_is_known_whether_vllm_is_here(
 
     monkeypatch.setattr(installer, "state", state)
     manager.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
-    shown = menu(ui)
+    picker(ui)
     ui.qtbot.waitUntil(lambda: ui.window.switching._elsewhere[1] == manager.others)
-    assert "elsewhere-vllm" not in {it.objectName() for it in shown.actions()}
+    assert not ui.has("elsewhere-vllm")
     known.set()
     press(ui, "elsewhere-vllm")
     assert ui.presenters.chat_settings.model(ui.page.chat_id) == CHECKPOINT.id
@@ -109,7 +108,7 @@ def test_one_that_has_to_be_fetched_says_its_price_and_asks(
 ) -> None:
     installer.now = InstallState("0.33.0", "cuda", None, "0.33.0")
     manager.others = (FETCHED,)
-    assert action(ui, "elsewhere-vllm").text() == "Same model on vLLM, FP8 (3.4 GB to download)"
+    assert button(ui, "elsewhere-vllm").text() == "Same model on vLLM, FP8 (3.4 GB to download)"
     press(ui, "elsewhere-vllm")
     assert "3.4 GB come from google/g-fp8" in ui.find(QLabel, "line2").text()
     ui.click("fetch")
@@ -119,11 +118,10 @@ def test_one_that_has_to_be_fetched_says_its_price_and_asks(
 def test_one_that_does_not_suit_this_computer_says_why(ui: Ui, manager: ScriptedManager) -> None:
     why = "There is no NVIDIA card here for it."
     manager.others = (replace(FETCHED, why_not=why),)
-    found = action(ui, "elsewhere-vllm")
+    found = button(ui, "elsewhere-vllm")
     assert not found.isEnabled()
     assert found.toolTip() == why
-    assert menu(ui).toolTipsVisible()
-    menu(ui).close()
+    picker(ui).close()
 
 
 def test_without_vllm_the_way_leads_to_its_page(

@@ -66,6 +66,28 @@ def row_of(ui: Ui, name: str) -> DownloadRow:
     return ui.find(DownloadRow, f"download-{name}")
 
 
+def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -> None:
+    app = ui.app
+    name = hub_name(f"{TINY}/mtp-tiny-Q8_0.gguf")
+    wanted = wanted_of(app.hub.repository(TINY), name, "main", app.fitting.quick)
+    drafter = app.downloads.add(wanted).id
+    show(ui)
+    wait_for(ui, drafter, "done")
+    state = ui.find(QLabel, f"state-{drafter}")
+    ui.qtbot.waitUntil(lambda: "a drafter; the model" in state.text())
+    assert not ui.has(f"use-{drafter}")
+    assert [it.id for it in app.library.entries()] == ["starter"]
+    model = add(ui)
+    wait_for(ui, model, "done")
+    ui.qtbot.waitUntil(
+        lambda: state.text() == "Ready: a drafter, which guesses ahead for tiny-Q4_0."
+    )
+    assert ui.has(f"use-{model}")
+    ui.window.go_to("models", "here")
+    notes = ui.find(QLabel, "modelNotes")
+    ui.qtbot.waitUntil(lambda: "which guesses ahead for tiny-Q4_0." in notes.text())
+
+
 def test_without_downloads_the_page_leads_on(ui: Ui) -> None:
     show(ui)
     ui.qtbot.waitUntil(lambda: ui.has("noDownloads"))

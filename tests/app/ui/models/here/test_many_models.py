@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton, QWidget
 
 from app.services.models.collection.collection import Collection
 from app.services.models.index import ModelIndex
@@ -149,16 +149,6 @@ def test_the_window_never_looks_into_folders_itself(many: Ui, scans: set[str]) -
     many.ask("Hi")
     assert scans
     assert "MainThread" not in scans
-
-
-def test_the_menu_of_models_is_filled_when_it_is_opened(many: Ui) -> None:
-    menu = many.window.findChild(QMenu, "modelChoices")
-    assert menu is not None
-    assert menu.actions() == []
-    menu.aboutToShow.emit()
-    texts = [action.text() for action in menu.actions()]
-    assert texts[:2] == ["Starter guide", "m000"]
-    assert [action.text() for action in menu.actions() if action.isChecked()] == texts[:1]
 
 
 def test_an_own_setting_of_the_model_in_use_holds_by_id_and_by_name(many: Ui) -> None:

@@ -1,0 +1,130 @@
+"""The model picker: the list that the button with the model's name opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.ui.engines.names import engine_called
+from app.ui.look.format import size
+from app.ui.look.language import translated
+from app.ui.look.scale import scaled
+from app.ui.look.theme import GRID
+from app.ui.models.model_list import ModelList
+from app.ui.widgets.emptying import empty
+from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
+from app.ui.widgets.popover import Popover
+
+if TYPE_CHECKING:
+    from app.core.models.counterparts import Counterpart
+
+_WIDTH: Final = 480
+_HEIGHT: Final = 420
+_LEAST: Final = 112
+
+Way = tuple[str, str, str, Callable[[], object]]
+"""A button below the list: its object name, drawing, words, and what it does."""
+
+
+class ModelPicker(Popover):
+    """The list under the button. chosen(id): of a model. closed(): it is gone.
+
+    for_new(): new chats are to begin with the model in use. other_engine(Counterpart): the same
+    model is wanted on another engine.
+    """
+
+    chosen = Signal(str)
+    for_new = Signal()
+    other_engine = Signal(object)
+    closed = Signal()
+
+    def __init__(self, ways: Sequence[Way], parent: QWidget) -> None:
+        super().__init__("modelPicker", "", parent)
+        self.setAccessibleName(self.tr("Models"))
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a click on the button closes it
+        self.list = ModelList()
+        self.list.chosen.connect(self.chosen)
+        self.card.box.setContentsMargins(12, 12, 12, 12)
+        self.card.box.setSpacing(GRID)
+        self.card.box.addWidget(self.list, 1)
+        self._elsewhere = QVBoxLayout()
+        self._elsewhere.setSpacing(2)
+        self.card.box.addLayout(self._elsewhere)
+        self._usual = QWidget()
+        usual = QHBoxLayout(self._usual)
+        usual.setContentsMargins(GRID // 2, 0, 0, 0)
+        self._usual_words = Label("", "small", name="usualModel", wrap=True)
+        usual.addWidget(self._usual_words, 1)
+        self._for_new = LabelledButton(
+            "check", self.tr("Use for new chats too"), "useForNew", look="link", tone="accent_text"
+        )
+        self._for_new.clicked.connect(self.for_new)
+        usual.addWidget(self._for_new)
+        self._usual.hide()
+        self.card.box.addWidget(self._usual)
+        if ways:
+            self.card.box.addLayout(FlowLayout(*(self._way(it) for it in ways)))
+
+    def show_usual(self, name: str, *, same: bool) -> None:
+        """Say what new chats begin with. same: it is the model in use here."""
+        words = self.tr("This choice is for this chat. New chats begin with {0}.").format(name)
+        self._usual_words.setText(self.tr("New chats begin with it too.") if same else words)
+        self._for_new.setHidden(same)
+        self._usual.show()
+
+    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
+        """Offer the same model on other engines, each with its cost, or why it cannot be."""
+        empty(self._elsewhere)
+        for other in found:
+            self._elsewhere.addWidget(self._counterpart(other))
+
+    def open_under(self, button: QWidget) -> None:
+        """Show it below its button, no larger than the window has room for."""
+        window = button.window()
+        for part in (self, *self.findChildren(QWidget)):
+            part.ensurePolished()  # sizes that are set before are taken for those without zoom
+        width = min(scaled(_WIDTH), window.width() - 2 * GRID)
+        least = scaled(_LEAST)
+        self.list.setFixedHeight(least)
+        rest = self._height_at(width) - least
+        most = min(scaled(_HEIGHT), window.height() - button.height() - rest - 4 * GRID)
+        self.list.setFixedHeight(max(least, min(self.list.height_of_all(), most)))
+        self.setFixedSize(width, self._height_at(width))
+        self.open_at(button)
+        self.list.field.setFocus()
+
+    def _height_at(self, width: int) -> int:
+        box = self.card.box
+        box.invalidate()
+        return box.totalHeightForWidth(width)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def _way(self, way: Way) -> LabelledButton:
+        name, drawing, words, act = way
+        button = LabelledButton(drawing, words, name, look="quiet")
+        button.clicked.connect(self.close)
+        button.clicked.connect(act)
+        return button
+
+    def _counterpart(self, other: Counterpart) -> QWidget:
+        words = self.tr("Same model on {0}").format(engine_called(other.engine))
+        if other.entry is None and other.label:
+            words = f"{words}, {other.label}"
+        if other.entry is None and other.bytes:
+            words = self.tr("{0} ({1} to download)").format(words, size(other.bytes))
+        button = LabelledButton("again", words, f"elsewhere-{other.engine}", look="quiet")
+        button.clicked.connect(self.close)
+        button.clicked.connect(lambda: self.other_engine.emit(other))
+        if other.entry is None and other.why_not:
+            button.setEnabled(False)
+            button.setToolTip(translated(other.why_not))
+        return button
