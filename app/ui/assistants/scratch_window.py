@@ -77,6 +77,7 @@ class ScratchWindow(QMainWindow):
         self.page.welcome.set_guide(False)
         Pictures(scratch.tasks, self.page.transcript)
         self._prompts = PromptUse(prompts, self.page.composer.edit, self.page.transcript)
+        self.page.composer.add_to_menu(self._prompts.fill)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
