@@ -25,9 +25,8 @@ class Composer(QWidget):
     """send(text, model): a message is to be sent, where a model is given to that one instead of the
     chat's. stop(): the answer is to end.
 
-    options: the switches that belong to the next message, in one line with the button. beside: what
-    is always in sight there. above: what is said of the message. may_send: asked before one leaves;
-    without it the text stays.
+    options: the switches that belong to the next message, in one line with the button. above: what
+    is said of it. may_send: asked before a message leaves; without it the text stays.
     """
 
     send = Signal(str, object)
@@ -63,13 +62,14 @@ class Composer(QWidget):
         self._in_menu: list[Fill] = []
         self._keys = ""
         self.options = OptionsRow(self._panel)
-        self.beside = QHBoxLayout()
+        self._place_beside = QHBoxLayout()
+        self._beside: list[QWidget] = []
         self.above = QVBoxLayout()
         self.may_send: Callable[[str], bool] = lambda _: True
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self.options, 1)
-        row.addLayout(self.beside)
+        row.addLayout(self._place_beside)
         row.addWidget(self._more)
         row.addWidget(self._stop)
         row.addWidget(self._button)
@@ -93,8 +93,14 @@ class Composer(QWidget):
 
     def order_tabs(self) -> None:
         """Lead the Tab key through the line as it is seen, once all is in it."""
-        beside = [self.beside.itemAt(at).widget() for at in range(self.beside.count())]
-        chain = [self.edit, *self.options.widgets, *beside, self._more, self._stop, self._button]
+        chain = [
+            self.edit,
+            *self.options.widgets,
+            *self._beside,
+            self._more,
+            self._stop,
+            self._button,
+        ]
         for one, other in pairwise(chain):
             QWidget.setTabOrder(one, other)
 
@@ -118,6 +124,11 @@ class Composer(QWidget):
             self._keys = self.tr("Ctrl+Enter sends, Enter makes a new line")
         self.edit.setAccessibleDescription(self._keys)
         self._show_button()
+
+    def add_beside(self, widget: QWidget) -> None:
+        """Put something in the line that is always in sight there."""
+        self._beside.append(widget)
+        self._place_beside.addWidget(widget)
 
     def add_to_menu(self, fill: Fill) -> None:
         """Put something behind the button for what is wanted more seldom; filled as it opens."""

@@ -101,7 +101,7 @@ class MtpChip(QPushButton):
         own = self.text()
         action = menu.addAction(f"{name}: {own}" if own != self.tr("MTP") else f"{name}…")
         action.setObjectName("openMtp")
-        action.triggered.connect(lambda: self.open_card(menu.parentWidget()))
+        action.triggered.connect(lambda: self.open_card(menu.parentWidget() or self))
 
     def open_card(self, anchor: QWidget) -> None:
         self._card = MtpPopover(self.window())

@@ -56,7 +56,7 @@ class ChatContext(QObject):
         self._card: ContextCard | None = None
         self.warning = ContextWarning()
         self.marks = ContextMarks(transcript, generation, self)
-        composer.beside.addWidget(self.meter)
+        composer.add_beside(self.meter)
         composer.above.addWidget(self.warning)
         composer.may_send = self.may_send
         self._pause = QTimer(self)
