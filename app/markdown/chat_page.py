@@ -7,7 +7,13 @@ from datetime import datetime
 from html import escape
 
 from app.core.chats.conversation import StoredMessage
-from app.core.exchange.export import ExportedChat, ExportOptions, speaker, strands
+from app.core.exchange.export import (
+    ExportedChat,
+    ExportOptions,
+    failure_words,
+    speaker,
+    strands,
+)
 from app.markdown.html import DrawFormula, html_of
 from app.markdown.parser import Parser
 from app.markdown.typeset import typeset
@@ -131,7 +137,10 @@ def _messages(
                 yield f"<details><summary>Reasoning</summary>\n{told}\n</details>"
             else:
                 yield f'<blockquote class="reasoning"><p><b>Reasoning</b></p>{told}</blockquote>'
-        yield f"{html_of(parser.parse(message.text), draw)}\n</article>"
+        yield html_of(parser.parse(message.text), draw)
+        if failure := failure_words(message):
+            yield f"<blockquote><p>{escape(failure)}</p></blockquote>"
+        yield "</article>"
 
 
 def _svg(latex: str, inline: bool) -> str:

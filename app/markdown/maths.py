@@ -1,4 +1,5 @@
-"""Formulas in markdown: $…$ and \\(…\\) among words, $$…$$ and \\[…\\] in full height.
+"""Formulas in markdown: $…$ and \\(…\\) among words, $$…$$ and \\[…\\] in full height, and LaTeX's
+own environments of formulas, such as \\begin{align}, on lines of their own.
 
 A dollar is far more often money than maths, so what lies between two of them must look like a
 formula. All searching is bounded: hostile text costs no more than its length.
@@ -19,6 +20,7 @@ _MOST_LINES = 100
 COMPLETE = "complete"
 """The key in a parser's `env` that says that the text will not grow any more."""
 _BLOCKS = {"$$": "$$", "\\[": "\\]"}
+_ENVIRONMENT = re.compile(r"\\begin(\{(?:align(?:at)?|equation|gather|multline|eqnarray)\*?\})")
 _WORD = re.compile(r"[0-9A-Za-z]")
 _MARKS = re.compile(r"[\\^_={}<>]")
 _PROSE = re.compile(r"(?:^|\s)\W?[A-Za-z]{2,}\W?(?=\s|$)")
@@ -39,12 +41,16 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     if state.is_code_block(first):
         return False
     start = state.bMarks[first] + state.tShift[first]
+    environment = _ENVIRONMENT.match(state.src, start, state.eMarks[first])
     close = _BLOCKS.get(state.src[start : start + 2])
+    if environment is not None:
+        close = f"\\end{environment[1]}"
     if close is None:
         return False
     if silent:
         return True  # whatever it is, it begins a block: text that grows must not change its mind
-    lines = [state.src[start + 2 : state.eMarks[first]].rstrip()]
+    opening = 0 if environment else 2
+    lines = [state.src[start + opening : state.eMarks[first]].rstrip()]
     after = first + 1
     while close not in lines[-1] and after < min(end, first + _MOST_LINES):
         if state.isEmpty(after) or state.sCount[after] < state.blkIndent:
@@ -56,6 +62,8 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
         may_grow = after == end == state.lineMax and not state.env.get(COMPLETE)
         return may_grow and _push(state, first, after, lines, "")
     last, _, behind = lines[-1].partition(close)
+    if environment:
+        last += close  # which belongs to the formula
     return not behind and _push(state, first, after, [*lines[:-1], last], "closed")
 
 

@@ -18,6 +18,12 @@ _DEEPER = re.compile(r"\\(?:left|begin)(?![A-Za-z])|(?<!\\)\{")
 _LESS_DEEP = re.compile(r"\\(?:right|end)(?![A-Za-z])|(?<!\\)\}")
 _LABELS = re.compile(r"\\(?:label|tag)\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])")
 
+_ENVIRONMENT = re.compile(
+    r"\\(begin|end)\{(equation|gather|multline|eqnarray|alignat)\*?\}(?:\{\d\})?"
+)
+_ALIKE = {"multline": "gather", "eqnarray": "align", "alignat": "align"}
+"""Environments that ziamath does not know, and those that look like them."""
+
 
 @dataclass(frozen=True)
 class SetFormula:
@@ -31,7 +37,7 @@ class SetFormula:
 
 def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula | None:
     """Typeset a formula; None where it cannot be, and its source is shown instead."""
-    latex = _LABELS.sub("", latex).strip()
+    latex = _ENVIRONMENT.sub(_alike, _LABELS.sub("", latex)).strip()
     if not latex or work_for(latex) > _MOST_WORK:
         return None
     from ziamath.config import config
@@ -48,6 +54,10 @@ def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula
     if not (0 < width <= _LARGEST and 0 < height <= _LARGEST):
         return None
     return SetFormula(svg, width, height, descent)
+
+
+def _alike(found: re.Match[str]) -> str:
+    return f"\\{found[1]}{{{_ALIKE.get(found[2], found[2])}}}"
 
 
 def work_for(latex: str) -> int:

@@ -563,7 +563,7 @@ class CheckpointFormat(ModelFormat):
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:
         if drafter is not None:
-            return "An assistant checkpoint for multi-token prediction belongs to this model."
+            return "This model can answer faster: its assistant checkpoint guesses ahead."
         if self.read(model.path).mtp == "embedded":
             return "Multi-token prediction is in this checkpoint."
         return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."

@@ -61,21 +61,21 @@ def mtp_advice(header: GgufHeader) -> str:
     """Say what can draft for a model without a drafter, or what would help, in a sentence."""
     if not header.goes_back:
         return (
-            f"The memory of a {header.architecture} model cannot take tokens back, so nothing can"
-            " be drafted ahead."
+            f"This model cannot guess ahead: the memory of {header.architecture} models cannot take"
+            " tokens back."
         )
     if header.mtp == "embedded":
-        return "This file has an MTP head of its own."
+        return "This model can answer faster: its file predicts several tokens at once."
     if header.why_no_head:
         return header.why_no_head
     if header.architecture in TARGETS.values():
         return (
-            "This file has no MTP head; a drafter made for it (gemma4-assistant) can be added as"
-            " a model."
+            "This model answers faster with its drafter (gemma4-assistant), which can be added as a"
+            " model."
         )
     if header.recurrent:
-        return "This model has no MTP of its own, so nothing is drafted ahead."
-    return "This model has no MTP of its own; text that it copies is still drafted from the chat."
+        return "This model cannot guess ahead."
+    return "This model cannot guess ahead; only text that it copies comes faster."
 
 
 def _unusable(drafter: GgufHeader) -> str:

@@ -39,18 +39,14 @@ def still_off(restart_s: float) -> str:
 
 def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
     """Say before the first answer what drafts, and what it brought. advice: where nothing does."""
-    if kind == "embedded":
-        able = "This model predicts several tokens ahead by itself"
-    elif kind == "drafter":
-        able = "A drafter predicts several tokens ahead for this model"
-    else:
+    if kind not in {"embedded", "drafter"}:
         return advice
     if pace.gain is None:
-        return f"{able}: {depth} at a time."
+        return f"This model can answer faster: {ahead(depth)}."
     gain = times(pace.gain)
     if pace.gain < _PAYS:
-        return f"{able}, but it does not pay here: {gain} measured on this computer."
-    return f"{able}: {depth} at a time, {gain} measured on this computer."
+        return f"No gain on this computer: {gain} was measured."
+    return f"This model can answer faster: {ahead(depth)}, {gain} measured on this computer."
 
 
 def _about(seconds: float) -> str:

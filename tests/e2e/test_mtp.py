@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.core.chats.conversation import StoredMessage
 from app.reports import describe
 from app.store.folder import DataFolder
-from app.ui.widgets.live_line import LiveLine
+from app.ui.chat.composer.mtp_chip import MtpChip
 from app.wiring.app import open_app
 from app.wiring.window import WindowApp
 from tests.e2e.conftest import ROOT, Hearth, environment, value
@@ -88,21 +88,21 @@ def test_the_window_says_what_runs_and_checks_it(qapp: QApplication, qtbot: QtBo
     window = built_window(presenters, describe)
     window.show()
     try:
-        line = window.findChild(LiveLine, "mtpLine")
-        assert line is not None
+        chip = window.findChild(MtpChip)
+        assert chip is not None
         ended: list[StoredMessage] = []
         presenters.generation.ended.connect(ended.append)
-        window.page.mtp._bar.chosen.emit("on")
+        chip.chosen.emit("on")
         window.page.ask(QUESTION)
         qtbot.waitUntil(lambda: bool(ended), timeout=60_000)
         assert ended[0].facts is not None
         report = ended[0].facts.mtp
         assert report is not None
         assert (report.mode, report.active, report.kind) == ("on", True, "drafter")
-        qtbot.waitUntil(lambda: line.text() == report.reason)
+        qtbot.waitUntil(lambda: chip.sentence == report.reason)
         facts = window.findChild(QLabel, "answerFacts")
         assert facts is not None
-        assert "MTP" in facts.text()
+        assert "MTP" in facts.toolTip()
         window.go_to("models", "here")
         button = window.findChild(QPushButton, "checkMtp")
         result = window.findChild(QLabel, "checkResult")

@@ -88,6 +88,14 @@ def speaker(message: StoredMessage) -> str:
     return f"{_SPEAKERS[message.role]}{state}"
 
 
+def failure_words(message: StoredMessage) -> str:
+    """Say why an answer failed: what happened, why, and what to do; "" where it did not."""
+    failure = message.failure
+    if message.state != "failed" or failure is None:
+        return ""
+    return " ".join(filter(None, (failure.what, failure.why, failure.do)))
+
+
 def as_markdown(
     chat: Chat, messages: Iterable[StoredMessage], options: ExportOptions | None = None
 ) -> str:
@@ -129,7 +137,9 @@ def _message(message: StoredMessage, options: ExportOptions) -> str:
     if options.reasoning and message.reasoning.strip():
         lines = message.reasoning.strip().split("\n")
         parts.append("\n".join(f"> {line}".rstrip() for line in ("**Reasoning**", "", *lines)))
-    parts.append(message.text.strip())
+    parts += filter(None, [message.text.strip()])
+    if failure := failure_words(message):
+        parts.append(f"> {failure}")
     return "\n\n".join(parts).rstrip()
 
 

@@ -79,6 +79,7 @@ class ScratchWindow(QMainWindow):
         self.page.welcome.set_guide(False)
         Pictures(scratch.tasks, self.page.transcript)
         self._prompts = PromptUse(presenters.prompts, self.page.composer.edit, self.page.transcript)
+        self.page.composer.add_to_menu(self._prompts.fill)
         self.chooser = ModelChooser(
             presenters.models,
             presenters.loaded,

@@ -15,8 +15,7 @@ from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
 from app.ui.chat.composer.chat_thinking import ChatThinking
 from app.ui.chat.composer.composer import Composer
-from app.ui.chat.composer.mtp_bar import MtpBar
-from app.ui.chat.composer.switches import Switches
+from app.ui.chat.composer.mtp_chip import MtpChip
 from app.ui.chat.composer.thinking_switch import ThinkingSwitch
 from app.ui.chat.context.chat_context import ChatContext
 from app.ui.chat.find.chat_find import ChatFind
@@ -94,10 +93,11 @@ class ChatPage(QWidget):
         self.composer = composer or Composer()
         self._stream = AnswerStream(generation, self.transcript, self)
         self.finding = ChatFind(self.transcript)
-        switch, bar = ThinkingSwitch(), MtpBar()
-        self.composer.options.addWidget(Switches(switch, bar), 1)
+        switch, chip = ThinkingSwitch(), MtpChip()
+        self.composer.options.add(switch, switch.fill)
+        self.composer.options.add(chip, chip.fill)
         self.thinking = ChatThinking(switch, answering.thinking, chat_settings, generation, self)
-        self.mtp = ChatMtp(bar, chats, generation, settings, notifier.ask, self)
+        self.mtp = ChatMtp(chip, chats, generation, settings, notifier.ask, self)
         self.context = ChatContext(
             self, self.composer, self.transcript, context, generation, chat_settings
         )
@@ -134,6 +134,7 @@ class ChatPage(QWidget):
         column.addWidget(self._stack, 1)
         column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
+        self.composer.order_tabs()
         self._connect()
         self.apply(settings)
 

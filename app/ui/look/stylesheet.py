@@ -115,10 +115,6 @@ QPushButton[look="thoughts"]:hover {{ background: {t.hover}; color: {t.text}; }}
 QPushButton[look="thoughts"]:focus {{ border: 1px solid {t.accent}; }}
 QPlainTextEdit[look="thoughts"] {{ background: transparent; color: {t.muted}; border: 0;
     border-left: 2px solid {t.line}; border-radius: 0; padding: 0 0 0 12px; margin: 0 0 0 8px; }}
-QPushButton[look="meter"] {{ background: transparent; color: {t.muted}; border: 1px solid
-    transparent; border-radius: 6px; padding: 3px 6px; min-height: 16px; font-size: {SMALL}px; }}
-QPushButton[look="meter"]:hover {{ background: {t.hover}; color: {t.text}; }}
-QPushButton[look="meter"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="suggestion"] {{ text-align: left; padding: 12px 16px; border-radius: 12px; }}
 QPushButton::menu-indicator {{ image: none; width: 0; }}
 QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 7px;

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QEvent, QLocale, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QTextEdit, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QTextEdit, QWidget
 
 from app.core.chats.prompts import SavedPrompt
 from app.ui.look.theme import GRID
@@ -124,6 +124,12 @@ class PromptUse(QObject):
         self._from = cursor.selectionStart()
         cursor.insertText("/")
         self._look()
+
+    def fill(self, menu: QMenu) -> None:
+        """Put the list of prompts into the composer's menu."""
+        action = menu.addAction(self.tr("Insert a prompt…"))
+        action.setObjectName("insertPrompt")
+        action.triggered.connect(lambda: self.open())  # noqa: PLW0108 - takes no state
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.FocusOut:

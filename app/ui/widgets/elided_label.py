@@ -58,7 +58,8 @@ class ElidedLabel(Label):
         room, each = self.contentsRect(), self.fontMetrics().lineSpacing()
         lines = self.shown()
         top = room.top() + (room.height() - each * len(lines)) / 2
-        side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        across = self.alignment() & Qt.AlignmentFlag.AlignHorizontal_Mask
+        side = Qt.AlignmentFlag.AlignVCenter | across
         for number, line in enumerate(lines):
             place = QRectF(room.left(), top + number * each, room.width(), each)
             painter.drawText(place, side, line)

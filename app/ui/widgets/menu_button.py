@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from app.ui.look.icons import icon
 from app.ui.look.theme import theme_of
 
 _ARROW = 14
+_GAP = 4
+"""Pixels between a menu and what it belongs to."""
 
 
 class MenuButton(QPushButton):
@@ -29,3 +31,12 @@ class MenuButton(QPushButton):
 
     def _draw(self) -> None:
         self.setIcon(icon("down", theme_of(self.palette()).muted, _ARROW))
+
+
+def pop_up(menu: QMenu, anchor: QWidget) -> None:
+    """Open a menu above a widget at the foot of its window, without covering it."""
+    size, window = menu.sizeHint(), anchor.window()
+    corner = anchor.mapToGlobal(QPoint(0, 0))
+    right = window.mapToGlobal(QPoint(window.width() - _GAP, 0)).x()
+    x = min(corner.x(), right - size.width())
+    menu.popup(QPoint(x, corner.y() - size.height() - _GAP))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.ui.look.scale import FITS_ITSELF, scaled
 from app.ui.look.theme import GRID
+from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 
 
@@ -24,8 +26,8 @@ class Popover(QWidget):
         self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
         around.addWidget(self.card)
 
-    def open_at(self, anchor: QWidget) -> None:
-        """Show it under a widget, or above it where there is more room."""
+    def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
+        """Show it under a widget, or above it where there is more room or that is wanted."""
         self.adjustSize()
         room = anchor.screen().availableGeometry()
         below = anchor.mapToGlobal(QPoint(0, anchor.height() + GRID // 2))
@@ -34,7 +36,15 @@ class Popover(QWidget):
         right = min(room.right(), max(edge, room.left() + self.width() + 2 * GRID))
         x = max(room.left() + GRID, min(below.x(), right - self.width() - GRID))
         y = below.y()
-        if y + self.height() > room.bottom() - GRID:
+        if above or y + self.height() > room.bottom() - GRID:
             y = max(room.top() + GRID, below.y() - anchor.height() - self.height() - GRID)
         self.move(x, y)
         self.show()
+
+
+def fit_words(label: Label, width: int) -> None:
+    """Give a label that wraps a width in the design's pixels, and the height that it needs."""
+    label.setProperty(FITS_ITSELF, True)
+    label.ensurePolished()
+    label.setFixedWidth(scaled(width))
+    label.setMinimumHeight(label.heightForWidth(scaled(width)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QPushButton, QSizePolicy, QWidget
 
 from app.ui.widgets.panel import Panel
 
@@ -62,11 +62,21 @@ class Segments(Panel):
         """Mark a choice without telling anyone."""
         self._shown = key
         self._buttons[key].setChecked(True)
+        self.setFocusProxy(self._buttons[key])
         if any(button.hasFocus() for button in self._buttons.values()):
             self._buttons[key].setFocus()
         policy = Qt.FocusPolicy
         for other, button in self._buttons.items():
             button.setFocusPolicy(policy.StrongFocus if other == key else policy.ClickFocus)
+
+    def fit_into(self, width: int) -> None:
+        """Stand one under another where there is too little room side by side."""
+        gaps = self.box.spacing() * (len(self._buttons) - 1)
+        margins = self.box.contentsMargins()
+        across = sum(it.sizeHint().width() for it in self._buttons.values()) + gaps
+        fits = across + margins.left() + margins.right() + 2 <= width
+        direction = QBoxLayout.Direction
+        self.box.setDirection(direction.LeftToRight if fits else direction.TopToBottom)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:

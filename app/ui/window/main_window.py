@@ -201,6 +201,7 @@ class MainWindow(WindowFrame):
         )
         self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
+        page.composer.add_to_menu(self.prompts.fill)
         HitOpening(self.order, presenters.answering.branches, page.finding, self)
 
     def _make_desktop(self) -> None:

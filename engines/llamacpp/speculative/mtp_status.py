@@ -36,10 +36,10 @@ def cannot_win(costs: Costs) -> str | None:
     depths = range(1, costs.limit + 1)
     price = {k: costs.ratio(k) + k * costs.draft for k in depths}
     depth = max(depths, key=lambda k: (k + 1) / price[k])
-    draft = "a draft of one token" if depth == 1 else f"a draft of {depth} tokens"
+    guesses = "one guess" if depth == 1 else f"{depth} guesses"
     return (
-        f"MTP off: it cannot win here. Making and checking {draft} costs"
-        f" {price[depth]:.1f}x one token on this processor and brings at most {depth + 1}."
+        f"No gain on this computer. A step with {guesses} takes as long as {price[depth]:.1f} steps"
+        f" without, and writes {depth + 1} tokens at most."
     )
 
 
@@ -47,10 +47,10 @@ def not_here(costs: Costs, share: float) -> str:
     """Say why drafts do not pay in this text. share: of first guesses that were right lately."""
     least = break_even(costs)
     if share >= least or least > _HARDLY_EVER:
-        return "MTP off for now: in this text it hardly pays"
+        return "Off for now: no gain in this text"
     return (
-        f"MTP off for this text: {round(100 * share)} % of its guesses are right lately,"
-        f" here it pays from {max(round(100 * least), round(100 * share) + 1)} %"
+        f"Off for now: {round(100 * share)} % of the guesses in this text were right lately,"
+        f" and it pays from {max(round(100 * least), round(100 * share) + 1)} %"
     )
 
 
@@ -69,12 +69,9 @@ def break_even(costs: Costs) -> float:
 
 def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
     """Say before the first answer what can draft. advice: what if nothing can."""
-    if kind == "embedded":
-        able = "This model predicts several tokens ahead by itself"
-    elif kind == "drafter":
-        able = "A drafter predicts several tokens ahead for this model"
-    else:
+    if kind not in {"embedded", "drafter"}:
         return advice
     if costs is None:
-        return able
-    return cannot_win(costs) or f"{able}: up to {costs.best_possible():.2f}x on this processor"
+        return "This model can answer faster."
+    most = f"{costs.best_possible():.2f}x"
+    return cannot_win(costs) or f"This model can answer faster: up to {most} on this computer"

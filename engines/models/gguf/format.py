@@ -149,7 +149,7 @@ class GgufFormat(ModelFormat):
         header = self._headers.facts(model.path)
         require_chat(model.path, header)
         if drafter is not None:
-            return "A drafter for multi-token prediction belongs to this model."
+            return "This model can answer faster: its drafter guesses ahead."
         if model.drafter is not None:
             read_header(model.drafter)  # raises what is wrong with it
         if header.mtp == "embedded" and header.goes_back:

@@ -35,7 +35,7 @@ def test_the_switch_of_a_chat(
         "/mtp", "One", "/mtp on", "Two", "/mtp", "/mtp off", "Three", "/new", "Four", "/mtp maybe",
     )  # fmt: skip
     assert [request.mtp for request in engine.requests] == ["auto", "on", "off", "auto"]
-    belongs = "A drafter for multi-token prediction belongs to this model."
+    belongs = "This model can answer faster: its drafter guesses ahead."
     assert f"MTP is set to auto for this chat.\n{belongs}\n" in out
     assert f"MTP is set to on for this chat.\n{NO_DRAFTS}\n" in out
     assert "MTP is set to off for this chat.\n" in out

@@ -38,6 +38,11 @@ def formulas(text: str) -> list[tuple[str, str]]:
         ("$a_1 * b_1$ and *c*", [("a_1 * b_1", "inline")]),
         ("$$\nx\n$$", [("x", "block")]),
         ("\\[\nx\n\\]", [("x", "block")]),
+        (
+            "so\n\\begin{align}\na &= b \\\\\nc &= d\n\\end{align}\nand",
+            [("\\begin{align}\na &= b \\\\\nc &= d\n\\end{align}", "block")],
+        ),
+        ("\\begin{equation*}x\\end{equation*}", [("\\begin{equation*}x\\end{equation*}", "block")]),
         ("$$x$$", [("x", "block")]),
         ("So:\n$$\na\n+ b\n= c\n$$\nnow", [("a\n+ b\n= c", "block")]),
     ],

@@ -60,3 +60,19 @@ def test_nothing_is_drawn_but_shapes(words: str) -> None:
     svg = formula.svg if formula else b""
     assert b"<image" not in svg
     assert b"href" not in svg
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\begin{align} a &= b \\ c &= d \end{align}",
+        r"\begin{align*} a &= b \\ c &= d \end{align*}",
+        r"\begin{alignat*}{2} a &= b \\ c &= d \end{alignat*}",
+        r"\begin{eqnarray} a &=& b \\ c &=& d \end{eqnarray}",
+        r"\begin{equation*} a = b \end{equation*}",
+        r"\begin{gather*} a = b \\ c = d \end{gather*}",
+        r"\begin{multline} a = b \\ + d \end{multline}",
+    ],
+)
+def test_an_environment_of_formulas_is_set(latex: str) -> None:
+    assert typeset(latex, 17, "#000000", inline=False) is not None

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -42,9 +42,10 @@ COMPUTER = Hardware(
 )
 
 W = TypeVar("W", bound=QWidget)
+Q = TypeVar("Q", bound=QObject)
 
 
-def part(root: QWidget, kind: type[W], name: str) -> W:
+def part(root: QWidget, kind: type[Q], name: str) -> Q:
     """The part of a widget with this name, seen or not."""
     found = root.findChild(kind, name)
     assert found is not None, name

@@ -91,6 +91,6 @@ def test_the_line_of_truth() -> None:
     assert truth.running(1, 40, 30, 1.8) == (
         "MTP on: 1 token ahead, 75 % accepted, 1.8x measured on this computer"
     )
-    assert "does not pay" in truth.standing("drafter", 2, DraftSpeeds(20.0, 20.5), "")
+    assert "No gain" in truth.standing("drafter", 2, DraftSpeeds(20.0, 20.5), "")
     assert truth.standing("none", 0, DraftSpeeds(), "Nothing drafts.") == "Nothing drafts."
     assert "about 60 s" in truth.still_on(2, 60.2)

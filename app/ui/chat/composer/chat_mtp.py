@@ -1,4 +1,4 @@
-"""Multi-token prediction in the window: the mode of the next message, and the line on it."""
+"""Multi-token prediction in the window: the mode of the next message, and what is said of it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from app.core.settings.fields import Settings
     from app.presenters.chats import Chats
     from app.presenters.generation import Generation
-    from app.ui.chat.composer.mtp_bar import MtpBar
+    from app.ui.chat.composer.mtp_chip import MtpChip
 
+_FASTER = 1.05
+"""Gains below this are nothing that a user would notice."""
 Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object]], object]
 """As `Notifier.ask`: lines, answers, and who hears which was given."""
 
 
 class ChatMtp(QObject):
-    """Stands between the bar at the composer and the presenters, for the chat that is open.
+    """Stands between the chip at the composer and the presenters, for the chat that is open.
 
-    The switch is the chat's own: it is saved with it, and only its user moves it. The line says
+    The switch is the chat's own: it is saved with it, and only its user moves it. The sentence says
     the latest of what is known: the report of the chat's last answer, what the loaded model can,
     what the model's files say.
 
@@ -36,7 +38,7 @@ class ChatMtp(QObject):
 
     def __init__(
         self,
-        bar: MtpBar,
+        chip: MtpChip,
         chats: Chats,
         generation: Generation,
         settings: Settings,
@@ -44,7 +46,7 @@ class ChatMtp(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._bar = bar
+        self._chip = chip
         self._chats = chats
         self._generation = generation
         self._settings = settings
@@ -58,7 +60,8 @@ class ChatMtp(QObject):
         self._loaded: dict[str, Ready] = {}
         self._models: dict[str, str] = {}
         self._reports: dict[str, MtpReport] = {}
-        bar.chosen.connect(self._choose)
+        self._gains: dict[str, float] = {}
+        chip.chosen.connect(self._choose)
         generation.ready.connect(self._ready)
         generation.mtp.connect(self._report)
         generation.ended.connect(self._ended)
@@ -66,7 +69,7 @@ class ChatMtp(QObject):
     @property
     def mode(self) -> MtpMode:
         """The mode of the next message."""
-        return self._bar.mode
+        return self._stored()
 
     def apply(self, settings: Settings) -> None:
         self._settings = settings
@@ -89,13 +92,12 @@ class ChatMtp(QObject):
     def show_files(self, model: str, sentence: str) -> None:
         """Show what a model's files say of MTP, by the name that the settings have for it."""
         self._files = (model, sentence)
-        self._show_line()
+        self._show()
 
     def show_at_server(self, at_server: bool) -> None:
         """Whether another program answers in this chat, and not Hearth."""
         self._at_server = at_server
-        self._show_reach()
-        self._show_line()
+        self._show()
 
     def _choose(self, mode: str) -> None:
         chosen = cast(MtpMode, mode)
@@ -103,7 +105,7 @@ class ChatMtp(QObject):
         if ready is None or not self._restarts(ready, chosen) or ready.entry.id in self._agreed:
             self._set(chosen)
             return
-        self._show()  # as it was, until the user has agreed
+        self._chip.close_card()
         self._ask_for_restart(ready, chosen)
 
     def _ask_for_restart(self, ready: Ready, chosen: MtpMode) -> None:
@@ -147,6 +149,7 @@ class ChatMtp(QObject):
             return
         if self._models.get(chat_id) != ready.entry.id:
             self._reports.pop(chat_id, None)
+            self._gains.pop(chat_id, None)
         self._models[chat_id] = ready.entry.id
         if not ready.entry.on_server:
             # They share this computer's memory: what another of them had is unloaded.
@@ -154,28 +157,27 @@ class ChatMtp(QObject):
         self._loaded[ready.entry.engine] = ready
         if chat_id == self._chat_id:
             self._is_due = False
-        self._show_reach()
-        self._show_line()
+        self._show()
 
     def _report(self, chat_id: str, report: MtpReport) -> None:
         self._reports[chat_id] = report
         if chat_id == self._chat_id:
-            self._show_line()
+            self._show()
 
-    def _ended(self, _answer: StoredMessage) -> None:
-        self._show_line()
+    def _ended(self, answer: StoredMessage) -> None:
+        report = self._reports.get(answer.chat_id)
+        self._gains[answer.chat_id] = (report.gain if report and report.active else None) or 0.0
+        self._show()
 
     def _show(self) -> None:
-        self._bar.show_mode(self._stored())
-        self._show_reach()
-        self._show_line(at_once=True)
+        mode = self._stored()
+        self._chip.show_state(
+            mode, self._word(mode), self._sentence(mode), can_switch=not self._out_of_reach()
+        )
 
     def _stored(self) -> MtpMode:
         stored = self._chats.mtp(self._chat_id) if self._chat_id else self._new
         return stored or self._generation.usual_mtp()
-
-    def _show_reach(self) -> None:
-        self._bar.show_out_of_reach(self._out_of_reach())
 
     def _out_of_reach(self) -> str:
         """Why the switch moves nothing; "" where it does."""
@@ -192,8 +194,16 @@ class ChatMtp(QObject):
                 return ready
         return None
 
-    def _show_line(self, *, at_once: bool = False) -> None:
-        self._bar.line.say(self._sentence(self.mode), at_once=at_once)
+    def _word(self, mode: MtpMode) -> str:
+        """Say in a word what it brings, as of the last answer that has ended."""
+        if self._out_of_reach():
+            return self.tr("MTP")
+        if mode == "off":
+            return self.tr("MTP off")
+        gain = self._gains.get(self._chat_id or "", 0.0)
+        if gain >= _FASTER:
+            return self.tr("{0}× faster").format(figure(gain, 1))
+        return self.tr("MTP")
 
     def _sentence(self, mode: MtpMode) -> str:
         why_not = self._out_of_reach()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.ui.chat.composer.queue_strip import QueueStrip
-from app.ui.widgets.icon_button import IconButton
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 class ChatQueue(QObject):
     """Handles the waiting messages of the open chat.
 
-    Also the menu beside the button that sends, for a message to another model.
+    Also the models that a message can be sent to in place of the chat's.
 
     ask: sends what the composer holds to the model of this id.
     """
@@ -42,6 +41,7 @@ class ChatQueue(QObject):
         self._waiting = waiting
         self._notifier = notifier
         self._ask = ask
+        self._composer = composer
         self._chat_id: str | None = None
         self._entries: Sequence[ModelEntry] = ()
         self._current = ""
@@ -49,14 +49,7 @@ class ChatQueue(QObject):
         self.strip.act.connect(self._act)
         self.strip.changed.connect(waiting.change)
         self.strip.send_all.connect(self._send_all)
-        button = IconButton("down", self.tr("Send to another model"), "sendTo", size=16)
-        self._menu = QMenu(button)
-        self._menu.setObjectName("sendToChoices")
-        self._menu.aboutToShow.connect(self._fill)
-        button.clicked.connect(
-            lambda: self._menu.popup(button.mapToGlobal(button.rect().topLeft()))
-        )
-        composer.options.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
+        composer.add_to_menu(self._fill)
         waiting.changed.connect(self._changed)
         waiting.failed.connect(notifier.error)
         generation.begun.connect(self._answer_changed)
@@ -99,12 +92,10 @@ class ChatQueue(QObject):
         if self._chat_id:
             self._waiting.send_all(self._chat_id)
 
-    def _fill(self) -> None:
+    def _fill(self, menu: QMenu) -> None:
         from app.ui.chat.transcript.message_menu import fill_models
 
-        fill_models(self._menu, self._entries, self._current, self._ask)
-        first = self._menu.actions()[0]
-        title = self._menu.insertSeparator(first)
-        heading = self._menu.addAction(self.tr("Send this message to"))
-        heading.setEnabled(False)
-        self._menu.insertAction(title, heading)
+        models = menu.addMenu(self.tr("Send to another model"))
+        models.setObjectName("sendToChoices")
+        models.setEnabled(bool(self._composer.text.strip()))
+        fill_models(models, self._entries, self._current, self._ask)

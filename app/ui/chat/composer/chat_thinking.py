@@ -43,6 +43,11 @@ class ChatThinking(QObject):
         generation.ready.connect(self._ready)
         chat_settings.changed.connect(lambda _: self.show())
 
+    @property
+    def choice(self) -> str:
+        """The choice of the chat that is open."""
+        return self._switch.choice
+
     def show_chat(self, chat_id: str | None) -> None:
         """Another chat is shown, or this one was read again; None is one without messages."""
         self._chat_id = chat_id

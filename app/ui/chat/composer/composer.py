@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.ui.chat.composer.message_edit import MessageEdit
+from app.ui.chat.composer.options_row import Fill, OptionsRow
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
-from app.ui.widgets.label import Label
+from app.ui.widgets.menu_button import pop_up
 from app.ui.widgets.panel import Panel
 
 _NARROW = 420
@@ -23,7 +25,7 @@ class Composer(QWidget):
     """send(text, model): a message is to be sent, where a model is given to that one instead of the
     chat's. stop(): the answer is to end.
 
-    options: a row for switches that belong to the next message, left of the button. above: what
+    options: the switches that belong to the next message, in one line with the button. above: what
     is said of it. may_send: asked before a message leaves; without it the text stays.
     """
 
@@ -52,22 +54,27 @@ class Composer(QWidget):
         self._button.clicked.connect(self._press)
         self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20, parent=self._panel)
         self._stop.clicked.connect(self.stop)
-        self._hint = Label("", "small", name="composerHint", parent=middle)
-        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.options = QHBoxLayout()
+        self._more = IconButton(
+            "more", self.tr("More for this message"), "moreForMessage", size=20, parent=self._panel
+        )
+        self._more.clicked.connect(self._open_menu)
+        self._more.hide()
+        self._in_menu: list[Fill] = []
+        self._keys = ""
+        self.options = OptionsRow(self._panel)
+        self._place_beside = QHBoxLayout()
+        self._beside: list[QWidget] = []
         self.above = QVBoxLayout()
         self.may_send: Callable[[str], bool] = lambda _: True
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        buttons.addStretch(1)
-        buttons.addWidget(self._stop, 0, Qt.AlignmentFlag.AlignBottom)
-        buttons.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
-        self._below = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._below.setSpacing(GRID)
-        self._below.addLayout(self.options, 1)
-        self._below.addLayout(buttons)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.options, 1)
+        row.addLayout(self._place_beside)
+        row.addWidget(self._more)
+        row.addWidget(self._stop)
+        row.addWidget(self._button)
         self._panel.box.addWidget(self.edit)
-        self._panel.box.addLayout(self._below)
+        self._panel.box.addLayout(row)
         across = self._across = QHBoxLayout(self)
         across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
         across.addStretch(1)
@@ -76,7 +83,6 @@ class Composer(QWidget):
         column.setSpacing(6)
         column.addLayout(self.above)
         column.addWidget(self._panel)
-        column.addWidget(self._hint)
         across.addWidget(middle, 1000)
         across.addStretch(1)
         self._show_button()
@@ -84,6 +90,19 @@ class Composer(QWidget):
     @property
     def text(self) -> str:
         return self.edit.toPlainText()
+
+    def order_tabs(self) -> None:
+        """Lead the Tab key through the line as it is seen, once all is in it."""
+        chain = [
+            self.edit,
+            *self.options.widgets,
+            *self._beside,
+            self._more,
+            self._stop,
+            self._button,
+        ]
+        for one, other in pairwise(chain):
+            QWidget.setTabOrder(one, other)
 
     def set_text(self, text: str) -> None:
         """Show a draft, with the cursor at its end."""
@@ -100,9 +119,21 @@ class Composer(QWidget):
     def set_send_with(self, keys: str) -> None:
         self.edit.set_send_with(keys)
         if keys == "enter":
-            self._hint.setText(self.tr("Enter sends, Shift+Enter makes a new line"))
+            self._keys = self.tr("Enter sends, Shift+Enter makes a new line")
         else:
-            self._hint.setText(self.tr("Ctrl+Enter sends, Enter makes a new line"))
+            self._keys = self.tr("Ctrl+Enter sends, Enter makes a new line")
+        self.edit.setAccessibleDescription(self._keys)
+        self._show_button()
+
+    def add_beside(self, widget: QWidget) -> None:
+        """Put something in the line that is always in sight there."""
+        self._beside.append(widget)
+        self._place_beside.addWidget(widget)
+
+    def add_to_menu(self, fill: Fill) -> None:
+        """Put something behind the button for what is wanted more seldom; filled as it opens."""
+        self._in_menu.append(fill)
+        self._more.show()
 
     def set_assistant(self, name: str) -> None:
         self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
@@ -113,11 +144,8 @@ class Composer(QWidget):
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons under the switches where there is no room beside them."""
         super().resizeEvent(event)
-        direction = QBoxLayout.Direction
         narrow = event.size().width() < scaled(_NARROW)
-        self._below.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
         side = 2 * GRID if narrow else 3 * GRID + BAR
         self._across.setContentsMargins(side, 0, side, GRID)
 
@@ -133,6 +161,14 @@ class Composer(QWidget):
             self._panel.setProperty("focused", has_focus)
             self._panel.style().unpolish(self._panel)
             self._panel.style().polish(self._panel)
+
+    def _open_menu(self) -> None:
+        menu = QMenu(self._more)
+        menu.setObjectName("messageOptions")
+        menu.aboutToHide.connect(menu.deleteLater)
+        for fill in (self.options.fill, *self._in_menu):
+            fill(menu)
+        pop_up(menu, self._more)
 
     def _press(self) -> None:
         if self.text.strip():
@@ -157,5 +193,6 @@ class Composer(QWidget):
         else:
             later = self.tr("Send after this answer")
             self._button.rename(later if self._answering else self.tr("Send"))
+            self._button.setToolTip(f"{self._button.accessibleName()}\n{self._keys}".strip())
         self._button.setEnabled(written or self._answering)
         self._stop.setVisible(self._answering and written)

@@ -2,102 +2,95 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.chats.thinking import why_fixed
 from app.presenters.model_thinking import ThinkingFacts
-from app.ui.look.language import translated
-from app.ui.look.theme import GRID
-from app.ui.widgets.label import Label
-from app.ui.widgets.segments import Segments
+from app.ui.widgets.chip import Chip
+from app.ui.widgets.menu_button import pop_up
 
 OFF = "off"
 ON = "on"
-_HIGH = 28
-"""Pixels, as high as the switch beside it, so that they stand in one line."""
 
 
-class ThinkingSwitch(QWidget):
+class ThinkingSwitch(Chip):
     """chosen(key): "off", "on", or a level of effort.
 
-    Where the model's chat template has no switch, it says so instead of having one.
+    It is there only for a model whose chat template has a switch; of one that has levels, a menu
+    opens with them.
     """
 
     chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("thinking")
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(GRID)
-        self._title = Label(self.tr("Think"), "small", name="thinkingTitle")
-        self._fixed = Label("", "badge", name="thinkingFixed")
-        self._row.addWidget(self._title)
-        self._row.addWidget(self._fixed, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._row.addStretch(1)
-        self._row.addStrut(_HIGH)
-        self._segments: Segments | None = None
-        self._facts: ThinkingFacts | None = None
+        super().__init__(self.tr("Think"), "thinking", parent=parent)
+        tip = self.tr("Takes longer, and is better at what has to be worked out.")
+        self.setToolTip(tip)
+        self.setAccessibleDescription(tip)
+        self.setAccessibleName(self.tr("Think before answering"))
+        self._choices: dict[str, str] = {}
+        self._shown = ""
+        self.clicked.connect(self._press)
         self.hide()
 
     @property
     def choice(self) -> str:
-        """The choice that is marked; "" where there is nothing to choose."""
-        return self._segments.choice if self._segments else ""
+        """The choice that is shown; "" where there is nothing to choose."""
+        return self._shown
+
+    def nextCheckState(self) -> None:
+        """Stay as it is: what is pressed is chosen first, and shown then."""
 
     def show_facts(self, facts: ThinkingFacts | None, choice: str) -> None:
-        """Show the choices; None where nothing is known. choice: "" marks the usual one."""
-        if facts != self._facts:
-            self._facts = facts
-            self._rebuild(facts)
-        self.setVisible(facts is not None)
-        keys = [key for key, *_ in self._choices(facts)]
-        if self._segments is not None and facts is not None:
-            usual = facts.effort or (keys[-1] if facts.thinks else OFF)
-            if not facts.thinks:
-                usual = OFF
-            self._segments.show_choice(choice if choice in keys else usual)
+        """Show the choices; None where nothing is known. choice: "" shows the usual one."""
+        self._choices = self._choices_of(facts)
+        self.setVisible(bool(self._choices))
+        self._shown = ""
+        if facts is not None and self._choices:
+            usual = facts.effort or list(self._choices)[-1] if facts.thinks else OFF
+            self._shown = choice if choice in self._choices else usual
+        self.setChecked(self._shown not in {"", OFF})
+        level = self._choices.get(self._shown, "") if self._shown not in {"", OFF, ON} else ""
+        self.setText(self.tr("Think: {0}").format(level) if level else self.tr("Think"))
 
-    def _rebuild(self, facts: ThinkingFacts | None) -> None:
-        if self._segments is not None:
-            self._segments.hide()
-            self._segments.deleteLater()
-            self._segments = None
-        choices = self._choices(facts)
-        tip = self.tr(
-            "A model that thinks first takes longer, and is better at what has to be worked out."
-        )
-        if choices:
-            self._segments = Segments("think", self.tr("Thinking before the answer"), choices)
-            self._segments.setAccessibleDescription(tip)
-            self._segments.chosen.connect(self.chosen)
-            self._row.insertWidget(1, self._segments)
-        elif facts is not None:
-            tip = translated(why_fixed(facts.thinking))
-            always = facts.thinking == "always"
-            self._fixed.setText(self.tr("always") if always else self.tr("never"))
-            self._fixed.setAccessibleName(tip)
-        self._fixed.setVisible(facts is not None and not choices)
-        self._title.setToolTip(tip)
-        self._fixed.setToolTip(tip)
+    def fill(self, menu: QMenu) -> None:
+        """Put the choices into a menu of their own, where the switch has no room."""
+        inside = menu.addMenu(self.tr("Think"))
+        self._fill_choices(inside)
 
-    def _choices(self, facts: ThinkingFacts | None) -> list[tuple[str, str, str]]:
-        """Key, text, and what a screen reader says."""
+    def _press(self) -> None:
+        if set(self._choices) == {OFF, ON}:
+            self.chosen.emit(OFF if self._shown == ON else ON)
+            return
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        self._fill_choices(menu)
+        pop_up(menu, self)
+
+    def _fill_choices(self, menu: QMenu) -> None:
+        menu.setObjectName("thinkingChoices")
+        group = QActionGroup(menu)
+        for key, text in self._choices.items():
+            action = menu.addAction(text)
+            action.setObjectName(f"think-{key}")
+            action.setCheckable(True)
+            action.setChecked(key == self._shown)
+            action.triggered.connect(lambda _=False, key=key: self.chosen.emit(key))
+            group.addAction(action)
+
+    def _choices_of(self, facts: ThinkingFacts | None) -> dict[str, str]:
+        """The choices by their keys; none where the model cannot be asked either way."""
         if facts is None:
-            return []
-        found = []
-        if facts.thinking == "switch":
-            found.append((OFF, self.tr("Off"), self.tr("Answer without thinking")))
+            return {}
         names = {
-            "minimal": (self.tr("Minimal"), self.tr("Think as little as possible")),
-            "low": (self.tr("Low"), self.tr("Think a little")),
-            "medium": (self.tr("Medium"), self.tr("Think an average amount")),
-            "high": (self.tr("High"), self.tr("Think hard")),
-            "max": (self.tr("Max"), self.tr("Think as hard as possible")),
+            "minimal": self.tr("Minimal"),
+            "low": self.tr("Low"),
+            "medium": self.tr("Medium"),
+            "high": self.tr("High"),
+            "max": self.tr("Max"),
         }
-        levels = [(key, *names[key]) for key in facts.efforts if key in names]
-        if facts.thinking == "switch" and not levels:
-            levels = [(ON, self.tr("On"), self.tr("Think before answering"))]
-        return found + levels
+        levels = {key: names[key] for key in facts.efforts if key in names}
+        if facts.thinking == "switch":
+            return {OFF: self.tr("Off"), **(levels or {ON: self.tr("On")})}
+        return levels

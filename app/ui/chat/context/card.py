@@ -19,8 +19,10 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QListView,
+    QScrollArea,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -32,7 +34,9 @@ from app.core.chats.budget import ContextUse, MeasuredMessage
 from app.ui.chat.context.words import policies, standing, taken
 from app.ui.look.format import figure, tokens
 from app.ui.look.icons import pixmap
+from app.ui.look.scale import FITS_ITSELF, scaled
 from app.ui.look.theme import GRID, SMALL, Theme, theme_of
+from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -163,7 +167,7 @@ class _Painter(QStyledItemDelegate):
     """Paints role and size above, the beginning below; what is left out is dimmed."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        return QSize(200, _ROW)
+        return QSize(scaled(200), scaled(_ROW))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         part, rows = index.data(_PART), cast(_Rows, index.model())
@@ -178,13 +182,16 @@ class _Painter(QStyledItemDelegate):
             painter.setBrush(QColor(theme.hover))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), 8, 8)
         font = painter.font()
-        font.setPixelSize(SMALL)
+        font.setPixelSize(scaled(SMALL))
         painter.setFont(font)
         said = rows.state(part)
-        inside = place.adjusted(_INSET, 5, -_INSET, -5)
+        across, down = scaled(_INSET), scaled(5)
+        inside = place.adjusted(across, down, -across, -down)
         if part.id:
             self._draw_pin(painter, pin_place(place), part, theme)
-        upper = QRect(inside.topLeft(), QSize(inside.width() - 2 * _PIN, inside.height() // 2))
+        upper = QRect(
+            inside.topLeft(), QSize(inside.width() - 2 * scaled(_PIN), inside.height() // 2)
+        )
         head = f"{rows.who(part)} · {said}" if said else rows.who(part)
         painter.setPen(QColor(theme.warn if part.left else theme.muted))
         painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, head)
@@ -203,12 +210,13 @@ class _Painter(QStyledItemDelegate):
     ) -> None:
         name, colour = ("pinned", theme.accent_text) if part.pinned else ("pin", theme.muted)
         ratio = painter.device().devicePixelRatio()
-        painter.drawPixmap(place.topLeft(), pixmap(name, colour, _PIN, ratio))
+        painter.drawPixmap(place.topLeft(), pixmap(name, colour, scaled(_PIN), ratio))
 
 
 def pin_place(row: QRect) -> QRect:
     """Return the place of the pin in a row."""
-    return QRect(row.right() - _INSET - _PIN + 1, row.center().y() - _PIN // 2, _PIN, _PIN)
+    pin = scaled(_PIN)
+    return QRect(row.right() - scaled(_INSET) - pin + 1, row.center().y() - pin // 2, pin, pin)
 
 
 _HEIGHT = 14
@@ -292,11 +300,12 @@ class ContextCard(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "contextCard", margins=(2, 1.5, 2, 1.5), parent=parent)
         self.setAccessibleName(self.tr("Context"))
+        self.setProperty(FITS_ITSELF, True)
         head = QHBoxLayout()
         head.addWidget(Label(self.tr("Context"), "strong", name="contextTitle"))
-        head.addStretch(1)
-        self._total = Label("", "muted", name="contextTotal")
-        head.addWidget(self._total)
+        self._total = ElidedLabel("", "muted", "contextTotal")
+        self._total.setAlignment(Qt.AlignmentFlag.AlignRight)
+        head.addWidget(self._total, 1)
         close = IconButton("close", self.tr("Close"), "closeContext", size=16)
         close.clicked.connect(self.close_card)
         head.addWidget(close)
@@ -316,20 +325,29 @@ class ContextCard(Panel):
         self.list = ContextList()
         self.list.setMinimumHeight(_LIST[0])
         self.list.setMaximumHeight(_LIST[1])
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(Label(self.tr("When it is full"), "small", name="overflowTitle"))
-        row.addWidget(self._policy)
-        row.addStretch(1)
         below = QHBoxLayout()
         below.setSpacing(GRID)
         below.addWidget(self._standing, 1)
         below.addWidget(self._larger, 0, Qt.AlignmentFlag.AlignTop)
+        inside = QWidget()
+        inside.setProperty("look", "page")
+        self._parts = QVBoxLayout(inside)
+        self._parts.setContentsMargins(0, 0, 0, 0)
+        self._parts.setSpacing(GRID)
+        self._parts.addLayout(below)
+        self._parts.addWidget(Label(self.tr("When it is full"), "small", name="overflowTitle"))
+        self._parts.addWidget(self._policy)
+        self._parts.addWidget(self._meaning)
+        self._parts.addWidget(self.list)
+        self._scroll = QScrollArea()
+        self._scroll.setObjectName("contextParts")
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(inside)
         self.box.addLayout(head)
-        self.box.addLayout(below)
-        self.box.addLayout(row)
-        self.box.addWidget(self._meaning)
-        self.box.addWidget(self.list)
+        self.box.addWidget(self._scroll, 1)
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
@@ -340,18 +358,33 @@ class ContextCard(Panel):
         meaning = {key: sentence for key, _, sentence in policies()}
         self._meaning.setText(meaning[use.policy])
         if self._bar is not None:
-            self.box.removeWidget(self._bar)
+            self._parts.removeWidget(self._bar)
             self._bar.hide()
             self._bar.deleteLater()
         self._bar = ContextBar(use)
-        self.box.insertWidget(1, self._bar)
+        self._parts.insertWidget(0, self._bar)
         self.list.show_use(use)
 
+    @property
+    def widest(self) -> int:
+        """The width that it takes where there is room."""
+        return scaled(_WIDTH)
+
     def place(self, right: int, bottom: int) -> None:
-        """Stand with the lower right corner there, in the coordinates of the parent."""
-        width = min(_WIDTH, right - GRID)
+        """Stand with the lower right corner there, in the coordinates of the parent; scroll where
+        there is too little room.
+        """
+        width = min(self.widest, right - GRID)
         self.setFixedWidth(width)
-        height = min(self.heightForWidth(width), bottom - GRID)
+        margins = self.box.contentsMargins()
+        inside = width - margins.left() - margins.right()
+        self._policy.fit_into(inside)
+        self._parts.activate()
+        head = self.box.sizeHint().height() - self._scroll.sizeHint().height()
+        needed = head + self._parts.totalHeightForWidth(inside)
+        height = min(needed, bottom - GRID)
+        bar = self._scroll.verticalScrollBar().sizeHint().width() if height < needed else 0
+        self._parts.setContentsMargins(0, 0, bar and bar + GRID // 2, 0)
         self.setGeometry(right - width, bottom - height, width, height)
 
     def open_card(self) -> None:

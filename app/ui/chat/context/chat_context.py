@@ -13,7 +13,6 @@ from app.core.chats.conversation import OverflowPolicy, StoredMessage
 from app.ui.chat.context.marks import ContextMarks
 from app.ui.chat.context.meter import ContextMeter
 from app.ui.chat.context.warning import ContextWarning
-from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 _PAUSE_MS = 250
 """How long nobody types before the message is counted; until then its length is estimated."""
-_NARROW = 560
-"""Pixels of the page; with less there is no room for the meter's number."""
 
 
 class ChatContext(QObject):
@@ -59,7 +56,7 @@ class ChatContext(QObject):
         self._card: ContextCard | None = None
         self.warning = ContextWarning()
         self.marks = ContextMarks(transcript, generation, self)
-        composer.options.addWidget(self.meter)
+        composer.add_beside(self.meter)
         composer.above.addWidget(self.warning)
         composer.may_send = self.may_send
         self._pause = QTimer(self)
@@ -157,10 +154,8 @@ class ChatContext(QObject):
             self.card.open_card()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Resize:
-            self.meter.set_narrow(self._page.width() < scaled(_NARROW))
-            if _is_open(self._card):
-                self._place()
+        if event.type() is QEvent.Type.Resize and _is_open(self._card):
+            self._place()
         return super().eventFilter(watched, event)
 
     def _connect(self, generation: Generation) -> None:
@@ -253,8 +248,9 @@ class ChatContext(QObject):
 
     def _place(self) -> None:
         """Place the card over the meter, above the message, within the page."""
-        right = self.meter.mapTo(self._page, self.meter.rect().topRight()).x()
+        meter = self.meter.mapTo(self._page, self.meter.rect().topRight()).x()
         above = self._composer.edit.mapTo(self._page, self._composer.edit.rect().topLeft()).y()
+        right = min(self._page.width() - GRID, max(meter, self.card.widest + GRID))
         self.card.place(right, above - 3 * GRID)
 
 

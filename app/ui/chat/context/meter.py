@@ -1,34 +1,31 @@
-"""The meter at the message box: how full the context is, as a ring and in numbers."""
+"""The meter at the message box: how full the context is, as a ring; its tip has the numbers."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.core.chats.budget import ContextUse
-from app.ui.chat.context.words import meter, spoken
+from app.ui.chat.context.words import meter, percent, spoken
+from app.ui.look.scale import scaled
 from app.ui.look.theme import Theme, theme_of
 
-_SIZE = 16
-_BESIDE = 4
-"""Pixels between the ring and the number."""
+_SIZE = 18
 _NEARLY = 0.85
 """The share of the room from which on the ring warns by its colour, too."""
 
 
-class ContextMeter(QPushButton):
-    """A button: what lies behind the number opens with it."""
+class ContextMeter(QToolButton):
+    """A button: what fills the context opens with it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("contextMeter")
-        self.setProperty("look", "meter")
-        self.setIconSize(QSize(_SIZE + _BESIDE, _SIZE))
+        self.setIconSize(QSize(_SIZE, _SIZE))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(False)
         self._use: ContextUse | None = None
-        self._narrow = False
         self.show_use(None)
 
     @property
@@ -41,19 +38,10 @@ class ContextMeter(QPushButton):
         self.setVisible(use is not None)
         if use is None:
             return
-        words = meter(use)
-        if self.text() != (shown := "" if self._narrow else words):
-            self.setText(shown)
-        self.setAccessibleName(self.tr("Context: {0} tokens").format(words))
+        self.setAccessibleName(self.tr("Context: {0} tokens").format(meter(use)))
         self.setAccessibleDescription(spoken(use))
-        self.setToolTip(spoken(use))
+        self.setToolTip(f"{percent(use)} {spoken(use)}".strip())
         self._draw()
-
-    def set_narrow(self, narrow: bool) -> None:
-        """Show the ring alone where there is little room; the number is in its tip."""
-        if narrow != self._narrow:
-            self._narrow = narrow
-            self.show_use(self._use)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -73,23 +61,25 @@ class ContextMeter(QPushButton):
 
 def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
     """A circle that closes as a share of 1 is reached; a full one has a mark in its middle."""
-    picture = QPixmap(QSize(_SIZE + _BESIDE, _SIZE) * ratio)
+    size = scaled(_SIZE)
+    picture = QPixmap(QSize(size, size) * ratio)
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(size / _SIZE, size / _SIZE)
     where = QRectF(2, 2, _SIZE - 4, _SIZE - 4)
-    painter.setPen(QPen(QColor(theme.pressed), 2.4))
+    painter.setPen(QPen(QColor(theme.edge), 2.4))
     painter.drawEllipse(where)
     colour = theme.danger if share > 1 else theme.warn if share > _NEARLY else theme.accent
-    pen = QPen(QColor(colour), 2.4)
+    pen = QPen(QColor(colour), 3)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
     # Qt counts in sixteenths of a degree, from three o'clock, against the clock.
     painter.drawArc(where, 90 * 16, -round(min(1.0, share) * 360 * 16))
     if share > 1:
         painter.setPen(QPen(QColor(colour), 1.8, c=Qt.PenCapStyle.RoundCap))
-        painter.drawLine(_SIZE // 2, 6, _SIZE // 2, 8)
-        painter.drawPoint(_SIZE // 2, _SIZE - 5)
+        painter.drawLine(QPointF(_SIZE / 2, 6), QPointF(_SIZE / 2, 9.5))
+        painter.drawPoint(QPointF(_SIZE / 2, _SIZE - 6))
     painter.end()
     return picture

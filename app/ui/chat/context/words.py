@@ -26,6 +26,13 @@ def meter(use: ContextUse) -> str:
     return words.format(short(use.total), short(use.context))
 
 
+def percent(use: ContextUse) -> str:
+    """Say how full the context is; "" where its size is not known."""
+    if not use.context:
+        return ""
+    return _tr("context", "{0} % full.").format(round(100 * use.total / max(1, use.room)))
+
+
 def spoken(use: ContextUse) -> str:
     """Say all of it in a sentence."""
     if not use.context:

@@ -278,10 +278,11 @@ class DocumentWriter:
             self._spans.forget_from(written.start)
             cursor = QTextCursor(self._document)
             cursor.setPosition(written.start)
+            above = cursor.blockFormat()
             cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
-            if index and isinstance(self._written[index - 1].block, Table):
-                cursor.setBlockFormat(QTextBlockFormat())  # Qt let it keep that of what is gone
+            if index:  # Qt gave what is empty, as a rule is, the format of what is gone
+                cursor.setBlockFormat(above)
             self._fresh = written.fresh
             del self._written[index:]
             del self._codes[bisect_left(self._codes, index) :]

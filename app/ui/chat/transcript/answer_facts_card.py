@@ -14,7 +14,7 @@ from app.ui.look.language import translated
 from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
-from app.ui.widgets.popover import Popover
+from app.ui.widgets.popover import Popover, fit_words
 
 Row = tuple[str, str]
 
@@ -135,8 +135,7 @@ class AnswerFactsCard(Popover):
         for number, (name, fact) in enumerate(rows):
             words = fact if len(fact) <= _LONGEST else fact[:_LONGEST].rstrip() + "…"
             value = Label(words, name=f"fact{number + 1}", wrap=True, selectable=True)
-            value.setFixedWidth(_WORDS)
-            value.setMinimumHeight(value.heightForWidth(_WORDS))
+            fit_words(value, _WORDS)
             grid.addWidget(Label(name, "muted"), number, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(value, number, 1, Qt.AlignmentFlag.AlignTop)
         self.card.box.addLayout(grid)

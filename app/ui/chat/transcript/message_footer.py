@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QWidge
 
 from app.core.chats.conversation import AnswerFacts, StoredMessage
 from app.core.chats.tree import Fork
-from app.ui.look.format import figure, tokens
+from app.ui.look.format import figure, moment, tokens
 from app.ui.look.language import translated
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
@@ -79,8 +79,7 @@ class AnswerFooter(QWidget):
         self._fit(self.width())
         if facts is not None:
             label.setText(self._words(facts))
-            if facts.mtp and facts.mtp.drafted:
-                label.setToolTip(f"{label.text()}\n{translated(facts.mtp.reason)}")
+            label.setToolTip("\n".join([*self._more_words(facts), moment(answer.created)]))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
@@ -119,10 +118,15 @@ class AnswerFooter(QWidget):
 
     def _words(self, facts: AnswerFacts) -> str:
         parts = [facts.model] if facts.model else []
-        if facts.completion_tokens or not parts:
-            parts.append(tokens(facts.completion_tokens))
         if facts.decode_tok_s:
             parts.append(self.tr("{0} tokens/s").format(figure(facts.decode_tok_s)))
+        return " · ".join(parts) or tokens(facts.completion_tokens)
+
+    def _more_words(self, facts: AnswerFacts) -> list[str]:
+        """The lines of the tip."""
+        parts = [self._words(facts)]
+        if facts.completion_tokens:
+            parts.append(tokens(facts.completion_tokens))
         if facts.cached_tokens:
             parts.append(
                 self.tr("{0} of {1} prompt tokens cached").format(
@@ -130,8 +134,8 @@ class AnswerFooter(QWidget):
                 )
             )
         if facts.mtp and facts.mtp.drafted:
-            parts.append(self._mtp(facts.mtp))
-        return " · ".join(parts)
+            parts += [self._mtp(facts.mtp), translated(facts.mtp.reason)]
+        return parts
 
     def _mtp(self, mtp: MtpReport) -> str:
         """Say what drafting ahead has brought, with the most that it could have."""

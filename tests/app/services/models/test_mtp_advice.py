@@ -29,14 +29,14 @@ from tests.support.services import Services
 def test_a_drafter_that_is_there_is_told(services: Services) -> None:
     entry = services.library.find("starter")
     assert mtp_of_files(services.library, entry) == (
-        "A drafter for multi-token prediction belongs to this model."
+        "This model can answer faster: its drafter guesses ahead."
     )
 
 
 def test_a_model_without_any_says_so(services: Services, tmp_path: Path) -> None:
     write_llama(tmp_path / "plain.gguf")
     entry = services.library.find(str(tmp_path / "plain.gguf"))
-    assert "no MTP of its own" in mtp_of_files(services.library, entry)
+    assert "cannot guess ahead" in mtp_of_files(services.library, entry)
 
 
 def test_a_drafter_is_no_model_to_chat_with(services: Services) -> None:

@@ -17,6 +17,7 @@ from app.core.errors import DatabaseBusy, DiskFull
 from app.ui.chat.transcript.message_footer import AnswerFooter
 from app.ui.chat.transcript.message_view import FailureCard
 from app.ui.chat.transcript.progress_line import ProgressLine
+from app.ui.look.format import moment
 from app.ui.widgets.icon_button import IconButton
 from engines.errors import NotEnoughMemory
 from tests.app.ui.conftest import Ui
@@ -36,7 +37,10 @@ def test_a_question_gets_its_answer(ui: Ui) -> None:
     assert ui.edit.toPlainText() == ""
     assert ui.titles == ["Hi"]
     assert words(ui, "chatTitle") == "Hi"
-    assert "2 tokens · 100 tokens/s · 2 of 5 prompt tokens cached" in words(ui, "answerFacts")
+    assert words(ui, "answerFacts") == "Starter guide · 100 tokens/s"
+    more = ui.find(QLabel, "answerFacts").toolTip().splitlines()
+    assert more[:3] == [words(ui, "answerFacts"), "2 tokens", "2 of 5 prompt tokens cached"]
+    assert more[3] == moment(ui.last.message.created)
 
 
 def test_a_second_question_goes_on_with_the_chat(ui: Ui) -> None:

@@ -6,10 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton
 
 from app.services.answers.in_progress import GrowingAnswer
 from app.ui.chat.composer.thinking_switch import ThinkingSwitch
@@ -33,12 +31,17 @@ def thinker(ui: Ui, tmp_path: Path) -> str:
     entry = ui.app.library.add(write_thinker(tmp_path / "thinker.gguf"))
     ui.presenters.settings.set("auto_titles", "false")
     ui.presenters.settings.set("model", entry.id)
-    ui.qtbot.waitUntil(lambda: ui.has("think-on"))
+    ui.qtbot.waitUntil(lambda: ui.has("thinking"))
     return entry.id
 
 
-def click(ui: Ui, key: str) -> None:
-    QTest.mouseClick(ui.find(QPushButton, f"think-{key}"), Qt.MouseButton.LeftButton)
+def choose(ui: Ui, key: str) -> None:
+    """Press the switch, and choose in its menu where it has one."""
+    ui.click("thinking")
+    menu = ui.window.findChild(QMenu, "thinkingChoices")
+    if menu is not None:
+        part(menu, QAction, f"think-{key}").trigger()
+        menu.close()
 
 
 def chosen(ui: Ui) -> str:
@@ -53,37 +56,39 @@ def heading(ui: Ui) -> str:
     return part(ui.last, QPushButton, "showReasoning").text()
 
 
-def test_where_there_is_no_switch_it_says_why(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.has("thinkingFixed"))
-    fixed = ui.find(QLabel, "thinkingFixed")
-    assert fixed.text() == "never"
-    assert fixed.toolTip() == fixed.accessibleName() == "This model answers without thinking first."
-    assert not ui.has("think-on")
+def test_where_a_model_cannot_be_asked_to_think_there_is_no_switch(ui: Ui, thinker: str) -> None:
+    ui.presenters.settings.set("model", "Starter guide")
+    ui.qtbot.waitUntil(lambda: not ui.has("thinking"))
 
 
 def test_a_chat_has_a_switch_of_its_own(ui: Ui, thinker: str) -> None:
     assert chosen(ui) == "off", "as the model does by itself"
     ui.ask("One")
     first = ui.page.chat_id
-    click(ui, "on")
+    choose(ui, "on")
     ui.ask("Two")
     ui.press("Ctrl+N")
     assert chosen(ui) == "off"
-    click(ui, "on")
+    choose(ui, "on")
     ui.ask("Three")
     assert chosen(ui) == "on"
     ui.window.open_chat(first)
     assert chosen(ui) == "on"
-    click(ui, "off")
+    choose(ui, "off")
     ui.ask("Four")
     assert asked_with(ui) == [None, True, True, False]
 
 
-def test_the_arrow_keys_move_it(ui: Ui, thinker: str) -> None:
-    off = ui.find(QPushButton, "think-off")
-    off.setFocus(Qt.FocusReason.TabFocusReason)
-    ui.press("Right", off)
+def test_the_keyboard_reaches_it_and_moves_it(ui: Ui, thinker: str) -> None:
+    ui.edit.setFocus()
+    ui.press("Tab", ui.edit)
+    assert QApplication.focusWidget() is ui.find(ThinkingSwitch)
+    ui.press("Space")
     assert chosen(ui) == "on"
+    assert ui.find(ThinkingSwitch).isChecked()
+    ui.press("Space")
+    assert chosen(ui) == "off"
+    assert not ui.find(ThinkingSwitch).isChecked()
 
 
 def test_the_settings_hold_until_it_is_moved(ui: Ui, thinker: str) -> None:
@@ -92,7 +97,7 @@ def test_the_settings_hold_until_it_is_moved(ui: Ui, thinker: str) -> None:
     assert chosen(ui) == "on"
     ui.ask("One")
     assert (ui.engine.requests[0].thinking, ui.engine.requests[0].thinking_budget) == (True, 64)
-    click(ui, "off")
+    choose(ui, "off")
     ui.ask("Two")
     assert asked_with(ui) == [True, False]
 
@@ -101,11 +106,17 @@ def test_a_model_that_knows_levels_is_given_one(ui: Ui, thinker: str) -> None:
     ui.engine.says = LEVELS
     ui.ask("One")
     assert chosen(ui) == "medium"
-    click(ui, "high")
+    choose(ui, "high")
     ui.ask("Two")
     assert [request.effort for request in ui.engine.requests] == [None, "high"]
     assert chosen(ui) == "high"
-    assert not ui.has("think-off")
+    assert ui.find(ThinkingSwitch).text() == "Think: High"
+    ui.click("thinking")
+    menu = ui.window.findChild(QMenu, "thinkingChoices")
+    assert menu is not None
+    assert [it.text() for it in menu.actions()] == ["Low", "Medium", "High"]
+    assert [it.text() for it in menu.actions() if it.isChecked()] == ["High"]
+    menu.close()
 
 
 def test_reasoning_is_folded_and_says_how_long_it_takes(

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from app.core.engines.installation import InstallState
 from app.core.models.counterparts import Counterpart
 from app.core.models.entry import ModelEntry
+from app.ui.chat.composer.mtp_chip import MtpChip, MtpPopover
 from app.ui.models.model_picker import ModelPicker
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
 from engines.types import LoadedModel, LoadPlan
-from tests.app.ui.conftest import Ui, part
+from tests.app.ui.conftest import Ui
 from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager
 
 CHECKPOINT = ModelEntry("gemma-vllm", "Gemma 4 E4B it", Path(), engine="vllm", source="hub")
@@ -53,6 +54,14 @@ def mode(ui: Ui) -> str:
 
 def shown(ui: Ui) -> list[str]:
     return [it if isinstance(it, str) else it.name for it in picker(ui).list.choices.rows]
+
+
+def press_mtp(ui: Ui, mode: str) -> None:
+    """Set the switch on the card at the composer."""
+    ui.click("mtpChip")
+    card = ui.find(MtpPopover)
+    ui.click(f"mtp-{mode}")
+    card.close()
 
 
 @pytest.mark.usefixtures("listed")
@@ -137,20 +146,21 @@ def test_without_vllm_the_way_leads_to_its_page(
 def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")
-    ui.click("mtp-off")
+    press_mtp(ui, "off")
     assert "about 84 s" in ui.find(QLabel, "line2").text()
-    assert part(ui.window, QPushButton, "mtp-auto").isChecked()
+    assert mode(ui) == "auto"
+    assert not ui.has("mtpCard"), "the question is in front"
     ui.click("keepMtp")
     assert mode(ui) == "auto"
-    ui.click("mtp-off")
+    press_mtp(ui, "off")
     ui.click("restartForMtp")
     assert mode(ui) == "off"
-    line = part(ui.window, QLabel, "mtpLine")
-    assert line.text() == "With the next message the engine starts again: about 84 s."
-    ui.click("mtp-on")
+    chip = ui.find(MtpChip)
+    assert chip.sentence == "With the next message the engine starts again: about 84 s."
+    press_mtp(ui, "on")
     assert not ui.has("messageDialog")
     assert mode(ui) == "on"
-    assert "starts again" not in line.text()
+    assert "starts again" not in chip.sentence
 
 
 def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
@@ -170,17 +180,17 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     held = ui.app.runtime.held("llamacpp")
     assert held is not None
     assert held.id == "guide-elsewhere"
-    ui.click("mtp-off")
+    press_mtp(ui, "off")
     assert "The guide elsewhere runs on an engine" in ui.find(QLabel, "line2").text()
     ui.click("restartForMtp")
-    line = part(ui.window, QLabel, "mtpLine")
-    assert line.text() == "With the next message the engine starts again: about 84 s."
+    chip = ui.find(MtpChip)
+    assert chip.sentence == "With the next message the engine starts again: about 84 s."
 
 
 def test_between_auto_and_on_nothing_starts_again(ui: Ui) -> None:
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")
-    ui.click("mtp-on")
+    press_mtp(ui, "on")
     assert not ui.has("messageDialog")
     assert mode(ui) == "on"
 

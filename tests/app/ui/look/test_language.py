@@ -75,14 +75,8 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
             "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
         ),
         (
-            (
-                "MTP on: This model predicts several tokens ahead by itself: up to 2.1x on this "
-                "processor"
-            ),
-            (
-                "MTP an: Dieses Modell sagt selbst mehrere Token voraus: bis zu 2,1x auf diesem "
-                "Prozessor"
-            ),
+            "This model can answer faster: up to 2.1x on this computer",
+            "Dieses Modell kann schneller antworten: bis zu 2,1x auf diesem Computer",
         ),
         (
             "The bytes of The weather.gguf have changed since they were downloaded or added.",

@@ -25,8 +25,8 @@ def test_a_gain_above_its_bound_by_noise_is_not_called_impossible() -> None:
 def test_what_cannot_win_is_told_with_the_cost() -> None:
     assert truth.cannot_win(CHEAP) is None
     assert truth.cannot_win(DEAR) == (
-        "MTP off: it cannot win here. Making and checking a draft of one token costs 2.4x one token"
-        " on this processor and brings at most 2."
+        "No gain on this computer. A step with one guess takes as long as 2.4 steps without, and"
+        " writes 2 tokens at most."
     )
 
 
@@ -35,13 +35,13 @@ def test_the_break_even_is_where_the_best_depth_costs_what_it_brings() -> None:
     assert truth.break_even(costs) == pytest.approx(0.5, abs=0.01)
     assert truth.break_even(CHEAP) < 0.2
     assert truth.not_here(costs, 0.31) == (
-        "MTP off for this text: 31 % of its guesses are right lately, here it pays from 50 %"
+        "Off for now: 31 % of the guesses in this text were right lately, and it pays from 50 %"
     )
-    assert truth.not_here(costs, 0.52) == "MTP off for now: in this text it hardly pays"
+    assert truth.not_here(costs, 0.52) == "Off for now: no gain in this text"
 
 
 def test_what_a_model_can_do_is_told_before_it_answers() -> None:
     assert truth.standing("lookup", CHEAP, "Nothing drafts.") == "Nothing drafts."
-    assert truth.standing("drafter", DEAR, "").startswith("MTP off: ")
+    assert truth.standing("drafter", DEAR, "").startswith("No gain on this computer. ")
     line = truth.standing("embedded", CHEAP, "")
-    assert line.startswith("This model predicts several tokens ahead by itself: up to ")
+    assert line.startswith("This model can answer faster: up to ")

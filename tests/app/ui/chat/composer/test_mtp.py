@@ -1,23 +1,23 @@
-"""The MTP switch, the line beside it, the facts under an answer, and the check."""
+"""What MTP brings in a word, the card behind it, the facts under an answer, and the check."""
 
 from __future__ import annotations
 
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
-from pytestqt.qtbot import QtBot
 
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.places import ALL
 from app.core.errors import DiskFull
 from app.ui.chat.composer.composer import Composer
-from app.ui.widgets.live_line import LiveLine
+from app.ui.chat.composer.mtp_chip import MtpChip, MtpPopover
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from engines.errors import MtpUnavailable
 from engines.types import MtpCheck, MtpReport
@@ -37,12 +37,18 @@ RUNS = MtpReport(
 )
 
 
-def line(ui: Ui) -> LiveLine:
-    return ui.find(LiveLine, "mtpLine")
+def chip(ui: Ui) -> MtpChip:
+    return ui.find(MtpChip)
 
 
 def wait_for_line(ui: Ui, text: str) -> None:
-    ui.qtbot.waitUntil(lambda: line(ui).text() == text)
+    ui.qtbot.waitUntil(lambda: chip(ui).sentence == text)
+
+
+def open_card(ui: Ui) -> MtpPopover:
+    if not ui.has("mtpCard"):
+        ui.click("mtpChip")
+    return ui.find(MtpPopover)
 
 
 def segment(ui: Ui, mode: str) -> QPushButton:
@@ -50,13 +56,14 @@ def segment(ui: Ui, mode: str) -> QPushButton:
 
 
 def click(ui: Ui, mode: str) -> None:
+    """Set the switch on the card, and close that."""
+    card = open_card(ui)
     QTest.mouseClick(segment(ui, mode), Qt.MouseButton.LeftButton)
+    card.close()
 
 
 def chosen(ui: Ui) -> str:
-    on = [mode for mode in ("off", "auto", "on") if segment(ui, mode).isChecked()]
-    assert len(on) == 1
-    return on[0]
+    return ui.page.mtp.mode
 
 
 def asked_with(ui: Ui) -> list[str]:
@@ -80,7 +87,8 @@ def test_an_off_is_kept_with_its_chat(ui: Ui) -> None:
     first = ui.page.chat_id
     assert first is not None
     click(ui, "off")
-    assert line(ui).text() == "MTP is off for this chat."
+    assert chip(ui).sentence == "MTP is off for this chat."
+    assert chip(ui).text() == "MTP off"
     ui.qtbot.waitUntil(lambda: ui.app.chats.mtp(first) == "off")
     ui.press("Ctrl+N")
     assert chosen(ui) == "auto"
@@ -107,6 +115,8 @@ def test_a_choice_before_the_first_question_belongs_to_the_chat_that_it_begins(u
 def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
     ui.edit.setFocus()
     ui.press("Tab", ui.edit)
+    assert QApplication.focusWidget() is chip(ui)
+    ui.press("Space")
     assert QApplication.focusWidget() is segment(ui, "auto")
     ui.press("Right")
     assert chosen(ui) == "on"
@@ -114,21 +124,24 @@ def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
     ui.press("Left")
     ui.press("Left")
     assert chosen(ui) == "off"
+    ui.press("Esc")
+    assert not ui.has("mtpCard")
     ui.ask("Hi")
     assert asked_with(ui) == ["off"]
 
 
-def test_the_focus_goes_with_the_choice_of_another_chat(ui: Ui) -> None:
+def test_the_open_card_goes_with_the_choice_of_another_chat(ui: Ui) -> None:
     ui.ask("One")
-    segment(ui, "auto").setFocus()
+    card = open_card(ui)
     ui.press("Right")
-    assert QApplication.focusWidget() is segment(ui, "on")
+    assert segment(ui, "on").isChecked()
     ui.page.mtp.show_chat(None)
-    assert chosen(ui) == "auto"
-    assert QApplication.focusWidget() is segment(ui, "auto")
+    assert segment(ui, "auto").isChecked()
+    card.close()
 
 
 def test_every_choice_has_its_spoken_name(ui: Ui) -> None:
+    open_card(ui)
     names = [segment(ui, mode).accessibleName() for mode in ("off", "auto", "on")]
     assert names == [
         "Multi-token prediction off",
@@ -142,17 +155,17 @@ def test_a_change_while_an_answer_is_written_is_for_the_next(ui: Ui, hold: threa
     ui.ask("Hi", wait=False)
     ui.wait_for_text("Hello")
     click(ui, "on")
-    assert line(ui).text() == "MTP is on from the next message on."
+    assert chip(ui).sentence == "MTP is on from the next message on."
     hold.set()
     ui.wait_for_answer()
     ui.ask("And now")
     assert asked_with(ui) == ["auto", "on"]
 
 
-def test_the_line_says_what_the_files_then_the_model_then_the_answer_say(
+def test_the_card_says_what_the_files_then_the_model_then_the_answer_say(
     ui: Ui, hold: threading.Event
 ) -> None:
-    wait_for_line(ui, "A drafter for multi-token prediction belongs to this model.")
+    wait_for_line(ui, "This model can answer faster: its drafter guesses ahead.")
     hold.clear()
     ui.ask("Hi", wait=False)
     wait_for_line(ui, MTP_LINE)
@@ -162,8 +175,10 @@ def test_the_line_says_what_the_files_then_the_model_then_the_answer_say(
     wait_for_line(ui, NO_DRAFTS)
     ui.ask("More")
     wait_for_line(ui, RUNS.reason)
-    assert line(ui).toolTip() == line(ui).accessibleDescription() == RUNS.reason
-    assert line(ui).accessibleName()
+    assert chip(ui).toolTip() == chip(ui).accessibleDescription() == RUNS.reason
+    card = open_card(ui)
+    assert ui.find(QLabel, "mtpLine").text() == RUNS.reason
+    card.close()
     ui.press("Ctrl+N")
     wait_for_line(ui, MTP_LINE)
 
@@ -178,43 +193,55 @@ def test_another_model_has_another_line(ui: Ui) -> None:
     ui.ask("Hi")
     wait_for_line(ui, NO_DRAFTS)
     ui.window.chooser.use("nobody.gguf")
-    ui.qtbot.waitUntil(lambda: "nobody" in line(ui).text())
+    ui.qtbot.waitUntil(lambda: "nobody" in chip(ui).sentence)
 
 
-def test_quick_reports_neither_flicker_nor_move_anything(ui: Ui, qtbot: QtBot) -> None:
+def test_the_word_is_the_gain_of_the_last_answer(ui: Ui, hold: threading.Event) -> None:
+    assert chip(ui).text() == "MTP"
+    ui.engine.reports = [RUNS]
+    ui.ask("Hi")
+    ui.qtbot.waitUntil(lambda: chip(ui).text() == "1.4× faster")
+    assert chip(ui).accessibleName() == "Multi-token prediction: 1.4× faster"
+    first = ui.page.chat_id
+    ui.press("Ctrl+N")
+    assert chip(ui).text() == "MTP"
+    ui.window.open_chat(first)
+    assert chip(ui).text() == "1.4× faster"
+    hold.clear()
+    ui.ask("More", wait=False)
+    for gain in (1.1, 2.6, 1.0):
+        ui.presenters.generation.mtp.emit(first, replace(RUNS, gain=gain))
+        assert chip(ui).text() == "1.4× faster", "it stays as it is while an answer is written"
+
+
+def test_what_brings_nothing_is_not_called_faster(ui: Ui) -> None:
+    ui.engine.reports = [replace(RUNS, gain=1.01)]
+    ui.ask("Hi")
+    wait_for_line(ui, RUNS.reason)
+    assert chip(ui).text() == "MTP"
+
+
+def test_reports_move_nothing_at_the_composer(ui: Ui) -> None:
     ui.ask("Hi")
     wait_for_line(ui, NO_DRAFTS)
-    qtbot.wait(300)
     height = ui.find(Composer).height()
-    seen = []
     for number in range(200):
         long = MtpReport("auto", active=True, reason=f"{number} " + "and more words " * 20)
         ui.presenters.generation.mtp.emit(ui.page.chat_id, long)
-        seen.append(line(ui).text())
-    assert len(set(seen)) <= 2
+    ui.settle()
     assert ui.find(Composer).height() == height
-    qtbot.waitUntil(lambda: line(ui).text().startswith("199 "))
-    send = ui.find(QLabel, "composerHint").parentWidget()
-    assert send is not None
-    assert line(ui).mapTo(send, QPoint(line(ui).width(), 0)).x() < send.width()
-
-
-def test_where_it_is_narrow_the_line_is_under_the_switch(ui: Ui) -> None:
-    ui.window.resize(540, 600)
-    ui.qtbot.waitUntil(lambda: line(ui).y() > 0 and line(ui).width() > 120)
-    ui.window.resize(1120, 760)
-    ui.qtbot.waitUntil(lambda: line(ui).x() > 120)
 
 
 def test_the_facts_of_an_answer_say_what_mtp_brought(ui: Ui) -> None:
     ui.engine.reports = [RUNS]
     ui.ask("Hi")
     facts = ui.find(QLabel, "answerFacts")
-    assert facts.text().endswith("MTP 2 ahead, 71 % accepted, 1.4× of 1.5×")
+    assert "MTP 2 ahead, 71 % accepted, 1.4× of 1.5×" in facts.toolTip()
     assert RUNS.reason in facts.toolTip()
+    assert "MTP" not in facts.text(), "the model and its speed are enough"
     ui.engine.reports = []
     ui.ask("More")
-    assert "MTP" not in ui.find(QLabel, "answerFacts").text()
+    assert "MTP" not in ui.find(QLabel, "answerFacts").toolTip()
 
 
 def result(ui: Ui) -> str:
@@ -312,7 +339,7 @@ def test_a_drafter_that_is_added_is_named_with_what_it_is_for(ui: Ui, tmp_path: 
         lambda: any(said in label.text() for label in ui.window.findChildren(QLabel))
     )
     assert ui.presenters.settings.current.model == "mine", "a drafter is nothing to chat with"
-    wait_for_line(ui, "A drafter for multi-token prediction belongs to this model.")
+    wait_for_line(ui, "This model can answer faster: its drafter guesses ahead.")
 
 
 def test_the_check_of_a_model_that_is_no_longer_in_use_goes(ui: Ui, hold: threading.Event) -> None:
@@ -335,23 +362,3 @@ def test_where_it_is_narrow_the_guide_keeps_its_words_together(ui: Ui) -> None:
     assert ui.find(QPushButton, "getModel").y() > text.y()
     ui.window.resize(1120, 760)
     ui.qtbot.waitUntil(lambda: ui.find(QPushButton, "getModel").x() > text.x() + text.width() - 1)
-
-
-def test_what_runs_is_read_whole_in_a_usual_window(ui: Ui) -> None:
-    ui.window.resize(1120, 720)
-    said = "MTP on: 2 tokens ahead, 71 % accepted, 1.4x of at most 1.5x"
-    line(ui).say(said, at_once=True)
-    ui.qtbot.waitUntil(lambda: " ".join(line(ui).shown()) == said)
-
-
-def test_a_longer_line_is_cut_with_dots_and_whole_in_its_tip(ui: Ui) -> None:
-    ui.window.resize(1120, 720)
-    said = ("MTP off: it cannot win here. " * 12).strip()
-    ui.qtbot.waitUntil(lambda: line(ui).width() > 200)
-    height = line(ui).height()
-    line(ui).say(said, at_once=True)
-    assert len(line(ui).shown()) == 2
-    assert line(ui).shown()[-1].endswith("…")
-    assert line(ui).toolTip() == line(ui).accessibleDescription() == said
-    ui.qtbot.wait(1)
-    assert line(ui).height() == height, "what stands around it does not move"

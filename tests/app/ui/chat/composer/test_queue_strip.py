@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from app.core.errors import DiskFull
@@ -15,7 +16,7 @@ from app.ui.chat.composer.queue_strip import QueueRow, QueueStrip
 from app.ui.chat.transcript.inline_edit import InlineEdit
 from app.ui.widgets.icon_button import IconButton
 from tests.app.ui.chat.messages import asked
-from tests.app.ui.conftest import Ui
+from tests.app.ui.conftest import Ui, part
 from tests.engines.gguf_files import write_llama
 
 
@@ -159,10 +160,10 @@ def test_the_switch_of_the_moment_goes_with_the_message(ui: Ui, hold: threading.
     hold.clear()
     ui.ask("One", wait=False)
     ui.wait_for_text("Hello")
-    ui.page.mtp._bar.chosen.emit("off")
+    ui.page.mtp._chip.chosen.emit("off")
     ui.ask("Two", wait=False)
     ui.qtbot.waitUntil(lambda: rows(ui) == ["Two"])
-    ui.page.mtp._bar.chosen.emit("on")
+    ui.page.mtp._chip.chosen.emit("on")
     hold.set()
     ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
     ui.wait_for_answer()
@@ -221,11 +222,11 @@ def other(ui: Ui, tmp_path: Path) -> str:
 
 
 def send_to(ui: Ui, model: str) -> None:
+    ui.click("moreForMessage")
     menu = ui.window.findChild(QMenu, "sendToChoices")
     assert menu is not None
-    menu.aboutToShow.emit()
-    action = next(it for it in menu.actions() if it.objectName() == f"model-{model}")
-    action.trigger()
+    part(menu, QAction, f"model-{model}").trigger()
+    ui.find(QMenu, "messageOptions").close()
 
 
 def test_a_message_goes_to_another_model_than_the_chats(ui: Ui, other: str) -> None:

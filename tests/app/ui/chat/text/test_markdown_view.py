@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.markdown.parser import Parser
 from app.ui.chat.text import markdown_view
+from app.ui.chat.text.formats import IS_RULE, QUOTES
 from app.ui.chat.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
 from app.ui.widgets.icon_button import IconButton
 
@@ -83,6 +84,32 @@ def test_pieces_end_as_the_whole(view: MarkdownView, qtbot: QtBot) -> None:
             place += size
         view.end()
         assert view.toHtml() == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["> quoted\n\n---\n\nafter", "---\n\n> quoted", "> a\n>\n> ---\n>\n> b", "- a\n-\n- b"]
+)
+def test_a_rule_stays_one_while_the_text_behind_it_grows(view: MarkdownView, text: str) -> None:
+    view.show_markdown(text)
+    whole = shapes(view)
+    view.begin()
+    for letter in text:
+        view.append(letter)
+        view._draw()
+    view.end()
+    assert shapes(view) == whole
+    assert any(is_rule for is_rule, _ in whole) == ("---" in text)
+
+
+def shapes(view: MarkdownView) -> list[tuple[bool, int]]:
+    """Of each line: whether it is a rule, and how deep in quotations."""
+    found = []
+    block = view.document().begin()
+    while block.isValid():
+        shape = block.blockFormat()
+        found.append((shape.hasProperty(IS_RULE), shape.intProperty(QUOTES)))
+        block = block.next()
+    return found
 
 
 def test_many_pieces_are_drawn_together(view: MarkdownView, qtbot: QtBot) -> None:
