@@ -724,6 +724,15 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <location filename="../../app/ui/models/discover/search_bar.py" />
+      <source>MTP</source>
+      <translation>MTP</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <source>Start the engine again?</source>
       <translation>Die Engine neu starten?</translation>
     </message>
@@ -731,6 +740,11 @@
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <source>The server that answers decides on MTP; Hearth cannot switch it there.</source>
       <translation>Der Server, der antwortet, entscheidet über MTP; Hearth kann es dort nicht schalten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_mtp.py" />
+      <source>MTP off</source>
+      <translation>MTP aus</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
@@ -769,6 +783,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
+      <source>{0}× faster</source>
+      <translation>{0}× schneller</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <source>With the next message the engine starts again: about {0} s.</source>
       <translation>Mit der nächsten Nachricht startet die Engine neu: etwa {0} s.</translation>
     </message>
@@ -776,11 +795,6 @@
       <location filename="../../app/ui/chat/composer/chat_queue.py" />
       <source>Send to another model</source>
       <translation>An ein anderes Modell senden</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/chat_queue.py" />
-      <source>Send this message to</source>
-      <translation>Diese Nachricht senden an</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_queue.py" />
@@ -793,6 +807,7 @@
       <location filename="../../app/ui/desktop/quick_ask.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/here/list_page.py" />
+      <location filename="../../app/ui/models/model_list.py" />
       <location filename="../../app/ui/models/mtp_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Stop</source>
@@ -800,8 +815,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
-      <source>Send after this answer</source>
-      <translation>Nach dieser Antwort senden</translation>
+      <source>More for this message</source>
+      <translation>Mehr für diese Nachricht</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
@@ -812,6 +827,11 @@
       <location filename="../../app/ui/chat/composer/composer.py" />
       <source>Ctrl+Enter sends, Enter makes a new line</source>
       <translation>Strg+Enter sendet, Enter macht eine neue Zeile</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/composer.py" />
+      <source>Send after this answer</source>
+      <translation>Nach dieser Antwort senden</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
@@ -831,63 +851,55 @@
       <translation>Nachricht</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
-      <source>Multi-token prediction guesses words ahead and checks them together. It changes the speed of an answer, not the answer.</source>
-      <translation>Multi-Token-Vorhersage rät Wörter voraus und prüft sie zusammen. Sie ändert, wie schnell eine Antwort kommt, nicht die Antwort.</translation>
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
+      <source>Guesses words ahead and checks them together. The answer stays the same.</source>
+      <translation>Rät Wörter voraus und prüft sie gemeinsam. Die Antwort bleibt dieselbe.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
-      <source>What multi-token prediction does</source>
-      <translation>Was Multi-Token-Vorhersage macht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <location filename="../../app/ui/models/discover/search_bar.py" />
-      <source>MTP</source>
-      <translation>MTP</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Multi-token prediction</source>
       <translation>Multi-Token-Vorhersage</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Off</source>
       <translation>Aus</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <source>Multi-token prediction off</source>
       <translation>Multi-Token-Vorhersage aus</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Auto</source>
       <translation>Auto</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <source>Multi-token prediction automatic</source>
       <translation>Multi-Token-Vorhersage automatisch</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>On</source>
       <translation>An</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/mtp_bar.py" />
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <source>Multi-token prediction on</source>
       <translation>Multi-Token-Vorhersage an</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
+      <source>Multi-token prediction: {0}</source>
+      <translation>Multi-Token-Vorhersage: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -983,8 +995,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>A model that thinks first takes longer, and is better at what has to be worked out.</source>
-      <translation>Ein Modell, das erst nachdenkt, braucht länger und ist besser bei allem, was Überlegung verlangt.</translation>
+      <source>Takes longer, and is better at what has to be worked out.</source>
+      <translation>Dauert länger und hilft bei allem, was durchdacht sein will.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -993,8 +1005,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Thinking before the answer</source>
-      <translation>Nachdenken vor der Antwort</translation>
+      <source>Think before answering</source>
+      <translation>Vor dem Antworten nachdenken</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1004,19 +1016,9 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Think as little as possible</source>
-      <translation>So wenig wie möglich nachdenken</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Low</source>
       <translation>Wenig</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Think a little</source>
-      <translation>Ein wenig nachdenken</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1026,19 +1028,9 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Think an average amount</source>
-      <translation>Mittelmäßig viel nachdenken</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>High</source>
       <translation>Viel</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Think hard</source>
-      <translation>Gründlich nachdenken</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1048,28 +1040,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Think as hard as possible</source>
-      <translation>So gründlich wie möglich nachdenken</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Answer without thinking</source>
-      <translation>Ohne Nachdenken antworten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Think before answering</source>
-      <translation>Vor der Antwort nachdenken</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>always</source>
-      <translation>immer</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>never</source>
-      <translation>nie</translation>
+      <source>Think: {0}</source>
+      <translation>Denken: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1271,6 +1243,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
+      <source>{0} % full.</source>
+      <translation>Zu {0} % voll.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/words.py" />
       <source>Everything fits; there is room for about {0} tokens more.</source>
       <translation>Alles passt; Platz ist noch für etwa {0} Token.</translation>
     </message>
@@ -1415,44 +1392,6 @@
       <location filename="../../app/ui/chat/header.py" />
       <source>Show the sidebar</source>
       <translation>Seitenleiste zeigen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <location filename="../../app/ui/models/models_page.py" />
-      <source>Add a model file…</source>
-      <translation>Modelldatei hinzufügen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <source>All models</source>
-      <translation>Alle Modelle</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <location filename="../../app/ui/engines/remote_card.py" />
-      <source>Servers…</source>
-      <translation>Server…</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/header.py" />
-      <source>Model: {0}</source>
-      <translation>Modell: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/model_choices.py" />
-      <source>Same model on {0}</source>
-      <translation>Dasselbe Modell mit {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/model_choices.py" />
-      <source>{0} ({1} to download)</source>
-      <translation>{0} ({1} herunterzuladen)</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/model_choices.py" />
-      <source>Server {0}</source>
-      <translation>Server {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
@@ -2887,6 +2826,12 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/remote_card.py" />
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>Servers…</source>
+      <translation>Server…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/remote_card.py" />
       <source>No server has been added yet.</source>
       <translation>Noch wurde kein Server hinzugefügt.</translation>
     </message>
@@ -3366,6 +3311,17 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
+      <location filename="../../app/ui/models/model_picker.py" />
+      <source>Use for new chats too</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
+      <source>Only in this chat</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
       <source>Add a model file</source>
       <translation>Modelldatei hinzufügen</translation>
     </message>
@@ -3396,6 +3352,16 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
+      <source>{0} answers in this chat.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
+      <source>{0} answers in this chat and in new ones.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
       <source>Copy it</source>
       <translation>Kopieren</translation>
     </message>
@@ -3406,6 +3372,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
+      <source>New chats begin with {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
       <source>Use {0} where it lies?</source>
       <translation>{0} dort verwenden, wo es liegt?</translation>
     </message>
@@ -3413,11 +3384,6 @@
       <location filename="../../app/ui/models/chooser.py" />
       <source>{0} is off the list. Its file is untouched.</source>
       <translation>{0} steht nicht mehr in der Liste. Die Datei ist unberührt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} was added and is in use now.</source>
-      <translation>{0} wurde hinzugefügt und ist jetzt im Einsatz.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3473,6 +3439,12 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>The check was stopped.</source>
       <translation>Die Prüfung wurde gestoppt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>All models</source>
+      <translation>Alle Modelle</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3945,6 +3917,16 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>There is no GGUF file here that Hearth can run.</source>
+      <translation>Hier gibt es keine GGUF-Datei, die in Hearth läuft.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>Go back and search for the model’s name with “GGUF”.</source>
+      <translation>Geh zurück und suche den Namen des Modells mit „GGUF“ dazu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>1.  Open its page, sign in, and accept the terms. Access is given at once.</source>
       <translation>1.  Seine Seite öffnen, anmelden und die Bedingungen annehmen. Der Zugang kommt sofort.</translation>
     </message>
@@ -3990,6 +3972,16 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>This is a drafter, not a model to chat with.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
+      <source>It guesses ahead for the model that its name says. Get that model: its drafter comes along where there is one for it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>Recommended.</source>
       <translation>Empfohlen.</translation>
     </message>
@@ -4002,16 +3994,6 @@
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>All sizes, the smallest first</source>
       <translation>Alle Größen, die kleinste zuerst</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>There is no GGUF file here that Hearth can run.</source>
-      <translation>Hier gibt es keine GGUF-Datei, die in Hearth läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>Go back and search for the model’s name with “GGUF”.</source>
-      <translation>Geh zurück und suche den Namen des Modells mit „GGUF“ dazu.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -4057,6 +4039,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
+      <location filename="../../app/ui/models/model_list.py" />
       <source>No model matches.</source>
       <translation>Kein Modell passt.</translation>
     </message>
@@ -4136,6 +4119,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
+      <source>Access token for huggingface.co</source>
+      <translation>Zugangstoken für huggingface.co</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Access token</source>
       <translation>Zugangstoken</translation>
     </message>
@@ -4158,11 +4146,6 @@
       <location filename="../../app/ui/models/discover/token_question.py" />
       <source>It is kept in the system’s keyring, never in a file.</source>
       <translation>Es liegt im Schlüsselbund des Systems, nie in einer Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/token_question.py" />
-      <source>Access token for huggingface.co</source>
-      <translation>Zugangstoken für huggingface.co</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
@@ -4312,8 +4295,18 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
+      <source>a drafter; the model that it guesses ahead for is not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/download_words.py" />
       <source>{0} is among the downloads now.</source>
       <translation>{0} ist jetzt unter den Downloads.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>a drafter, which guesses ahead for {0}.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
@@ -4344,6 +4337,12 @@
       <location filename="../../app/ui/models/download_words.py" />
       <source>Tries again in {0}</source>
       <translation>Neuer Versuch in {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/download_words.py" />
+      <location filename="../../app/ui/onboarding/download_strip.py" />
+      <source>Ready: {0}</source>
+      <translation>Fertig: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
@@ -4531,17 +4530,13 @@
       <translation>{0} wird kopiert und geprüft</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/list_page.py" />
-      <source>{0} is a drafter: it guesses ahead for the model that it fits.</source>
-      <translation>{0} ist ein Drafter: Er rät für das Modell voraus, zu dem er passt.</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/models/here/model_rows.py" />
       <source>Show more</source>
       <translation>Mehr zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here/model_rows.py" />
+      <location filename="../../app/ui/models/model_list.py" />
       <source>Cannot be read</source>
       <translation>Nicht lesbar</translation>
     </message>
@@ -4682,16 +4677,124 @@
       <translation>Seit {0} Tagen unbenutzt</translation>
     </message>
     <message>
+      <location filename="../../app/ui/models/model_button.py" />
+      <source>Model: {0}</source>
+      <translation>Modell: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Find a model</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <location filename="../../app/ui/models/model_picker.py" />
       <location filename="../../app/ui/models/models_page.py" />
       <location filename="../../app/ui/pages.py" />
       <source>Models</source>
       <translation>Modelle</translation>
     </message>
     <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Loading…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Loaded</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Ejecting…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Base model</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Thinks</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Tools</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>It has no chat template: it continues text and knows no questions.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Load</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Load {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Stop loading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Eject</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Eject {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
       <location filename="../../app/ui/models/models_page.py" />
       <location filename="../../app/ui/servers/server_row.py" />
       <source>On this computer</source>
       <translation>Auf diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>On this computer, {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Server {0}</source>
+      <translation>Server {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_picker.py" />
+      <source>This choice is for this chat. New chats begin with {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_picker.py" />
+      <source>New chats begin with it too.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_picker.py" />
+      <source>Same model on {0}</source>
+      <translation>Dasselbe Modell mit {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_picker.py" />
+      <source>{0} ({1} to download)</source>
+      <translation>{0} ({1} herunterzuladen)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/models_page.py" />
+      <source>Add a model file…</source>
+      <translation>Modelldatei hinzufügen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/models_page.py" />
@@ -4836,11 +4939,6 @@
       <location filename="../../app/ui/onboarding/download_strip.py" />
       <source>{0} (and {1} more)</source>
       <translation>{0} (und {1} weitere)</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/onboarding/download_strip.py" />
-      <source>Ready: {0}</source>
-      <translation>Fertig: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/onboarding/welcome.py" />
@@ -4989,6 +5087,11 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_use.py" />
+      <source>Insert a prompt…</source>
+      <translation>Prompt einfügen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/prompts/prompt_use.py" />
       <source>Enter takes it, Esc leaves the list</source>
       <translation>Enter nimmt ihn, Esc verlässt die Liste</translation>
     </message>
@@ -5011,16 +5114,6 @@
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Certificates (*.pem *.crt *.cer)</source>
       <translation>Zertifikate (*.pem *.crt *.cer)</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Add a server</source>
-      <translation>Einen Server hinzufügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Change a server</source>
-      <translation>Einen Server ändern</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5083,6 +5176,16 @@
       <location filename="../../app/ui/servers/server_row.py" />
       <source>Asking the server what it is…</source>
       <translation>Der Server wird gefragt, was er ist…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Add a server</source>
+      <translation>Einen Server hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Change a server</source>
+      <translation>Einen Server ändern</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5304,6 +5407,31 @@
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>Folder {0}, open, {1} chats</source>
       <translation>Ordner {0}, offen, {1} Chats</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>an answer is being written</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>the last answer failed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>the last answer was interrupted</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>there is a new answer</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>messages are waiting to be sent</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
@@ -5601,6 +5729,11 @@
       <translation>{0} ist da.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/window/download_notices.py" />
+      <source>{0} is here: {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/window/going_online.py" />
       <source>Hearth was started with --offline, and stays so.</source>
       <translation>Hearth wurde mit --offline gestartet und bleibt es.</translation>
@@ -5609,6 +5742,11 @@
       <location filename="../../app/ui/window/main_window.py" />
       <source>the guide</source>
       <translation>den Guide</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>Add a file…</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/window/main_window.py" />
@@ -10807,13 +10945,13 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>MTP off: it cannot win here. Making and checking {0} costs {1}x one token on this processor and brings at most {2}.</source>
-      <translation>MTP aus: Es kann hier nicht gewinnen. {0} zu machen und zu prüfen kostet auf diesem Prozessor {1}x so viel wie ein Token und bringt höchstens {2}.</translation>
+      <source>No gain on this computer. A step with {0} takes as long as {1} steps without, and writes {2} tokens at most.</source>
+      <translation>Auf diesem Computer kein Gewinn. Ein Schritt mit {0} dauert so lange wie {1} Schritte ohne und schreibt höchstens {2} Token.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>MTP off for this text: {0} % of its guesses are right lately, here it pays from {1} %</source>
-      <translation>MTP für diesen Text aus: Zuletzt stimmen {0} % der geratenen Wörter, hier lohnt es ab {1} %</translation>
+      <source>Off for now: {0} % of the guesses in this text were right lately, and it pays from {1} %</source>
+      <translation>Vorerst aus: In diesem Text trafen zuletzt {0} % zu, und es lohnt sich ab {1} %</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -10829,35 +10967,23 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>a draft of one token</source>
-      <translation>Einen Entwurf aus einem Token</translation>
+      <source>one guess</source>
+      <translation>einem geratenen Token</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>a draft of {0} tokens</source>
-      <translation>Einen Entwurf aus {0} Token</translation>
+      <source>Off for now: no gain in this text</source>
+      <translation>Vorerst aus: kein Gewinn in diesem Text</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>MTP off for now: in this text it hardly pays</source>
-      <translation>MTP vorerst aus: In diesem Text lohnt es sich kaum</translation>
+      <source>This model can answer faster.</source>
+      <translation>Dieses Modell kann schneller antworten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <location filename="../../engines/vllm/mtp_status.py" />
-      <source>This model predicts several tokens ahead by itself</source>
-      <translation>Dieses Modell sagt selbst mehrere Token voraus</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>{0}: up to {1}x on this processor</source>
-      <translation>{0}: bis zu {1}x auf diesem Prozessor</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <location filename="../../engines/vllm/mtp_status.py" />
-      <source>A drafter predicts several tokens ahead for this model</source>
-      <translation>Ein Drafter sagt für dieses Modell mehrere Token voraus</translation>
+      <source>This model can answer faster: up to {0} on this computer</source>
+      <translation>Dieses Modell kann schneller antworten: bis zu {0} auf diesem Computer</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
@@ -11177,8 +11303,8 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>An assistant checkpoint for multi-token prediction belongs to this model.</source>
-      <translation>Zu diesem Modell gehört ein Assistent-Checkpoint für Multi-Token-Vorhersage.</translation>
+      <source>This model can answer faster: its assistant checkpoint guesses ahead.</source>
+      <translation>Dieses Modell kann schneller antworten: Sein Assistenten-Checkpoint rät voraus.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11432,8 +11558,8 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/format.py" />
-      <source>A drafter for multi-token prediction belongs to this model.</source>
-      <translation>Zu diesem Modell gehört ein Drafter für Multi-Token-Vorhersage.</translation>
+      <source>This model can answer faster: its drafter guesses ahead.</source>
+      <translation>Dieses Modell kann schneller antworten: Sein Drafter rät voraus.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/format.py" />
@@ -11809,28 +11935,28 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>This model has no MTP of its own; text that it copies is still drafted from the chat.</source>
-      <translation>Dieses Modell hat kein eigenes MTP; Text, den es abschreibt, wird trotzdem aus dem Chat vorausgeraten.</translation>
+      <source>This model cannot guess ahead; only text that it copies comes faster.</source>
+      <translation>Dieses Modell kann nicht vorausraten; nur Text, den es übernimmt, kommt schneller.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>The memory of a {0} model cannot take tokens back, so nothing can be drafted ahead.</source>
-      <translation>Der Speicher eines {0}-Modells kann keine Token zurücknehmen, also lässt sich nichts vorausraten.</translation>
+      <source>This model cannot guess ahead: the memory of {0} models cannot take tokens back.</source>
+      <translation>Dieses Modell kann nicht vorausraten: Das Gedächtnis von {0}-Modellen kann keine Token zurücknehmen.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>This file has an MTP head of its own.</source>
-      <translation>Diese Datei hat einen eigenen MTP-Kopf.</translation>
+      <source>This model can answer faster: its file predicts several tokens at once.</source>
+      <translation>Dieses Modell kann schneller antworten: Seine Datei sagt mehrere Token auf einmal voraus.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>This file has no MTP head; a drafter made for it (gemma4-assistant) can be added as a model.</source>
-      <translation>Diese Datei hat keinen MTP-Kopf; ein passender Drafter (gemma4-assistant) lässt sich als Modell hinzufügen.</translation>
+      <source>This model answers faster with its drafter (gemma4-assistant), which can be added as a model.</source>
+      <translation>Dieses Modell antwortet schneller mit seinem Drafter (gemma4-assistant), den du als Modell hinzufügen kannst.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>This model has no MTP of its own, so nothing is drafted ahead.</source>
-      <translation>Dieses Modell hat kein eigenes MTP, also wird nichts vorausgeraten.</translation>
+      <source>This model cannot guess ahead.</source>
+      <translation>Dieses Modell kann nicht vorausraten.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -13029,18 +13155,18 @@
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />
-      <source>{0}: {1} at a time, {2} measured on this computer.</source>
-      <translation>{0}: {1} auf einmal, {2} auf diesem Computer gemessen.</translation>
+      <source>This model can answer faster: {0}, {1} measured on this computer.</source>
+      <translation>Dieses Modell kann schneller antworten: {0}, auf diesem Computer gemessen {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />
-      <source>{0}: {1} at a time.</source>
-      <translation>{0}: {1} auf einmal.</translation>
+      <source>This model can answer faster: {0}.</source>
+      <translation>Dieses Modell kann schneller antworten: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />
-      <source>{0}, but it does not pay here: {1} measured on this computer.</source>
-      <translation>{0}, aber es lohnt sich hier nicht: {1} auf diesem Computer gemessen.</translation>
+      <source>No gain on this computer: {0} was measured.</source>
+      <translation>Auf diesem Computer kein Gewinn: Gemessen wurde {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />

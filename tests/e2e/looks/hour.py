@@ -75,7 +75,12 @@ def two_at_once(house: House, _data: Path) -> Iterator[str]:
     house.window.open_chat(None)
     seen = {mark_of(house, behind)}
     type_message(house, "How do I get a bigger model?")
-    wait(lambda: seen.add(mark_of(house, behind)) or "unread" in seen, "the first is unread")
+
+    def is_unread() -> bool:
+        seen.add(mark_of(house, behind))
+        return "unread" in seen
+
+    wait(is_unread, "the first is unread")
     until_answered(house)
     if "writing" not in seen:
         yield f"nothing in the list said that an answer is being written: {sorted(seen)}"

@@ -184,7 +184,9 @@ def importing(house: House) -> QWidget:
 def token(house: House) -> QWidget:
     """The question for a token of the Hub."""
     models("discover")(house)
-    models_page(house.window).discover.findChild(TokenQuestion).ask()
+    question = models_page(house.window).discover.findChild(TokenQuestion)
+    assert question is not None
+    question.ask()
     house.until("tokenDialog")
     return house.part(QWidget, "tokenDialog")
 
